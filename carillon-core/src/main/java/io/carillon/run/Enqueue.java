@@ -1,0 +1,68 @@
+package io.carillon.run;
+
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** When and how one run is stored. Immutable; each method returns a changed copy. */
+public record Enqueue(
+        Due due,
+        @Nullable Priority priority,
+        @Nullable String key,
+        @Nullable String queue) {
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
+
+    /** When a run falls due: after a while on the database's clock, or at an instant the user names. */
+    public sealed interface Due {
+        record After(Duration delay) implements Due {}
+
+        record At(Instant instant) implements Due {}
+    }
+
+    /** At once. */
+    public static Enqueue now() {
+        return after(Duration.ZERO);
+    }
+
+    /** After a while, measured by the database's clock. */
+    public static Enqueue after(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(LONGEST) > 0)
+            throw invalid("The delay %s is outside 0..100 years.".formatted(delay));
+        return new Enqueue(new Due.After(delay), null, null, null);
+    }
+
+    /** At an instant; one that has passed means at once. */
+    public static Enqueue at(Instant instant) {
+        if (instant.isAfter(LATEST) || instant.isBefore(Instant.EPOCH))
+            throw invalid("The instant %s is outside the years 1970..9999.".formatted(instant));
+        return new Enqueue(new Due.At(instant), null, null, null);
+    }
+
+    /** The share this run has of its lane. */
+    public Enqueue priority(Priority priority) {
+        return new Enqueue(due, priority, key, queue);
+    }
+
+    /** At most one run with this key waits or runs in its queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
+    public Enqueue key(String key) {
+        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue);
+    }
+
+    /** Another queue than the handler's. */
+    public Enqueue queue(String queue) {
+        return new Enqueue(due, priority, key, Names.check("queue", queue));
+    }
+
+    /** Limits how many runs of one key run at a time. */
+    public Enqueue concurrencyKey(String key) {
+        throw CarillonException.notYet("A concurrency key (here '" + Names.checkKey("concurrency key", key) + "')");
+    }
+
+    private static CarillonException invalid(String what) {
+        return new CarillonException(ErrorCode.INVALID_OPTION, what + " Choose a value inside.");
+    }
+}

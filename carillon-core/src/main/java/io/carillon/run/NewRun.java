@@ -1,0 +1,16 @@
+package io.carillon.run;
+
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A run about to be stored. */
+public record NewRun(
+        RunId id,
+        Lane lane,
+        Priority priority,
+        Origin origin,
+        Target target,
+        Payload payload,
+        Enqueue.Due due,
+        @Nullable String key,
+        @Nullable UUID schedule) {}

@@ -1,0 +1,39 @@
+package io.carillon.run;
+
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A run as it stands now or as it ended: what {@code runs().get} answers. */
+public record Run(
+        RunId id,
+        Lane lane,
+        RunState state,
+        Priority priority,
+        Origin origin,
+        Target target,
+        int attempt,
+        int failures,
+        int crashes,
+        Instants instants,
+        Details details) {
+
+    /** Its times, all on the database's clock. */
+    public record Instants(
+            Instant createdAt,
+            Instant dueAt,
+            @Nullable Instant plannedAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt) {}
+
+    /** What else is known: its schedule, key, why it waits (parked), its error or reason, result, log and progress. */
+    public record Details(
+            @Nullable UUID schedule,
+            @Nullable RunId parent,
+            @Nullable String key,
+            @Nullable String parked,
+            @Nullable String reason,
+            @Nullable Payload result,
+            @Nullable String log,
+            @Nullable Progress progress) {}
+}

@@ -1,0 +1,30 @@
+package io.carillon.run;
+
+import io.carillon.value.PublicId;
+import io.carillon.value.Uuid7;
+import java.util.UUID;
+
+/** The id of a run; its text form {@code run_…} is what users see everywhere. */
+public record RunId(UUID value) implements Comparable<RunId> {
+    private static final String PREFIX = "run";
+
+    /** A new id. */
+    public static RunId next() {
+        return new RunId(Uuid7.next());
+    }
+
+    /** Reads the text form. */
+    public static RunId parse(String text) {
+        return new RunId(PublicId.parse(PREFIX, text));
+    }
+
+    @Override
+    public int compareTo(RunId other) {
+        return value.compareTo(other.value);
+    }
+
+    @Override
+    public String toString() {
+        return PublicId.format(PREFIX, value);
+    }
+}

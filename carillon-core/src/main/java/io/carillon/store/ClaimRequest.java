@@ -1,0 +1,27 @@
+package io.carillon.store;
+
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node asks for: lanes with quotas, the target names it knows to be strangers, and, where no heartbeat keeps the lease, how long it shall hold.
+ */
+public record ClaimRequest(
+        UUID owner,
+        List<Quota> quotas,
+        Set<String> strangers,
+        @Nullable Duration lease) {
+    public ClaimRequest {
+        quotas = List.copyOf(quotas);
+        strangers = Set.copyOf(strangers);
+    }
+
+    /** At most {@code count} runs of one class of one lane, looking no further back than {@code low}. */
+    public record Quota(Lane lane, Priority priority, int count, Instant low) {}
+}

@@ -1,0 +1,6 @@
+package io.carillon.store;
+
+import io.carillon.run.RunId;
+
+/** A run a node owns by the database's word, with the attempt it is at. */
+public record HeldRun(String project, RunId run, int attempt) {}

@@ -1,0 +1,8 @@
+package io.carillon.store;
+
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import java.time.Instant;
+
+/** A class of a lane and the earliest instant at which it has a run to claim. */
+public record LaneDue(Lane lane, Priority priority, Instant readyAt) {}

@@ -1,0 +1,13 @@
+package io.carillon.store;
+
+import io.carillon.run.Lane;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** A lane as users see it: how much waits (counted up to a bound), and who paused it. */
+public record LaneInfo(
+        Lane lane, long waiting, long running, @Nullable Pause pause) {
+    /** Who stopped it, when and why. */
+    public record Pause(
+            Instant at, @Nullable String by, @Nullable String reason) {}
+}

@@ -1,0 +1,24 @@
+package io.carillon.store;
+
+import io.carillon.run.Lane;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Which lanes have work, and what people decided about them. */
+public interface LaneStore {
+    /** The lanes of the first ready runs from {@code low} on, with the earliest instant of each: cheap, asked often. */
+    Look look(Instant low);
+
+    /** Every lane with a claimable run, by skipping from lane to lane: asked rarely, and only under backlog. */
+    List<LaneDue> scan();
+
+    /** Stops claims from a lane from this moment on; false: it was paused already. */
+    boolean pause(Lane lane, String by, @Nullable String reason);
+
+    /** Lets claims go on; false: it was not paused. */
+    boolean resume(Lane lane);
+
+    /** The lanes of a project that have runs or settings. */
+    List<LaneInfo> list(String project);
+}

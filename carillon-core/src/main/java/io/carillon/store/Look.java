@@ -1,0 +1,11 @@
+package io.carillon.store;
+
+import java.time.Instant;
+import java.util.List;
+
+/** What the head of the queue looks like. {@code full}: there is more behind it that was not looked at. */
+public record Look(List<LaneDue> lanes, Instant now, boolean full) {
+    public Look {
+        lanes = List.copyOf(lanes);
+    }
+}

@@ -1,0 +1,12 @@
+package io.carillon.store;
+
+import java.util.Set;
+import java.util.UUID;
+
+/** What a node says of itself when it starts. */
+public record NodeInfo(
+        UUID id, String name, String host, long pid, String version, Set<String> handlers, int slots, String wakeup) {
+    public NodeInfo {
+        handlers = Set.copyOf(handlers);
+    }
+}

@@ -1,0 +1,25 @@
+package io.carillon.store;
+
+import java.util.List;
+import java.util.UUID;
+
+/** The register of nodes and the death of some. */
+public interface NodeStore {
+    /** Enters a fresh incarnation and wakes runs that were parked for want of its handlers. */
+    void register(NodeInfo node);
+
+    /** One heartbeat, with what a node needs to know each time. */
+    Beat beat(UUID node, int busy, List<ProgressNote> progress);
+
+    /** Declares a node dead if its beat is still the one that was watched; false: it lives, or somebody else did it. */
+    boolean declareDead(UUID node, long beat, String why);
+
+    /** Ends an incarnation in order; its runs must have been let go before. */
+    void retire(UUID node);
+
+    /** Lets go the runs of dead nodes as suspects, quarantines those that crashed once too often; also runs whose own lease expired. */
+    Swept sweep(int crashLimit);
+
+    /** The nodes that beat, and those that died lately. */
+    List<NodeView> list();
+}

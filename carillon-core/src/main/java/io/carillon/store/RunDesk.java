@@ -1,0 +1,33 @@
+package io.carillon.store;
+
+import io.carillon.run.Cancellation;
+import io.carillon.run.Explanation;
+import io.carillon.run.Redrive;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import java.util.List;
+import java.util.Optional;
+
+/** What people ask about runs and do to them by hand. Everything is inside one project. */
+public interface RunDesk {
+    Optional<Run> get(String project, RunId run);
+
+    /** The newest runs that match, living and ended. */
+    List<Run> list(String project, RunFilter filter);
+
+    /** Cancels a waiting run at once, asks a running one to stop. */
+    Cancellation cancel(String project, RunId run, String reason);
+
+    /** Gives dead runs another life; one answer each. */
+    List<Redrive> redrive(String project, List<RunId> dead);
+
+    /** The dead runs that match. */
+    List<RunId> dead(String project, RunFilter filter);
+
+    /** Why it is where it is. */
+    Optional<Explanation> explain(String project, RunId run);
+
+    /** The earlier attempts of a run that did not end it. */
+    List<AttemptRecord> attempts(String project, RunId run);
+}

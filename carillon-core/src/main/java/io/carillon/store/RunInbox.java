@@ -1,0 +1,15 @@
+package io.carillon.store;
+
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.NewRun;
+import java.sql.Connection;
+import java.util.List;
+
+/** Where new runs enter. */
+public interface RunInbox {
+    /** Stores the runs in a transaction of its own; one answer per run, in order. All or nothing. */
+    List<EnqueueResult> enqueue(List<NewRun> runs);
+
+    /** The same in the caller's transaction, with a wake-up hint that rides along and is sent by its commit. */
+    List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs);
+}

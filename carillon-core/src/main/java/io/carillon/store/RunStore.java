@@ -1,0 +1,35 @@
+package io.carillon.store;
+
+import io.carillon.run.Attempt;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** The life of runs between claim and end. Every write that ends or extends an attempt is fenced by its owner and number. */
+public interface RunStore {
+    /** Takes due runs for a living node, lane by lane up to each quota; what another node has locked is skipped. */
+    Claimed claim(ClaimRequest request);
+
+    /** Takes one run whose node died while holding it, marked so that another death counts as a crash. */
+    Optional<Attempt> claimSuspect(UUID owner, Set<String> targets);
+
+    /** Applies what was decided, in groups; one verdict per attempt, in order. */
+    List<Verdict> apply(UUID owner, List<Ended> ended);
+
+    /** Applies one completion inside an open transaction; false: the lease is lost and the caller must roll back. */
+    boolean applyIn(Connection transaction, UUID owner, Ended ended);
+
+    /** Lets runs go that never started or had to stop, counting nothing. Returns how many were still ours. */
+    int handBack(UUID owner, List<Attempt> attempts);
+
+    /** Takes runs that run long out of the claim's way. */
+    void parkRunning(UUID owner, List<Attempt> attempts);
+
+    /** Lets runs go whose target this node does not know; parks those that no living node knows. */
+    void passOn(UUID owner, List<Attempt> attempts);
+
+    /** What the database says this node holds, to be compared with what it really holds. */
+    List<HeldRun> held(UUID owner);
+}

@@ -1,0 +1,22 @@
+package io.carillon.store;
+
+import io.carillon.run.Lane;
+import java.time.Instant;
+
+/** What one node tells the others. */
+public sealed interface Signal {
+    /** A lane has, or will have, a run ready at this instant. */
+    record Work(Lane lane, Instant readyAt) implements Signal {}
+
+    /** A running run was cancelled: ask for orders now instead of at the next beat. */
+    record Cancel() implements Signal {}
+
+    /** Schedules changed: plan now. */
+    record Plan() implements Signal {}
+
+    /** Look at everything anew, such as after the clock was moved. */
+    record Look() implements Signal {}
+
+    /** Proof that the channel works: the sender hears itself. */
+    record Ping(String sender) implements Signal {}
+}

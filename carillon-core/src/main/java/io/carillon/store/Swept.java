@@ -1,0 +1,9 @@
+package io.carillon.store;
+
+/** What a sweep did: dead nodes cleared, runs let go, runs quarantined. */
+public record Swept(int nodes, int released, int quarantined) {
+    /** Whether there was anything to do. */
+    public boolean any() {
+        return released + quarantined > 0;
+    }
+}

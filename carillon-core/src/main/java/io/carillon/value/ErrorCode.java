@@ -1,0 +1,38 @@
+package io.carillon.value;
+
+import java.util.Locale;
+
+/** The stable codes of {@link CarillonException}: programs may branch on them, messages may change. */
+public enum ErrorCode {
+    ALREADY_CLOSED,
+    CRON_SYNTAX,
+    DATABASE_UNREACHABLE,
+    DUPLICATE_HANDLER,
+    DUPLICATE_SCHEDULE,
+    INVALID_NAME,
+    INVALID_OPTION,
+    LEASE_LOST,
+    MALFORMED_ID,
+    NEVER_FIRES,
+    NOT_YET,
+    PAYLOAD_TOO_LARGE,
+    PAYLOAD_UNREADABLE,
+    PAYLOAD_UNWRITABLE,
+    POOL_TOO_SMALL,
+    SCHEMA_CHANGED,
+    SCHEMA_TOO_NEW,
+    SCHEMA_TOO_OLD,
+    STORAGE,
+    UNKNOWN_HANDLER,
+    UNKNOWN_PROJECT,
+    UNKNOWN_RUN,
+    UNKNOWN_SCHEDULE,
+    UNKNOWN_ZONE,
+    UNSUITABLE_DATA_SOURCE,
+    VERSION_CONFLICT;
+
+    /** The code as it stands in logs and on the wire: {@code never-fires}. */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,50 @@
+package io.carillon.value;
+
+import java.util.Locale;
+import java.util.UUID;
+
+/** Public ids as text: a type prefix and 26 characters of Crockford's base 32 over the UUID's 128 bits. Reading back what was written is exact. */
+public final class PublicId {
+    private static final String ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+    private static final int LENGTH = 26;
+
+    private PublicId() {}
+
+    /** The text of an id, such as {@code run_01hzy...}. */
+    public static String format(String prefix, UUID id) {
+        char[] text = new char[LENGTH];
+        long high = id.getMostSignificantBits();
+        long low = id.getLeastSignificantBits();
+        for (int i = LENGTH - 1; i >= 0; i--) {
+            text[i] = ALPHABET.charAt((int) (low & 31));
+            low = low >>> 5 | high << 59;
+            high >>>= 5;
+        }
+        return prefix + '_' + new String(text);
+    }
+
+    /** Reads an id back; refuses another prefix, another length and foreign characters. */
+    public static UUID parse(String prefix, String text) {
+        String start = prefix + '_';
+        if (text.length() != start.length() + LENGTH || !text.startsWith(start)) throw malformed(prefix, text);
+        String digits = text.substring(start.length()).toLowerCase(Locale.ROOT);
+        if (ALPHABET.indexOf(digits.charAt(0)) > 7) throw malformed(prefix, text);
+        long high = 0;
+        long low = 0;
+        for (int i = 0; i < LENGTH; i++) {
+            int digit = ALPHABET.indexOf(digits.charAt(i));
+            if (digit < 0) throw malformed(prefix, text);
+            high = high << 5 | low >>> 59;
+            low = low << 5 | digit;
+        }
+        return new UUID(high, low);
+    }
+
+    private static CarillonException malformed(String prefix, String text) {
+        String shown = text.length() > 60 ? text.substring(0, 60) + "…" : text;
+        return new CarillonException(
+                ErrorCode.MALFORMED_ID,
+                "'%s' is not an id of this kind. Ids look like %s_ followed by %d characters; copy it as it was returned."
+                        .formatted(Text.clean(shown), prefix, LENGTH));
+    }
+}
