@@ -12,7 +12,8 @@ public record Enqueue(
         Due due,
         @Nullable Priority priority,
         @Nullable String key,
-        @Nullable String queue) {
+        @Nullable String queue,
+        @Nullable String concurrencyKey) {
     private static final Duration LONGEST = Duration.ofDays(36_500);
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
@@ -32,34 +33,34 @@ public record Enqueue(
     public static Enqueue after(Duration delay) {
         if (delay.isNegative() || delay.compareTo(LONGEST) > 0)
             throw invalid("The delay %s is outside 0..100 years.".formatted(delay));
-        return new Enqueue(new Due.After(delay), null, null, null);
+        return new Enqueue(new Due.After(delay), null, null, null, null);
     }
 
     /** At an instant; one that has passed means at once. */
     public static Enqueue at(Instant instant) {
         if (instant.isAfter(LATEST) || instant.isBefore(Instant.EPOCH))
             throw invalid("The instant %s is outside the years 1970..9999.".formatted(instant));
-        return new Enqueue(new Due.At(instant), null, null, null);
+        return new Enqueue(new Due.At(instant), null, null, null, null);
     }
 
     /** The share this run has of its lane. */
     public Enqueue priority(Priority priority) {
-        return new Enqueue(due, priority, key, queue);
+        return new Enqueue(due, priority, key, queue, concurrencyKey);
     }
 
     /** At most one run with this key waits or runs in its queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
     public Enqueue key(String key) {
-        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue);
+        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, concurrencyKey);
     }
 
     /** Another queue than the handler's. */
     public Enqueue queue(String queue) {
-        return new Enqueue(due, priority, key, Names.check("queue", queue));
+        return new Enqueue(due, priority, key, Names.check("queue", queue), concurrencyKey);
     }
 
     /** Limits how many runs of one key run at a time. */
     public Enqueue concurrencyKey(String key) {
-        throw CarillonException.notYet("A concurrency key (here '" + Names.checkKey("concurrency key", key) + "')");
+        return new Enqueue(due, priority, this.key, queue, Names.checkKey("concurrency key", key));
     }
 
     private static CarillonException invalid(String what) {

@@ -3,6 +3,7 @@ package io.carillon.run;
 import java.util.Arrays;
 
 /** Encoded bytes and the name of the codec that wrote them. Equal bytes of equal codecs are equal. */
+@SuppressWarnings("ArrayRecordComponent") // compared by content below; copying every payload would cost the hot path
 public record Payload(byte[] bytes, String codec) {
     @Override
     public boolean equals(Object other) {

@@ -47,7 +47,8 @@ public record Retry(Duration first, double factor, Duration cap, int attempts) {
 
     /** The longest pause after the n-th failure (n from 1). */
     public Duration longestPause(int failures) {
-        double millis = Math.min(cap.toMillis(), first.toMillis() * Math.pow(factor, Math.max(0, failures - 1)));
+        double millis = Math.min(
+                (double) cap.toMillis(), (double) first.toMillis() * Math.pow(factor, Math.max(0, failures - 1)));
         return Duration.ofMillis((long) millis);
     }
 

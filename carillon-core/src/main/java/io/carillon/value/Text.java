@@ -30,15 +30,12 @@ public final class Text {
 
     /** Whether the text holds neither NUL nor an unpaired surrogate. */
     public static boolean isClean(String text) {
+        boolean afterHigh = false;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c == 0) return false;
-            if (!Character.isSurrogate(c)) continue;
-            if (!Character.isHighSurrogate(c)
-                    || i + 1 == text.length()
-                    || !Character.isLowSurrogate(text.charAt(i + 1))) return false;
-            i++;
+            if (c == 0 || afterHigh != Character.isLowSurrogate(c)) return false;
+            afterHigh = Character.isHighSurrogate(c);
         }
-        return true;
+        return !afterHigh;
     }
 }
