@@ -22,7 +22,12 @@ public interface RunStore {
     boolean applyIn(Connection transaction, UUID owner, Ended ended);
 
     /** Lets runs go that never started or had to stop, counting nothing. Returns how many were still ours. */
-    int handBack(UUID owner, List<Attempt> attempts);
+    default int handBack(UUID owner, List<Attempt> attempts) {
+        return handBackRows(owner, attempts.stream().map(HeldRun::of).toList());
+    }
+
+    /** The same for rows this node owns without holding them. */
+    int handBackRows(UUID owner, List<HeldRun> rows);
 
     /** Takes runs that run long out of the claim's way. */
     void parkRunning(UUID owner, List<Attempt> attempts);

@@ -1,0 +1,61 @@
+package io.carillon.engine;
+
+import io.carillon.run.Lane;
+import io.carillon.store.Signal;
+import io.carillon.store.WakeChannel;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Tells other nodes of new work after it committed, coalesced: the first signal goes out at once, then one message for all that gathered in 5 ms. NOTIFY in
+ * each writing transaction would take a lock that every commit meets.
+ */
+final class Announcer extends Loop {
+    private static final long GATHER_NANOS = 5_000_000L;
+
+    private final WakeChannel channel;
+    private final Map<Lane, Instant> work = new LinkedHashMap<>();
+    private final List<Signal> others = new ArrayList<>();
+
+    Announcer(WakeChannel channel) {
+        super("announce", true);
+        this.channel = channel;
+    }
+
+    /** A lane has a run ready at this instant; {@link Instant#EPOCH} means now. */
+    void work(Lane lane, Instant readyAt) {
+        boolean idle;
+        synchronized (work) {
+            idle = work.isEmpty() && others.isEmpty();
+            work.merge(lane, readyAt, (a, b) -> a.isBefore(b) ? a : b);
+        }
+        if (idle) wake();
+    }
+
+    void signal(Signal signal) {
+        synchronized (work) {
+            others.add(signal);
+        }
+        wake();
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        List<Signal> signals;
+        synchronized (work) {
+            signals = new ArrayList<>(others);
+            work.forEach((lane, at) -> signals.add(new Signal.Work(lane, at)));
+            others.clear();
+            work.clear();
+        }
+        if (signals.isEmpty()) {
+            sleep(10_000_000_000L);
+            return;
+        }
+        channel.send(signals);
+        sleep(GATHER_NANOS);
+    }
+}

@@ -1,0 +1,52 @@
+package io.carillon.engine;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How many runs to claim now: what the free slots can take, and, where runs are short, what was consumed lately, so that workers do not wait for the
+ * database after each handful. Nothing is claimed that would not be started within a moment.
+ */
+final class Appetite {
+    private static final long WINDOW_NANOS = 100_000_000L;
+    private static final int MOST_UNWRITTEN = 5_000;
+
+    private final Workers workers;
+    private final ReadyQueue queue;
+    private final Completer completer;
+    private final EngineConfig.Slots slots;
+    private final AtomicLong started = new AtomicLong();
+    private long windowStart = System.nanoTime();
+    private long startedAtWindowStart;
+    private int prefetch;
+
+    Appetite(Workers workers, ReadyQueue queue, Completer completer, EngineConfig.Slots slots) {
+        this.workers = workers;
+        this.queue = queue;
+        this.completer = completer;
+        this.slots = slots;
+    }
+
+    /** An attempt was started. */
+    void consumed() {
+        started.incrementAndGet();
+    }
+
+    /** What to ask for; only the claimer calls this. */
+    int want() {
+        long now = System.nanoTime();
+        if (now - windowStart >= WINDOW_NANOS) {
+            long inWindow = started.get() - startedAtWindowStart;
+            long elapsed = now - windowStart;
+            prefetch = (int) Math.min(slots.claim() * 2L, inWindow * WINDOW_NANOS / elapsed);
+            startedAtWindowStart = started.get();
+            windowStart = now;
+        }
+        if (completer.backlog() > MOST_UNWRITTEN) return 0;
+        int queued = queue.size();
+        int free = Math.max(0, slots.concurrency() - workers.busy());
+        int room = free + prefetch - queued;
+        // While there is enough to do, small claims are a waste: wait until a good part of the room is free.
+        if (queued > 0 && room < prefetch / 2) return 0;
+        return Math.max(0, Math.min(room, slots.claim()));
+    }
+}

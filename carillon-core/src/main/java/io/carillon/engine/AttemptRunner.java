@@ -1,0 +1,113 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Decider;
+import io.carillon.run.Outcome;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.store.Ended;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
+
+/** One attempt from start to decision. What it reads like is what happens: start, call, decide, hand over. */
+final class AttemptRunner {
+    private static final Logger log = LoggerFactory.getLogger(AttemptRunner.class);
+
+    private final HandlerBook handlers;
+    private final Completer completer;
+    private final TransactionalCalls transactions;
+    private final RunListener listener;
+
+    AttemptRunner(HandlerBook handlers, Completer completer, TransactionalCalls transactions, RunListener listener) {
+        this.handlers = handlers;
+        this.completer = completer;
+        this.transactions = transactions;
+        this.listener = listener;
+    }
+
+    void run(Held held) {
+        BoundHandler handler = handlers.find(held.attemptValue()).orElseThrow();
+        started(held);
+        Outcome outcome = call(held, handler);
+        finished(held, handler, outcome);
+    }
+
+    private void started(Held held) {
+        Attempt attempt = held.attemptValue();
+        MDC.put("runId", attempt.run().toString());
+        MDC.put("handler", attempt.target().name());
+        log.debug(
+                "run started run={} queue={} attempt={}",
+                attempt.run(),
+                attempt.lane().queue(),
+                attempt.number());
+        quietly(() -> listener.started(attempt));
+    }
+
+    /** Never throws: whatever user code does is an outcome. */
+    private Outcome call(Held held, BoundHandler handler) {
+        held.begin(handler.timeout());
+        try {
+            if (held.stopped() != null) return said(held, Outcome.snoozed(java.time.Duration.ZERO));
+            return said(held, handler.transactional() ? transactions.call(held, handler) : plain(held, handler));
+        } catch (Throwable failure) {
+            return said(held, Outcome.failed(failure));
+        } finally {
+            held.finish();
+            // An interrupt was meant for the handler, not for whatever this thread does next.
+            Thread.interrupted();
+            MDC.clear();
+        }
+    }
+
+    private static Outcome plain(Held held, BoundHandler handler) throws Exception {
+        return handler.call().run(held.attemptValue(), held, null);
+    }
+
+    /** A success counts even if somebody asked it to stop; a failure after a stop is the stop. */
+    private static Outcome said(Held held, Outcome outcome) {
+        Held.Stop stop = held.stopped();
+        if (stop == null || outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Rejected) return outcome;
+        if (stop == Held.Stop.CANCELLED) return new Outcome.Cancelled(held.stopReason());
+        if (stop == Held.Stop.TIMED_OUT) return new Outcome.TimedOut(held.timeout());
+        return outcome;
+    }
+
+    private void finished(Held held, BoundHandler handler, Outcome outcome) {
+        if (!held.end()) {
+            log.warn("result came after the attempt was ended run={} attempt={}", held.id(), held.attempt());
+            return;
+        }
+        if (transactions.committed(held)) {
+            completer.done(held, new Transition.Complete(null));
+            return;
+        }
+        if (held.stopped() == Held.Stop.DRAINED && !(outcome instanceof Outcome.Succeeded)) {
+            completer.handBack(held);
+            return;
+        }
+        Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
+        completer.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+    }
+
+    /** The engine's own word about an attempt whose handler does not obey: fenced like any other. */
+    void endByForce(Held held) {
+        if (!held.end()) return;
+        BoundHandler handler = handlers.find(held.attemptValue()).orElseThrow();
+        Outcome outcome = held.stopped() == Held.Stop.CANCELLED
+                ? new Outcome.Cancelled(held.stopReason())
+                : new Outcome.TimedOut(held.timeout());
+        Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
+        completer.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+    }
+
+    private static void quietly(Runnable listener) {
+        try {
+            listener.run();
+        } catch (RuntimeException | Error failure) {
+            log.warn("a listener failed", failure);
+        }
+    }
+}

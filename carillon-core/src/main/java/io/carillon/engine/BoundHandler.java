@@ -1,0 +1,18 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Outcome;
+import io.carillon.run.RetryRule;
+import io.carillon.run.RunContext;
+import java.sql.Connection;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A registered handler, ready to be called: names it answers to, its limits, and the call that decodes the payload and runs user code. */
+public record BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+    /** Runs user code; everything it throws is a failure. The connection is set for transactional handlers only. */
+    @FunctionalInterface
+    public interface Call {
+        Outcome run(Attempt attempt, RunContext context, @Nullable Connection connection) throws Exception;
+    }
+}

@@ -1,0 +1,180 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
+import io.carillon.store.HeldRun;
+import io.carillon.store.LaneStore;
+import io.carillon.store.Look;
+import io.carillon.store.RunStore;
+import io.carillon.store.Storage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes due runs, as many as the node can soon execute, and lays them in the ready queue. It sleeps until the next run it knows of is ready, never longer
+ * than the poll interval: a hint that was lost costs at most that.
+ */
+final class Claimer extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+    private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    private final RunStore runs;
+    private final LaneStore lanes;
+    private final LaneBook book;
+    private final Node node;
+    private final Appetite appetite;
+    private final Duration poll;
+    private final Set<String> strangers = new HashSet<>();
+    private volatile boolean claiming = true;
+    private volatile boolean lookNow = true;
+    private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
+    private long lastScan = lastLook;
+    private long lastReconcile = System.nanoTime();
+    private Instant headLow = Instant.MIN;
+
+    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Duration poll) {
+        super("claim", false);
+        this.runs = storage.runs();
+        this.lanes = storage.lanes();
+        this.book = book;
+        this.node = node;
+        this.appetite = appetite;
+        this.poll = poll;
+    }
+
+    /** No more claims; what is held goes on. */
+    void stopClaiming() {
+        claiming = false;
+        wake();
+    }
+
+    /** Forget what was known and look at the head of the queue. */
+    void lookNow() {
+        lookNow = true;
+        wake();
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS) reconcile();
+        int want = claiming ? appetite.want() : 0;
+        if (want == 0) {
+            sleep(poll.toNanos());
+            return;
+        }
+        if (claim(want)) return;
+        long sinceLook = System.nanoTime() - lastLook;
+        if (lookNow || sinceLook >= poll.toNanos()) {
+            look();
+            return;
+        }
+        long untilLook = poll.toNanos() - sinceLook;
+        // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
+        long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
+        sleep(Math.min(untilLook, Math.max(untilReady, 0)));
+    }
+
+    /** Claims from the lanes that are due by the book; false: there are none. */
+    private boolean claim(int want) {
+        Instant now = node.clock().now();
+        List<ClaimRequest.Quota> quotas = book.take(want, now);
+        if (quotas.isEmpty()) return false;
+        UUID owner = node.id();
+        Claimed claimed;
+        try {
+            claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, null));
+        } catch (RuntimeException | Error failure) {
+            book.again(quotas, now);
+            // It may have committed all the same: whatever is ours and not held goes back as soon as the database
+            // answers.
+            lastReconcile -= RECONCILE_NANOS;
+            throw failure;
+        }
+        learn(quotas, claimed, now);
+        take(owner, claimed.attempts());
+        return true;
+    }
+
+    private void learn(List<ClaimRequest.Quota> quotas, Claimed claimed, Instant now) {
+        boolean exhausted = false;
+        for (ClaimRequest.Quota quota : quotas) {
+            int got = 0;
+            Instant lowest = Instant.MAX;
+            for (int i = 0; i < claimed.attempts().size(); i++) {
+                Attempt attempt = claimed.attempts().get(i);
+                if (attempt.priority() != quota.priority() || !attempt.lane().equals(quota.lane())) continue;
+                got++;
+                if (claimed.readyAt().get(i).isBefore(lowest))
+                    lowest = claimed.readyAt().get(i);
+            }
+            if (got >= quota.count()) book.full(quota.lane(), quota.priority(), lowest, now);
+            else exhausted = true;
+        }
+        if (exhausted) lookNow = true;
+    }
+
+    private void take(UUID owner, List<Attempt> attempts) {
+        if (attempts.isEmpty()) return;
+        List<Attempt> unknown = new ArrayList<>();
+        List<Held> known = new ArrayList<>(attempts.size());
+        for (Attempt attempt : attempts) {
+            if (node.handlers().find(attempt).isPresent()) known.add(node.hold(owner, attempt));
+            else unknown.add(attempt);
+        }
+        node.dispatch(known);
+        if (unknown.isEmpty()) return;
+        unknown.forEach(attempt -> strangers.add(attempt.target().name()));
+        log.warn("runs passed on, no handler on this node names={} runs={}", strangers, unknown.size());
+        runs.passOn(owner, unknown);
+    }
+
+    private void look() {
+        lookNow = false;
+        boolean fromTheStart = System.nanoTime() - lastLook >= poll.toNanos() || headLow.equals(Instant.MAX);
+        if (fromTheStart) {
+            book.tidy();
+            book.sweep();
+            lastLook = System.nanoTime();
+        }
+        Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
+        node.clock().observe(look.now());
+        headLow = look.lanes().stream()
+                .map(due -> due.readyAt())
+                .min(Instant::compareTo)
+                .orElse(Instant.MAX);
+        if (headLow.isAfter(look.now())) headLow = look.now();
+        book.seen(look.lanes());
+        if (look.suspects()) trySuspect();
+        if (look.full() && System.nanoTime() - lastScan > SCAN_NANOS) {
+            lastScan = System.nanoTime();
+            book.seen(lanes.scan());
+        }
+    }
+
+    private void trySuspect() {
+        if (node.suspectOnProbation()) return;
+        UUID owner = node.id();
+        runs.claimSuspect(owner, node.handlers().names()).ifPresent(attempt -> take(owner, List.of(attempt)));
+    }
+
+    /** Hands back what the database says is ours and we do not hold: claims whose answer never came. */
+    private void reconcile() {
+        UUID owner = node.id();
+        List<HeldRun> strangersHeld = runs.held(owner).stream()
+                .filter(row -> node.holding().find(row.run()).isEmpty())
+                .toList();
+        lastReconcile = System.nanoTime();
+        if (strangersHeld.isEmpty()) return;
+        log.warn("runs handed back that were claimed without an answer runs={}", strangersHeld.size());
+        runs.handBackRows(owner, strangersHeld);
+    }
+}

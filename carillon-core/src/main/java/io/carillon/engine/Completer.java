@@ -1,0 +1,135 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.store.Ended;
+import io.carillon.store.RunStore;
+import io.carillon.store.Verdict;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what was decided, in groups as they come: while one group is being committed the next one gathers. A group that could not be written is kept and
+ * written again; the fence makes repeating harmless.
+ */
+final class Completer extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Completer.class);
+    private static final int GROUP = 1_000;
+
+    /** One thing to write: a decision, or (null) a hand-back. */
+    private record Job(Held held, @Nullable Ended ended) {}
+
+    private final RunStore runs;
+    private final Holding holding;
+    private final RunListener listener;
+    private final ConcurrentLinkedQueue<Job> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger backlog = new AtomicInteger();
+    private List<Job> group = List.of();
+    private volatile Runnable onWritten = () -> {};
+
+    Completer(RunStore runs, Holding holding, RunListener listener) {
+        super("complete", true);
+        this.runs = runs;
+        this.holding = holding;
+        this.listener = listener;
+    }
+
+    /** Called after each group: slots and room for claims may be free again. */
+    void onWritten(Runnable action) {
+        onWritten = action;
+    }
+
+    void submit(Held held, Ended ended) {
+        add(new Job(held, ended));
+    }
+
+    void handBack(Held held) {
+        add(new Job(held, null));
+    }
+
+    /** It is in the database already, by the handler's own transaction. */
+    void done(Held held, Transition transition) {
+        holding.remove(held);
+        told(held.attemptValue(), transition, held);
+        onWritten.run();
+    }
+
+    private void add(Job job) {
+        queue.add(job);
+        if (backlog.getAndIncrement() == 0) wake();
+    }
+
+    /** How many decisions wait to be written. */
+    int backlog() {
+        return backlog.get();
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        if (group.isEmpty()) group = gather();
+        if (group.isEmpty()) {
+            sleep(1_000_000_000L);
+            return;
+        }
+        write(group);
+        backlog.addAndGet(-group.size());
+        group = List.of();
+        onWritten.run();
+    }
+
+    private List<Job> gather() {
+        List<Job> jobs = new ArrayList<>();
+        for (Job next = queue.poll(); next != null; next = queue.poll()) {
+            jobs.add(next);
+            if (jobs.size() == GROUP) break;
+        }
+        return jobs;
+    }
+
+    private void write(List<Job> jobs) {
+        Map<UUID, List<Job>> byOwner = new LinkedHashMap<>();
+        for (Job job : jobs)
+            byOwner.computeIfAbsent(job.held.owner(), o -> new ArrayList<>()).add(job);
+        byOwner.forEach((owner, mine) -> {
+            List<Job> decided = mine.stream().filter(job -> job.ended != null).toList();
+            List<Ended> ended = decided.stream()
+                    .map(Job::ended)
+                    .map(java.util.Objects::requireNonNull)
+                    .toList();
+            List<Verdict> verdicts = ended.isEmpty() ? List.of() : runs.apply(owner, ended);
+            for (int i = 0; i < verdicts.size(); i++) settled(decided.get(i).held, ended.get(i), verdicts.get(i));
+            List<Job> back = mine.stream().filter(job -> job.ended == null).toList();
+            runs.handBack(
+                    owner, back.stream().map(job -> job.held.attemptValue()).toList());
+            back.forEach(job -> holding.remove(job.held));
+        });
+    }
+
+    private void settled(Held held, Ended ended, Verdict verdict) {
+        holding.remove(held);
+        if (verdict == Verdict.ACCEPTED) told(held.attemptValue(), ended.transition(), held);
+        else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
+    }
+
+    private void told(Attempt attempt, Transition transition, Held held) {
+        log.debug(
+                "run ended run={} attempt={} next={}",
+                attempt.run(),
+                attempt.number(),
+                transition.getClass().getSimpleName());
+        try {
+            listener.ended(attempt, transition, held.sinceStart());
+        } catch (RuntimeException | Error failure) {
+            log.warn("a listener failed", failure);
+        }
+    }
+}

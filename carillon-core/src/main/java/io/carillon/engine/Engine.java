@@ -1,0 +1,191 @@
+package io.carillon.engine;
+
+import io.carillon.run.Lane;
+import io.carillon.run.RunId;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.Signal;
+import io.carillon.store.Storage;
+import io.carillon.value.Uuid7;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One running node: puts the loops together, starts them in order and stops them in order. */
+public final class Engine implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+    private final EngineConfig config;
+    private final Storage storage;
+    private final EngineParts.NodeIdentity identity;
+    private final Node node;
+    private final ReadyQueue queue = new ReadyQueue();
+    private final LaneBook book = new LaneBook();
+    private final Workers workers;
+    private final Completer completer;
+    private final Claimer claimer;
+    private final Heart heart;
+    private final PlanningLoop planning;
+    private final Warden warden;
+    private final Housekeeper housekeeper;
+    private final Announcer announcer;
+    private final Listener listener;
+
+    public Engine(EngineParts parts, EngineConfig config) {
+        this.config = config;
+        this.storage = parts.storage();
+        this.identity = parts.identity();
+        DatabaseClock clock = new DatabaseClock();
+        Holding holding = new Holding();
+        node = new Node(new Incarnation(), holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
+        completer = new Completer(storage.runs(), holding, parts.listener());
+        TransactionalCalls transactions = new TransactionalCalls(
+                parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
+        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, parts.listener());
+        // The appetite is asked by the claimer and fed by the workers, which do not exist yet: hence the small detour.
+        Appetite[] appetite = new Appetite[1];
+        workers = new Workers(queue, config.slots().concurrency(), held -> {
+            appetite[0].consumed();
+            runner.run(held);
+        });
+        appetite[0] = new Appetite(workers, queue, completer, config.slots());
+        claimer = new Claimer(storage, book, node, appetite[0], config.pace().poll());
+        completer.onWritten(claimer::wake);
+        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, claimer::lookNow);
+        heart.onDeath(this::giveUpAll);
+        planning = new PlanningLoop(
+                storage.plans(), parts.planner(), this::hintHere, config.pace().plan());
+        warden = new Warden(storage.runs(), holding, runner, workers);
+        housekeeper = new Housekeeper(storage.housekeeping(), config.retention());
+        announcer = new Announcer(storage.wake());
+        listener = new Listener(
+                storage.wake(), this::react, announcer, Uuid7.next().toString(), claimer::lookNow);
+    }
+
+    /** Starts the loops; the node is registered and partitions exist when it returns. */
+    public void start() {
+        housekeeper.prepare();
+        heart.register();
+        loops().forEach(Loop::start);
+        log.info(
+                "node started node={} name={} handlers={} slots={}",
+                node.id(),
+                identity.name(),
+                node.handlers().names().size(),
+                config.slots().concurrency());
+    }
+
+    private List<Loop> loops() {
+        return List.of(heart, completer, announcer, listener, warden, planning, housekeeper, claimer);
+    }
+
+    private NodeInfo introduce(UUID id) {
+        return new NodeInfo(
+                id,
+                identity.name(),
+                identity.host(),
+                identity.pid(),
+                identity.version(),
+                node.handlers().names(),
+                config.slots().concurrency(),
+                "notify");
+    }
+
+    private void dispatch(List<Held> claimed) {
+        queue.add(claimed);
+        workers.look();
+    }
+
+    /** New work of this process: known here at once, elsewhere after the commit that has just happened. */
+    public void announce(Lane lane, Instant readyAt) {
+        hintHere(lane, readyAt);
+        announcer.work(lane, readyAt);
+    }
+
+    /** Tells all nodes, this one included, that schedules changed or work was woken. */
+    public void announcePlans() {
+        planning.wake();
+        claimer.lookNow();
+        announcer.signal(new Signal.Look());
+    }
+
+    private void hintHere(Lane lane, Instant readyAt) {
+        book.hint(lane, readyAt, node.clock().now());
+        claimer.wake();
+    }
+
+    private void react(Signal signal) {
+        if (signal instanceof Signal.Work work) hintHere(work.lane(), work.readyAt());
+        else if (signal instanceof Signal.Cancel) heart.wake();
+        else if (signal instanceof Signal.Plan) planning.wake();
+        else if (signal instanceof Signal.Look) {
+            planning.wake();
+            heart.wake();
+            claimer.lookNow();
+        }
+    }
+
+    /** Declared dead: what is queued is no longer ours, and what runs shall stop. */
+    private void giveUpAll() {
+        queue.clear().forEach(node.holding()::remove);
+        node.holding().all().forEach(held -> held.stop(Held.Stop.LOST, "this node was declared dead"));
+    }
+
+    /** The id of the current incarnation. */
+    public UUID nodeId() {
+        return node.id();
+    }
+
+    /** How the loops fare. */
+    public EngineStatus status() {
+        Map<String, EngineStatus.LoopStatus> loops = loops().stream()
+                .collect(Collectors.toMap(
+                        Loop::name,
+                        loop -> new EngineStatus.LoopStatus(
+                                loop.alive(), loop.failing(), loop.turns(), loop.failures())));
+        return new EngineStatus(
+                loops,
+                listener.hearing(),
+                node.clock().skew(),
+                workers.busy(),
+                node.holding().size());
+    }
+
+    /** Which runs this node holds. */
+    public List<RunId> holding() {
+        return node.holding().all().stream().map(Held::id).toList();
+    }
+
+    /** Stops claiming, lets running work finish, hands back the rest without counting an attempt, and says good-bye. Beats go on until the end. */
+    @Override
+    public void close() {
+        claimer.stopClaiming();
+        queue.clear().forEach(completer::handBack);
+        long deadline = System.nanoTime() + config.pace().drain().toNanos();
+        awaitIdle(deadline);
+        node.holding().all().forEach(held -> held.stop(Held.Stop.DRAINED, "the node is stopping"));
+        awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
+        node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
+        awaitIdle(System.nanoTime() + Duration.ofSeconds(5).toNanos());
+        for (Loop loop : List.of(claimer, planning, warden, housekeeper, listener, announcer, completer, heart))
+            loop.close();
+        workers.close();
+        try {
+            heart.retire();
+        } catch (RuntimeException unreachable) {
+            log.warn("the node could not say good-bye, it will be declared dead node={}", node.id(), unreachable);
+        }
+        log.info("node stopped node={}", node.id());
+    }
+
+    private void awaitIdle(long deadline) {
+        while (node.holding().size() > 0 && System.nanoTime() < deadline)
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+    }
+}

@@ -1,0 +1,88 @@
+package io.carillon.engine;
+
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+
+/** How an engine behaves. The defaults are the shipped ones; each group checks itself. */
+public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retention retention) {
+    public static EngineConfig defaults() {
+        return new EngineConfig(Slots.defaults(), Heartbeat.defaults(), Pace.defaults(), Retention.defaults());
+    }
+
+    public EngineConfig with(Slots slots) {
+        return new EngineConfig(slots, heartbeat, pace, retention);
+    }
+
+    public EngineConfig with(Heartbeat heartbeat) {
+        return new EngineConfig(slots, heartbeat, pace, retention);
+    }
+
+    public EngineConfig with(Pace pace) {
+        return new EngineConfig(slots, heartbeat, pace, retention);
+    }
+
+    public EngineConfig with(Retention retention) {
+        return new EngineConfig(slots, heartbeat, pace, retention);
+    }
+
+    /** How many runs execute at a time, how many of them may join a transaction, and how many a claim may take. */
+    public record Slots(int concurrency, int transactional, int claim) {
+        public Slots {
+            check(concurrency >= 1 && concurrency <= 100_000, "concurrency %d is outside 1..100000", concurrency);
+            check(transactional >= 0, "transactional slots %d are negative", transactional);
+            check(claim >= 1 && claim <= 10_000, "claim size %d is outside 1..10000", claim);
+        }
+
+        /** 50 at a time, 256 where the JDK has virtual threads. */
+        public static Slots defaults() {
+            return new Slots(Workers.virtualThreads() ? 256 : 50, 16, 500);
+        }
+    }
+
+    /** How often a node beats, and after how long without a beat it is declared dead. */
+    public record Heartbeat(Duration every, Duration deadAfter) {
+        public Heartbeat {
+            if (every.isNegative() || every.isZero() || every.multipliedBy(3).compareTo(deadAfter) > 0)
+                throw new CarillonException(
+                        ErrorCode.INVALID_OPTION,
+                        "heartbeat.every=%s is too slow for heartbeat.deadAfter=%s: allow at least three beats before death"
+                                .formatted(every, deadAfter));
+        }
+
+        public static Heartbeat defaults() {
+            return new Heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10));
+        }
+    }
+
+    /** How long a lost hint may cost, how often planning looks, and how long a stop waits for running work. */
+    public record Pace(Duration poll, Duration plan, Duration drain) {
+        public Pace {
+            check(poll.toMillis() >= 1, "poll %s is below 1 ms", poll);
+            check(plan.toMillis() >= 1, "plan %s is below 1 ms", plan);
+            check(!drain.isNegative(), "drain %s is negative", drain);
+        }
+
+        public static Pace defaults() {
+            return new Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(30));
+        }
+    }
+
+    /** How long ended runs and dead letters are kept. */
+    public record Retention(Duration history, Duration deadRuns) {
+        public Retention {
+            check(history.compareTo(Duration.ofDays(1)) >= 0, "history %s is below one day", history);
+            check(deadRuns.compareTo(Duration.ofDays(1)) >= 0, "dead runs %s is below one day", deadRuns);
+        }
+
+        public static Retention defaults() {
+            return new Retention(Duration.ofDays(14), Duration.ofDays(30));
+        }
+    }
+
+    private static void check(boolean fine, String message, Object value) {
+        if (!fine)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, message.formatted(value) + ". Choose a value inside.");
+    }
+}

@@ -1,0 +1,22 @@
+package io.carillon.engine;
+
+import io.carillon.run.RunListener;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Storage;
+import java.util.Map;
+
+/** What an engine is made of: storage, handlers, where transactions come from, who listens, and how it plans. */
+public record EngineParts(
+        Storage storage,
+        Map<String, BoundHandler> handlers,
+        TransactionConnections connections,
+        RunListener listener,
+        TickPlanner planner,
+        NodeIdentity identity) {
+    public EngineParts {
+        handlers = Map.copyOf(handlers);
+    }
+
+    /** How this node presents itself. */
+    public record NodeIdentity(String name, String host, long pid, String version) {}
+}

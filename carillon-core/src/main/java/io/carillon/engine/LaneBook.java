@@ -1,0 +1,125 @@
+package io.carillon.engine;
+
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.LaneDue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What this node knows of lanes: when each class of each lane will next have something to claim, and from where on to look. All of it is hints; a lane that
+ * is not in the book is found by the next look.
+ */
+final class LaneBook {
+    /** A late commit may carry a ready time that has passed; what is older than this is found by the sweep from the very beginning. */
+    private static final Duration LATE_COMMIT = Duration.ofSeconds(30);
+
+    private static final int MOST_LANES = 1_000;
+
+    private static final class Entry {
+        private Instant readyAt = Instant.MAX;
+        private Instant low = Instant.MIN;
+    }
+
+    private final Map<Lane, Map<Priority, Entry>> lanes = new LinkedHashMap<>();
+
+    /** Somebody says that a lane has a run ready at this instant; of which class is not said. */
+    synchronized void hint(Lane lane, Instant readyAt, Instant now) {
+        Instant at = readyAt.isAfter(now) ? readyAt : now;
+        for (Priority priority : Priority.values()) {
+            Entry entry = entry(lane, priority);
+            if (at.isBefore(entry.readyAt)) entry.readyAt = at;
+            Instant low = at.minus(LATE_COMMIT);
+            if (low.isBefore(entry.low)) entry.low = low;
+        }
+    }
+
+    /** A look or a scan saw this. */
+    synchronized void seen(List<LaneDue> found) {
+        for (LaneDue due : found) {
+            Entry entry = entry(due.lane(), due.priority());
+            if (due.readyAt().isBefore(entry.readyAt)) entry.readyAt = due.readyAt();
+            if (due.readyAt().isBefore(entry.low)) entry.low = due.readyAt();
+        }
+    }
+
+    /** The next claims look from the very beginning: finds what committed late and whose hint was lost. */
+    synchronized void sweep() {
+        lanes.values().forEach(classes -> classes.values().forEach(entry -> entry.low = Instant.MIN));
+    }
+
+    /** When the next known run is ready; {@link Instant#MAX}: none is known. */
+    synchronized Instant nextReady() {
+        Instant next = Instant.MAX;
+        for (Map<Priority, Entry> classes : lanes.values())
+            for (Entry entry : classes.values()) if (entry.readyAt.isBefore(next)) next = entry.readyAt;
+        return next;
+    }
+
+    /**
+     * Shares what the node can take among the lanes that are due: equal parts to lanes, 8:4:2:1 to the classes inside. The book forgets that they are due;
+     * {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
+     */
+    synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
+        Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
+        for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
+            lane.getValue().forEach((priority, entry) -> {
+                if (!entry.readyAt.isAfter(now))
+                    due.computeIfAbsent(lane.getKey(), l -> new EnumMap<>(Priority.class))
+                            .put(priority, entry);
+            });
+            if (due.size() == MOST_LANES || due.size() == want) break;
+        }
+        if (due.isEmpty()) return List.of();
+        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        int part = Math.max(1, want / due.size());
+        due.forEach((lane, classes) -> {
+            int shares = classes.keySet().stream().mapToInt(Priority::share).sum();
+            int left = part;
+            for (Map.Entry<Priority, Entry> one : classes.entrySet()) {
+                int count = Math.min(left, Math.max(1, part * one.getKey().share() / shares));
+                if (count == 0) continue;
+                left -= count;
+                quotas.add(new ClaimRequest.Quota(lane, one.getKey(), count, one.getValue().low));
+                one.getValue().readyAt = Instant.MAX;
+            }
+            toTheEnd(lane);
+        });
+        return quotas;
+    }
+
+    /** A claim got all it asked for: there is probably more. The lowest of them is where the next one starts. */
+    synchronized void full(Lane lane, Priority priority, Instant lowest, Instant now) {
+        Entry entry = entry(lane, priority);
+        entry.readyAt = now;
+        entry.low = lowest;
+    }
+
+    /** A claim failed: nothing is known about what it asked for, so it is due again. */
+    synchronized void again(List<ClaimRequest.Quota> quotas, Instant now) {
+        quotas.forEach(quota -> entry(quota.lane(), quota.priority()).readyAt = now);
+    }
+
+    /** The lane that was served goes behind the others. */
+    private void toTheEnd(Lane lane) {
+        Map<Priority, Entry> classes = lanes.remove(lane);
+        if (classes != null) lanes.put(lane, classes);
+    }
+
+    private Entry entry(Lane lane, Priority priority) {
+        Map<Priority, Entry> classes = lanes.computeIfAbsent(lane, l -> new EnumMap<>(Priority.class));
+        return classes.computeIfAbsent(priority, p -> new Entry());
+    }
+
+    /** Forgets lanes without anything to do, so that the book stays as small as the work. */
+    synchronized void tidy() {
+        lanes.values()
+                .removeIf(classes -> classes.values().stream().allMatch(entry -> entry.readyAt.equals(Instant.MAX)));
+    }
+}

@@ -1,0 +1,97 @@
+package io.carillon.engine;
+
+import io.carillon.store.Signal;
+import io.carillon.store.WakeChannel;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens for signals on a connection of its own and proves now and then, by a ping to itself, that the channel works. Without proof it opens a new ear; until
+ * then polling is the floor, and nothing is lost but milliseconds.
+ */
+final class Listener extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Listener.class);
+    private static final Duration WAIT = Duration.ofMillis(500);
+    private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
+    private static final long DEAF_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final WakeChannel channel;
+    private final Consumer<Signal> react;
+    private final Announcer announcer;
+    private final String me;
+    private final Runnable onOpen;
+    private WakeChannel.@Nullable Ear ear;
+    private long pinged;
+    private boolean awaitingPing;
+    private volatile boolean hearing;
+
+    Listener(WakeChannel channel, Consumer<Signal> react, Announcer announcer, String me, Runnable onOpen) {
+        super("listen", true);
+        this.channel = channel;
+        this.react = react;
+        this.announcer = announcer;
+        this.me = me;
+        this.onOpen = onOpen;
+    }
+
+    /** Whether the channel is proven to work. */
+    boolean hearing() {
+        return hearing;
+    }
+
+    @Override
+    void turn() {
+        WakeChannel.Ear open = ear;
+        if (open == null) {
+            open = channel.listen();
+            ear = open;
+            ping();
+            // Signals sent while nobody listened are gone: look for oneself.
+            onOpen.run();
+        }
+        for (Signal signal : open.await(WAIT)) {
+            if (signal instanceof Signal.Ping ping && ping.sender().equals(me)) heardMyself();
+            else react.accept(signal);
+        }
+        long since = System.nanoTime() - pinged;
+        if (awaitingPing && since > DEAF_NANOS) {
+            if (hearing) log.warn("LISTEN is deaf, polling takes over and a new ear is opened");
+            closeEar();
+        } else if (!awaitingPing && since > PING_NANOS) {
+            ping();
+        }
+    }
+
+    private void ping() {
+        pinged = System.nanoTime();
+        awaitingPing = true;
+        announcer.signal(new Signal.Ping(me));
+    }
+
+    private void heardMyself() {
+        awaitingPing = false;
+        if (!hearing) log.info("LISTEN works");
+        hearing = true;
+    }
+
+    @Override
+    void onFailure(Throwable failure) {
+        closeEar();
+    }
+
+    private void closeEar() {
+        hearing = false;
+        WakeChannel.Ear open = ear;
+        ear = null;
+        if (open != null) open.close();
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        closeEar();
+    }
+}

@@ -1,0 +1,121 @@
+package io.carillon.engine;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that does one thing again and again and survives everything: exceptions, errors, restarts of the database. Failures are counted, said once per
+ * streak at warn, and answered with a growing pause.
+ */
+abstract class Loop implements AutoCloseable {
+    private static final long FIRST_PAUSE = 50_000_000L;
+    private static final long LONGEST_PAUSE = 2_000_000_000L;
+
+    private final Logger log = LoggerFactory.getLogger(getClass());
+    private final String name;
+    private final boolean daemon;
+    private final Waker waker = new Waker();
+    private final AtomicLong turns = new AtomicLong();
+    private final AtomicLong failures = new AtomicLong();
+    private volatile boolean open = true;
+    private volatile boolean failing;
+    private volatile @Nullable Thread thread;
+
+    Loop(String name, boolean daemon) {
+        this.name = name;
+        this.daemon = daemon;
+    }
+
+    /** One round. It sleeps by {@link #sleep}, so that it can be woken and stopped. */
+    abstract void turn() throws Exception;
+
+    final void start() {
+        Thread started = new Thread(this::run, "carillon-" + name);
+        started.setDaemon(daemon);
+        thread = started;
+        started.start();
+    }
+
+    private void run() {
+        long pause = FIRST_PAUSE;
+        while (open) {
+            try {
+                turn();
+                turns.incrementAndGet();
+                if (failing) log.info("loop recovered loop={}", name);
+                failing = false;
+                pause = FIRST_PAUSE;
+            } catch (InterruptedException woken) {
+                // Only close() interrupts, and the condition above sees it.
+            } catch (Throwable failure) {
+                if (!open) return;
+                failures.incrementAndGet();
+                if (!failing) log.warn("loop failed, it goes on loop={}", name, failure);
+                failing = true;
+                onFailure(failure);
+                LockSupport.parkNanos(pause);
+                pause = Math.min(pause * 2, LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /** A loop may have to forget what it was told by the turn that failed. */
+    void onFailure(Throwable failure) {}
+
+    final void wake() {
+        waker.wake();
+    }
+
+    final boolean sleep(long nanos) throws InterruptedException {
+        return open && waker.sleep(nanos);
+    }
+
+    final boolean open() {
+        return open;
+    }
+
+    final String name() {
+        return name;
+    }
+
+    /** How many rounds went well. */
+    final long turns() {
+        return turns.get();
+    }
+
+    /** How many rounds failed. */
+    final long failures() {
+        return failures.get();
+    }
+
+    /** Whether the last round failed. */
+    final boolean failing() {
+        return failing;
+    }
+
+    /** Whether its thread lives. */
+    final boolean alive() {
+        Thread running = thread;
+        return running != null && running.isAlive();
+    }
+
+    @Override
+    public void close() {
+        open = false;
+        waker.wake();
+        Thread running = thread;
+        if (running == null || running == Thread.currentThread()) return;
+        try {
+            running.join(2_000);
+            if (running.isAlive()) {
+                running.interrupt();
+                running.join(10_000);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** This node as its loops share it: who it is, what it holds, what it can handle and what time it is. */
+final class Node {
+    private static final Duration PROBATION = Duration.ofSeconds(10);
+
+    private final Incarnation incarnation;
+    private final Holding holding;
+    private final HandlerBook handlers;
+    private final DatabaseClock clock;
+    private final Consumer<List<Held>> dispatch;
+
+    Node(
+            Incarnation incarnation,
+            Holding holding,
+            HandlerBook handlers,
+            DatabaseClock clock,
+            Consumer<List<Held>> dispatch) {
+        this.incarnation = incarnation;
+        this.holding = holding;
+        this.handlers = handlers;
+        this.clock = clock;
+        this.dispatch = dispatch;
+    }
+
+    UUID id() {
+        return incarnation.id();
+    }
+
+    Incarnation incarnation() {
+        return incarnation;
+    }
+
+    Holding holding() {
+        return holding;
+    }
+
+    HandlerBook handlers() {
+        return handlers;
+    }
+
+    DatabaseClock clock() {
+        return clock;
+    }
+
+    Held hold(UUID owner, Attempt attempt) {
+        Held held = new Held(owner, attempt, clock);
+        holding.add(held);
+        return held;
+    }
+
+    void dispatch(List<Held> claimed) {
+        dispatch.accept(claimed);
+    }
+
+    /** A suspect runs alone among suspects until it has shown for a while that it does not kill its node; the more often suspected, the longer. */
+    static Duration probation(Attempt attempt) {
+        int doublings = Math.min(10, 2 * Math.max(0, attempt.counts().suspicions() - 1));
+        return PROBATION.multipliedBy(1L << doublings);
+    }
+
+    boolean suspectOnProbation() {
+        return holding.all().stream()
+                .anyMatch(held -> held.attemptValue().counts().suspect()
+                        && held.sinceStart().compareTo(probation(held.attemptValue())) < 0);
+    }
+}

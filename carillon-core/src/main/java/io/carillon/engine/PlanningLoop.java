@@ -1,0 +1,78 @@
+package io.carillon.engine;
+
+import io.carillon.run.Lane;
+import io.carillon.schedule.TickPlan;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.PlanStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes ticks ahead of time. Every node plans; the one whose write finds the schedule unchanged wins, and the others write nothing. */
+final class PlanningLoop extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
+    private static final int BATCH = 500;
+
+    private final PlanStore plans;
+    private final TickPlanner planner;
+    private final BiConsumer<Lane, Instant> hint;
+    private final Duration every;
+    private boolean first = true;
+
+    PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Duration every) {
+        super("plan", true);
+        this.plans = plans;
+        this.planner = planner;
+        this.hint = hint;
+        this.every = every;
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        if (!first) {
+            plan();
+            sleep(every.toNanos());
+            return;
+        }
+        first = false;
+        plan();
+        // Nodes that start together shall not plan together for ever.
+        sleep(ThreadLocalRandom.current().nextLong(every.toNanos()));
+    }
+
+    /** Plans in batches until nothing is due soon; returns how many schedules moved. */
+    int plan() {
+        int moved = 0;
+        while (open()) {
+            PlanStore.DueSchedules due = plans.due(planner.lookAhead(), BATCH);
+            List<TickPlan> written = due.schedules().stream()
+                    .map(schedule -> planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now()))
+                    .filter(plan -> !plan.empty())
+                    .toList();
+            if (written.isEmpty()) return moved;
+            int won = plans.write(written);
+            moved += won;
+            written.forEach(this::announce);
+            log.debug(
+                    "planned schedules={} won={} ticks={}",
+                    written.size(),
+                    won,
+                    written.stream().mapToInt(plan -> plan.ticks().size()).sum());
+            // Whoever was faster has moved them all: look again at the next round.
+            if (won == 0 || due.schedules().size() < BATCH) return moved;
+        }
+        return moved;
+    }
+
+    private void announce(TickPlan plan) {
+        Lane lane = new Lane(
+                plan.read().definition().what().queue(),
+                plan.read().definition().project());
+        plan.ticks().stream().map(TickPlan.Tick::dueAt).min(Instant::compareTo).ifPresent(at -> hint.accept(lane, at));
+        if (plan.late().stream().anyMatch(TickPlan.Verdict::runsLate)) hint.accept(lane, Instant.EPOCH);
+    }
+}

@@ -1,0 +1,79 @@
+package io.carillon.engine;
+
+import io.carillon.run.Outcome;
+import io.carillon.run.Payload;
+import io.carillon.run.Transition;
+import io.carillon.store.Ended;
+import io.carillon.store.RunStore;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Handlers whose writes commit with the run's completion. The completion is written on the same connection, fenced, just before the commit: if the lease was
+ * lost, nothing of either remains.
+ */
+final class TransactionalCalls {
+    private final TransactionConnections connections;
+    private final RunStore runs;
+    private final Semaphore slots;
+    private final Set<Held> committed = ConcurrentHashMap.newKeySet();
+
+    TransactionalCalls(TransactionConnections connections, RunStore runs, int most) {
+        this.connections = connections;
+        this.runs = runs;
+        this.slots = new Semaphore(most);
+    }
+
+    Outcome call(Held held, BoundHandler handler) throws Exception {
+        slots.acquire();
+        try (Connection connection = connections.open()) {
+            connection.setAutoCommit(false);
+            try {
+                Outcome outcome = handler.call().run(held.attemptValue(), held, connection);
+                if (outcome instanceof Outcome.Succeeded succeeded) commit(connection, held, succeeded);
+                else connection.rollback();
+                return outcome;
+            } catch (Throwable failure) {
+                rollBack(connection, failure);
+                throw failure;
+            } finally {
+                if (!connection.isClosed()) connection.setAutoCommit(true);
+            }
+        } finally {
+            slots.release();
+        }
+    }
+
+    private void commit(Connection connection, Held held, Outcome.Succeeded succeeded) throws SQLException {
+        Payload result = succeeded.result() instanceof Payload payload ? payload : null;
+        Ended ended =
+                new Ended(held.attemptValue(), new Transition.Complete(result), held.sinceStart(), held.logText());
+        // No interrupt may hit the driver between here and the commit.
+        held.finish();
+        if (!runs.applyIn(connection, held.owner(), ended))
+            throw new CarillonException(
+                    ErrorCode.LEASE_LOST,
+                    "Run %s was taken over by another node; this attempt's transaction was rolled back."
+                            .formatted(held.id()));
+        connection.commit();
+        committed.add(held);
+    }
+
+    /** Whether the completion is in the database already; asked once. */
+    boolean committed(Held held) {
+        return committed.remove(held);
+    }
+
+    private static void rollBack(Connection connection, Throwable failure) {
+        try {
+            connection.rollback();
+        } catch (SQLException alsoBroken) {
+            failure.addSuppressed(alsoBroken);
+        }
+    }
+}

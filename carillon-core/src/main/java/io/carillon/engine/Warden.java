@@ -1,0 +1,66 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.store.RunStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Watches running attempts: interrupts those past their deadline, ends those that do not obey, and parks those that run long out of the claim's way. */
+final class Warden extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Warden.class);
+    private static final Duration OBEY = Duration.ofSeconds(5);
+    private static final Duration LONG = Duration.ofSeconds(10);
+    private static final long ROUND_NANOS = 250_000_000L;
+
+    private final RunStore runs;
+    private final Holding holding;
+    private final AttemptRunner runner;
+    private final Workers workers;
+
+    Warden(RunStore runs, Holding holding, AttemptRunner runner, Workers workers) {
+        super("warden", true);
+        this.runs = runs;
+        this.holding = holding;
+        this.runner = runner;
+        this.workers = workers;
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        for (Held held : holding.all()) if (held.started()) watch(held);
+        park();
+        sleep(ROUND_NANOS);
+    }
+
+    private void watch(Held held) {
+        Duration since = held.sinceStart();
+        if (since.compareTo(held.timeout()) > 0) held.stop(Held.Stop.TIMED_OUT, "timed out after " + held.timeout());
+        Held.Stop stop = held.stopped();
+        boolean forced = stop == Held.Stop.TIMED_OUT || stop == Held.Stop.CANCELLED;
+        if (!forced || held.sinceStop().compareTo(OBEY) < 0 || !held.running()) return;
+        log.warn("attempt does not stop, it is ended over its head run={} attempt={}", held.id(), held.attempt());
+        if (held.abandon()) workers.stuck();
+        runner.endByForce(held);
+    }
+
+    private void park() {
+        List<Held> due = holding.all().stream()
+                .filter(held -> held.started()
+                        && !held.parked()
+                        && held.sinceStart().compareTo(patience(held.attemptValue())) > 0)
+                .toList();
+        due.stream().collect(Collectors.groupingBy(Held::owner)).forEach((UUID owner, List<Held> mine) -> {
+            runs.parkRunning(owner, mine.stream().map(Held::attemptValue).toList());
+            mine.forEach(Held::markParked);
+        });
+    }
+
+    /** A suspect keeps its mark for as long as it is on probation. */
+    private static Duration patience(Attempt attempt) {
+        return attempt.counts().suspect() ? Node.probation(attempt) : LONG;
+    }
+}

@@ -1,0 +1,80 @@
+package io.carillon.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Where connections come from and go back to. */
+interface ConnectionSource {
+    Connection borrow() throws SQLException;
+
+    /** {@code fine}: the work on it did not throw. */
+    void giveBack(Connection connection, boolean fine) throws SQLException;
+
+    /** The user's pool. */
+    static ConnectionSource pool(DataSource source) {
+        return new ConnectionSource() {
+            @Override
+            public Connection borrow() throws SQLException {
+                return source.getConnection();
+            }
+
+            @Override
+            public void giveBack(Connection connection, boolean fine) throws SQLException {
+                connection.close();
+            }
+        };
+    }
+
+    /** One connection for good, so that a pool drained by handlers cannot stop a heart. It is replaced whenever work on it threw. */
+    static Kept kept(DataSource source) {
+        return new Kept(source);
+    }
+
+    /** A connection that is kept; closing gives it back to its pool. */
+    final class Kept implements ConnectionSource, AutoCloseable {
+        private final DataSource source;
+        private final ReentrantLock turn = new ReentrantLock();
+        private @Nullable Connection connection;
+
+        private Kept(DataSource source) {
+            this.source = source;
+        }
+
+        @Override
+        public Connection borrow() throws SQLException {
+            turn.lock();
+            try {
+                if (connection == null) connection = source.getConnection();
+                return connection;
+            } catch (SQLException | RuntimeException failure) {
+                turn.unlock();
+                throw failure;
+            }
+        }
+
+        @Override
+        public void giveBack(Connection borrowed, boolean fine) throws SQLException {
+            try {
+                if (fine) return;
+                connection = null;
+                borrowed.close();
+            } finally {
+                turn.unlock();
+            }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            turn.lock();
+            try {
+                if (connection != null) connection.close();
+                connection = null;
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.carillon.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+
+/**
+ * Borrows a connection for one statement or one short transaction and bounds both in time. Nothing is set on the session itself: connections go back to
+ * the user's pool, or to a PgBouncer, as they came.
+ */
+final class Database {
+    private static final int REPEATS = 5;
+    private static final Executor SAME_THREAD = Runnable::run;
+
+    private static final String BOUND_TRANSACTION = """
+            SELECT set_config('statement_timeout', '10s', true), set_config('lock_timeout', '2s', true),
+                   set_config('idle_in_transaction_session_timeout', '5s', true)
+            """;
+
+    private final ConnectionSource source;
+    private final int statementSeconds;
+
+    Database(DataSource source, Duration statementTimeout) {
+        this(ConnectionSource.pool(source), statementTimeout);
+    }
+
+    Database(ConnectionSource source, Duration statementTimeout) {
+        this.source = source;
+        this.statementSeconds = (int) statementTimeout.toSeconds();
+    }
+
+    /** Work on a connection. */
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Session session) throws SQLException;
+    }
+
+    /** One autocommit statement (or several that need no common fate). */
+    <T> T single(Work<T> work) {
+        return repeating(() -> on(true, connection -> work.on(new Session(connection, statementSeconds))));
+    }
+
+    /** A short transaction with its own time limits; committed when the work returns, rolled back when it throws. */
+    <T> T transaction(Work<T> work) {
+        return repeating(() -> on(false, connection -> {
+            try {
+                Session session = new Session(connection, statementSeconds);
+                session.query(BOUND_TRANSACTION).list(row -> row);
+                T result = work.on(session);
+                connection.commit();
+                return result;
+            } catch (SQLException | RuntimeException | Error failure) {
+                rollBack(connection, failure);
+                throw failure;
+            } finally {
+                restoreAutoCommit(connection);
+            }
+        }));
+    }
+
+    private interface OnConnection<T> {
+        T apply(Connection connection) throws SQLException;
+    }
+
+    private <T> T on(boolean autoCommit, OnConnection<T> work) throws SQLException {
+        Connection connection = source.borrow();
+        boolean fine = false;
+        try {
+            if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
+            // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
+            connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + 5) * 1000);
+            T result = work.apply(connection);
+            fine = true;
+            return result;
+        } finally {
+            source.giveBack(connection, fine);
+        }
+    }
+
+    /** A connection for good, such as for LISTEN; the caller closes it. */
+    Connection keep() throws SQLException {
+        Connection connection = source.borrow();
+        connection.setAutoCommit(true);
+        return connection;
+    }
+
+    private static void rollBack(Connection connection, Throwable failure) {
+        try {
+            connection.rollback();
+        } catch (SQLException alsoBroken) {
+            failure.addSuppressed(alsoBroken);
+        }
+    }
+
+    private static void restoreAutoCommit(Connection connection) {
+        try {
+            connection.setAutoCommit(true);
+        } catch (SQLException broken) {
+            // The connection is gone; its pool finds out when it is returned.
+        }
+    }
+
+    private interface Try<T> {
+        T run() throws SQLException;
+    }
+
+    private static <T> T repeating(Try<T> attempt) {
+        for (int turn = 1; ; turn++) {
+            try {
+                return attempt.run();
+            } catch (SQLException failure) {
+                StorageException stored = new StorageException(failure);
+                if (!stored.repeatable() || turn == REPEATS) throw stored;
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(turn * 5_000_000L));
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.carillon.postgres;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+
+/** Instants on their way to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities. */
+final class DatabaseTime {
+    private DatabaseTime() {}
+
+    static OffsetDateTime toDatabase(Instant instant) {
+        if (instant.equals(Instant.MAX)) return OffsetDateTime.MAX;
+        if (instant.equals(Instant.MIN)) return OffsetDateTime.MIN;
+        return instant.atOffset(ZoneOffset.UTC);
+    }
+
+    static Instant fromDatabase(OffsetDateTime time) {
+        if (time.equals(OffsetDateTime.MAX)) return Instant.MAX;
+        if (time.equals(OffsetDateTime.MIN)) return Instant.MIN;
+        return time.toInstant();
+    }
+
+    /** The text form for arrays. */
+    static String text(Instant instant) {
+        if (instant.equals(Instant.MAX)) return "infinity";
+        if (instant.equals(Instant.MIN)) return "-infinity";
+        return instant.toString();
+    }
+
+    static double seconds(Duration duration) {
+        return duration.getSeconds() + duration.getNano() / 1e9;
+    }
+
+    static Duration duration(double seconds) {
+        return Duration.ofNanos(Math.round(seconds * 1e6) * 1000);
+    }
+}

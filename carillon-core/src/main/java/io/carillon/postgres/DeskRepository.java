@@ -1,0 +1,218 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Cancellation;
+import io.carillon.run.Explanation;
+import io.carillon.run.Redrive;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.store.AttemptRecord;
+import io.carillon.store.RunDesk;
+import io.carillon.value.Text;
+import io.carillon.value.Uuid7;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Runs as people see them, and what people do to them by hand. */
+final class DeskRepository implements RunDesk {
+    private static final String CANCEL_WAITING = """
+            WITH gone AS (DELETE FROM carillon.run WHERE project = :project AND id = :id AND owner IS NULL RETURNING *)
+            INSERT INTO carillon.run_history
+              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
+               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
+            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
+                   schedule_id, parent_id, NULL, 'cancelled', origin, target, target_name, key, :reason, trace
+              FROM gone RETURNING id
+            """;
+
+    private static final String CANCEL_RUNNING = """
+            INSERT INTO carillon.cancel_request (project, run_id, reason)
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL
+            ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
+            """;
+
+    private static final String NOTIFY_CANCEL = "SELECT pg_notify('carillon', 'cancel')";
+
+    private static final String END_STATE =
+            "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
+
+    // Deleting first decides the race between two redrives; the new run's key may be taken, and then nothing has
+    // happened.
+    private static final String REDRIVE = """
+            WITH gone AS (
+              DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
+                 AND NOT EXISTS (SELECT 1 FROM carillon.run r
+                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.queue = d.queue AND r.key = d.key)
+              RETURNING d.*)
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, gate_key, trace, policy,
+               schedule_id, parent_id)
+            SELECT project, :new, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive',
+                   target, target_name, codec, payload, key, gate_key, trace, policy, schedule_id, id
+              FROM gone RETURNING id
+            """;
+
+    private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
+
+    private static final String REDRIVEN_AS = """
+            SELECT id FROM carillon.run WHERE project = :project AND parent_id = :id AND id = :new
+            """;
+
+    private static final String DEAD = """
+            SELECT id FROM carillon.dead_run
+             WHERE project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)
+               AND (:state::text IS NULL OR state = :state)
+             ORDER BY died_at LIMIT :limit
+            """;
+
+    private static final String ATTEMPTS = """
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause
+              FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
+            """;
+
+    private final Database database;
+    private final Partitions partitions;
+
+    DeskRepository(Database database, Partitions partitions) {
+        this.database = database;
+        this.partitions = partitions;
+    }
+
+    @Override
+    public Optional<Run> get(String project, RunId run) {
+        return database.single(session -> {
+            Optional<Run> live = session.query(RunRows.LIVE)
+                    .text("project", project)
+                    .uuid("id", run.value())
+                    .first(RunRows::live);
+            if (live.isPresent()) return live;
+            return session.query(RunRows.ENDED)
+                    .text("project", project)
+                    .uuid("id", run.value())
+                    .first(RunRows::ended);
+        });
+    }
+
+    @Override
+    public List<Run> list(String project, RunFilter filter) {
+        RunState state = filter.state();
+        boolean live = state == null || state == RunState.WAITING || state == RunState.RUNNING;
+        boolean ended = state == null || !live;
+        return database.single(session -> {
+            List<Run> runs = new ArrayList<>();
+            if (live)
+                runs.addAll(filtered(session.query(RunRows.LIST_LIVE), project, filter)
+                        .text("state", state == null ? null : state.text())
+                        .list(RunRows::live));
+            if (ended)
+                runs.addAll(filtered(session.query(RunRows.LIST_ENDED), project, filter)
+                        .text("state", state == null ? null : state.text())
+                        .list(RunRows::ended));
+            return runs.subList(0, Math.min(runs.size(), filter.limit()));
+        });
+    }
+
+    private static Query filtered(Query query, String project, RunFilter filter) throws SQLException {
+        return query.text("project", project)
+                .text("queue", filter.queue())
+                .text("handler", filter.handler())
+                .number("limit", filter.limit());
+    }
+
+    @Override
+    public Cancellation cancel(String project, RunId run, String reason) {
+        try {
+            return tryCancel(project, run, Text.clean(reason));
+        } catch (StorageException failure) {
+            if (!failure.partitionMissing()) throw failure;
+            partitions.createForRuns(List.of(run.value()));
+            return tryCancel(project, run, Text.clean(reason));
+        }
+    }
+
+    /** A run may be claimed or end between two of the three looks: then they are taken again. */
+    private Cancellation tryCancel(String project, RunId run, String reason) {
+        return database.single(session -> {
+            for (int turn = 0; turn < 3; turn++) {
+                if (named(session.query(CANCEL_WAITING), project, run)
+                        .text("reason", reason)
+                        .first(row -> row)
+                        .isPresent()) return new Cancellation.Cancelled();
+                if (named(session.query(CANCEL_RUNNING), project, run)
+                                .text("reason", reason)
+                                .update()
+                        > 0) {
+                    session.query(NOTIFY_CANCEL).list(row -> row);
+                    return new Cancellation.Requested();
+                }
+                Optional<String> state =
+                        named(session.query(END_STATE), project, run).first(row -> row.text("state"));
+                if (state.isPresent()) return new Cancellation.AlreadyEnded(RunState.of(state.get()));
+            }
+            return new Cancellation.Unknown();
+        });
+    }
+
+    @Override
+    public List<Redrive> redrive(String project, List<RunId> dead) {
+        List<Redrive> answers = new ArrayList<>();
+        for (RunId run : dead) answers.add(redrive(project, run, Uuid7.next()));
+        return answers;
+    }
+
+    private Redrive redrive(String project, RunId run, UUID fresh) {
+        try {
+            return database.single(session -> {
+                if (named(session.query(REDRIVE), project, run)
+                        .uuid("new", fresh)
+                        .first(row -> row)
+                        .isPresent()) return new Redrive.Redriven(run, new RunId(fresh));
+                Optional<Optional<String>> key = named(session.query(DEAD_KEY), project, run)
+                        .first(row -> Optional.ofNullable(row.maybeText("key")));
+                if (key.isPresent()) return new Redrive.KeyTaken(run, key.get().orElse(""));
+                // Gone from the dead letter: by an earlier write of ours whose answer was lost, or by somebody else's.
+                boolean ours = named(session.query(REDRIVEN_AS), project, run)
+                        .uuid("new", fresh)
+                        .first(row -> row)
+                        .isPresent();
+                return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
+            });
+        } catch (StorageException failure) {
+            if (!failure.duplicate()) throw failure;
+            return new Redrive.KeyTaken(run, "");
+        }
+    }
+
+    @Override
+    public List<RunId> dead(String project, RunFilter filter) {
+        return database.single(session -> filtered(session.query(DEAD), project, filter)
+                .text("state", filter.state() == null ? null : filter.state().text())
+                .list(row -> AttemptRows.runId(row, "id")));
+    }
+
+    @Override
+    public Optional<Explanation> explain(String project, RunId run) {
+        return get(project, run).map(found -> database.single(session -> Explainer.explain(session, found)));
+    }
+
+    @Override
+    public List<AttemptRecord> attempts(String project, RunId run) {
+        return database.single(session -> named(session.query(ATTEMPTS), project, run)
+                .list(row -> new AttemptRecord(
+                        row.integer("attempt"),
+                        row.uuid("owner"),
+                        row.maybeInstant("started_at"),
+                        row.instant("ended_at"),
+                        row.text("outcome"),
+                        row.maybeText("error"),
+                        row.maybeSeconds("pause"))));
+    }
+
+    private static Query named(Query query, String project, RunId run) throws SQLException {
+        return query.text("project", project).uuid("id", run.value());
+    }
+}

@@ -1,0 +1,249 @@
+package io.carillon.postgres;
+
+import io.carillon.run.RunId;
+import io.carillon.run.Transition;
+import io.carillon.store.Ended;
+import io.carillon.store.Verdict;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends attempts in groups, fenced by owner and number. A group that fails is split in halves down to the row that is at fault; a row that does not
+ * match is looked up, because an earlier write of ours may have been accepted while its answer was lost.
+ */
+final class Endings {
+    private static final String ENDED_ROWS = """
+            unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
+                   :pauses::float8[], :codecs::text[], :results::bytea[])
+              AS e(project, id, attempt, age, log, text, pause, codec, result)
+            """;
+
+    private static final String HISTORY_INSERT = """
+            INSERT INTO carillon.run_history
+              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
+               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, codec, result, log, trace)
+            """;
+
+    private static final String HISTORY_COLUMNS = """
+            project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at,
+            carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
+            schedule_id, parent_id, owner
+            """;
+
+    private static final String SUCCEED = """
+            WITH done AS (
+              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
+               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner -- missing: another node holds it now
+              RETURNING r.*, e.age, e.log, e.codec AS result_codec, e.result)
+            """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
+                 , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace
+              FROM done RETURNING id
+            """;
+
+    private static final String CANCEL = """
+            WITH done AS (
+              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
+               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              RETURNING r.*, e.age, e.log, e.text AS why)
+            """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
+                 , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace
+              FROM done RETURNING id
+            """;
+
+    private static final String DIE = """
+            WITH gone AS (
+              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
+               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              RETURNING r.*, e.age, e.log, e.text AS why),
+            kept AS (
+              INSERT INTO carillon.dead_run
+                (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
+                 codec, payload, key, gate_key, trace, policy, error, died_at)
+              SELECT project, id, 'dead', queue, class, attempt, failures + 1, crashes, owner, due_at, planned_at, schedule_id, origin, target,
+                     target_name, codec, payload, key, gate_key, trace, policy, why, carillon.clock()
+                FROM gone)
+            """ + HISTORY_INSERT + """
+            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
+                   carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
+                   schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace
+              FROM gone RETURNING id
+            """;
+
+    // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more.
+    private static final String AGAIN = """
+            WITH released AS (
+              UPDATE carillon.run r
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, parked = NULL, suspect = 0, start_by = 'infinity',
+                     failures = r.failures + CASE WHEN e.text IS NULL THEN 0 ELSE 1 END,
+                     ready_at = carillon.clock() + make_interval(secs => e.pause)
+                FROM\s""" + ENDED_ROWS + """
+               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              RETURNING r.project, r.id, r.attempt, r.day, e.age, e.log, e.text, e.pause, e.codec AS outcome)
+            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log)
+            SELECT project, id, attempt, day, :owner, carillon.clock() - make_interval(secs => age), carillon.clock(), outcome, text,
+                   make_interval(secs => pause), log
+              FROM released RETURNING run_id AS id
+            """;
+
+    private static final String ACCEPTED_EARLIER = """
+            SELECT e.id FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
+             WHERE EXISTS (SELECT 1 FROM carillon.run_history h
+                            WHERE h.id = e.id AND h.project = e.project AND h.attempt = e.attempt AND h.owner = :owner
+                              AND h.state <> 'quarantined')
+                OR EXISTS (SELECT 1 FROM carillon.attempt a
+                            WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt AND a.owner = :owner
+                              AND a.outcome <> 'crashed')
+            """;
+
+    private static final Logger log = LoggerFactory.getLogger(Endings.class);
+    private final Database database;
+    private final Partitions partitions;
+
+    Endings(Database database, Partitions partitions) {
+        this.database = database;
+        this.partitions = partitions;
+    }
+
+    List<Verdict> apply(UUID owner, List<Ended> ended) {
+        Set<RunId> accepted = new HashSet<>();
+        for (Kind kind : Kind.values()) {
+            List<Ended> group = ended.stream()
+                    .filter(one -> Kind.of(one.transition()) == kind)
+                    .sorted(Comparator.comparing(one -> one.attempt().run()))
+                    .toList();
+            if (!group.isEmpty()) accepted.addAll(splitting(owner, kind, group));
+        }
+        List<Ended> missing = ended.stream()
+                .filter(one -> !accepted.contains(one.attempt().run()))
+                .toList();
+        if (!missing.isEmpty()) accepted.addAll(acceptedEarlier(owner, missing));
+        return ended.stream()
+                .map(one -> accepted.contains(one.attempt().run()) ? Verdict.ACCEPTED : Verdict.LEASE_LOST)
+                .toList();
+    }
+
+    boolean applyIn(Connection transaction, UUID owner, Ended ended) {
+        try {
+            Session session = new Session(transaction, 0);
+            return !write(session, owner, Kind.of(ended.transition()), List.of(ended))
+                    .isEmpty();
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
+    private List<RunId> splitting(UUID owner, Kind kind, List<Ended> group) {
+        try {
+            return database.single(session -> write(session, owner, kind, group));
+        } catch (StorageException failure) {
+            if (failure.partitionMissing()) {
+                partitions.createForRuns(
+                        group.stream().map(one -> one.attempt().run().value()).toList());
+                return database.single(session -> write(session, owner, kind, group));
+            }
+            if (failure.outcomeUnknown() || group.size() == 1) throw failure;
+            log.warn("group of endings refused kind={} size={} error={}", kind, group.size(), failure.getMessage());
+            int half = group.size() / 2;
+            List<RunId> accepted = new ArrayList<>(oneSide(owner, kind, group.subList(0, half)));
+            accepted.addAll(oneSide(owner, kind, group.subList(half, group.size())));
+            return accepted;
+        }
+    }
+
+    private List<RunId> oneSide(UUID owner, Kind kind, List<Ended> group) {
+        try {
+            return splitting(owner, kind, group);
+        } catch (StorageException failure) {
+            if (failure.outcomeUnknown() || group.size() > 1) throw failure;
+            // The row at fault is named and left to its lease: it must not hold up the others.
+            log.error(
+                    "ending refused for good run={} error={}",
+                    group.get(0).attempt().run(),
+                    failure.getMessage());
+            return List.of();
+        }
+    }
+
+    private static List<RunId> write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
+        return session.query(kind.sql)
+                .uuid("owner", owner)
+                .column("projects", "text", group, one -> one.attempt().lane().project())
+                .column("ids", "uuid", group, one -> one.attempt().run().value())
+                .column("attempts", "int4", group, one -> one.attempt().number())
+                .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()))
+                .column("logs", "text", group, Ended::log)
+                .column("texts", "text", group, one -> EndedCells.text(one.transition()))
+                .column("pauses", "float8", group, one -> EndedCells.pause(one.transition()))
+                .column("codecs", "text", group, one -> EndedCells.codec(one.transition()))
+                .column("results", "bytea", group, one -> EndedCells.result(one.transition()))
+                .list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    private List<RunId> acceptedEarlier(UUID owner, List<Ended> missing) {
+        return database.single(session -> session.query(ACCEPTED_EARLIER)
+                .uuid("owner", owner)
+                .column("projects", "text", missing, one -> one.attempt().lane().project())
+                .column("ids", "uuid", missing, one -> one.attempt().run().value())
+                .column("attempts", "int4", missing, one -> one.attempt().number())
+                .list(row -> AttemptRows.runId(row, "id")));
+    }
+
+    private enum Kind {
+        SUCCEED_KIND(SUCCEED),
+        AGAIN_KIND(AGAIN),
+        DIE_KIND(DIE),
+        CANCEL_KIND(CANCEL);
+
+        private final String sql;
+
+        Kind(String sql) {
+            this.sql = sql;
+        }
+
+        static Kind of(Transition transition) {
+            if (transition instanceof Transition.Complete) return SUCCEED_KIND;
+            if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN_KIND;
+            if (transition instanceof Transition.Die) return DIE_KIND;
+            if (transition instanceof Transition.Cancel) return CANCEL_KIND;
+            throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
+        }
+    }
+
+    /** The cells of one row of {@code ENDED_ROWS}; which of them a statement reads is its own affair. */
+    private static final class EndedCells {
+        static @Nullable String text(Transition transition) {
+            if (transition instanceof Transition.Retry retry) return retry.error();
+            if (transition instanceof Transition.Die die) return die.error();
+            if (transition instanceof Transition.Cancel cancel) return cancel.reason();
+            return null;
+        }
+
+        static @Nullable Double pause(Transition transition) {
+            if (transition instanceof Transition.Retry retry) return DatabaseTime.seconds(retry.pause());
+            if (transition instanceof Transition.Snooze snooze) return DatabaseTime.seconds(snooze.pause());
+            return null;
+        }
+
+        static @Nullable String codec(Transition transition) {
+            if (transition instanceof Transition.Complete complete && complete.result() != null)
+                return complete.result().codec();
+            if (transition instanceof Transition.Retry retry) return retry.timedOut() ? "timed-out" : "failed";
+            return transition instanceof Transition.Snooze ? "snoozed" : null;
+        }
+
+        static byte @Nullable [] result(Transition transition) {
+            return transition instanceof Transition.Complete complete && complete.result() != null
+                    ? complete.result().bytes()
+                    : null;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.carillon.postgres;
+
+import io.carillon.run.ErrorText;
+import io.carillon.run.Explanation;
+import io.carillon.run.Run;
+import io.carillon.run.RunState;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Says in plain words why a run is where it is. */
+final class Explainer {
+    private static final String HOLDS = """
+            SELECT r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, l.paused_at, l.paused_by, l.paused_reason,
+                   n.name AS node, n.host, n.pid, n.dead_at,
+                   EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
+                   EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
+              FROM carillon.run r
+              LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project AND l.paused_at IS NOT NULL
+              LEFT JOIN carillon.node n ON n.id = r.owner
+             WHERE r.project = :project AND r.id = :id
+            """;
+
+    private Explainer() {}
+
+    static Explanation explain(Session session, Run run) throws SQLException {
+        if (run.instants().endedAt() != null) return ended(run);
+        return session.query(HOLDS)
+                .text("project", run.lane().project())
+                .uuid("id", run.id().value())
+                .first(row -> living(row, run))
+                .orElseGet(() -> new Explanation(run.state(), "It ended while we looked; ask again.", List.of()));
+    }
+
+    private static Explanation ended(Run run) {
+        @Nullable String reason = run.details().reason();
+        String why = reason == null ? "." : ": " + ErrorText.firstLine(reason);
+        return new Explanation(
+                run.state(),
+                "It ended %s at %s, attempt %d%s"
+                        .formatted(run.state().text(), run.instants().endedAt(), run.attempt(), why),
+                List.of());
+    }
+
+    private static Explanation living(Row row, Run run) throws SQLException {
+        List<String> holds = new ArrayList<>();
+        if (row.flag("cancelling")) holds.add("a cancel was asked for and its node has not stopped it yet");
+        if (run.state() == RunState.RUNNING) {
+            String node = row.maybeText("node");
+            if (row.maybeInstant("dead_at") != null) holds.add("its node died; it will be tried again within seconds");
+            return new Explanation(
+                    run.state(),
+                    node == null
+                            ? "It runs under a lease of its own."
+                            : "It runs on node %s (%s, process %d), attempt %d."
+                                    .formatted(node, row.text("host"), row.number("pid"), run.attempt()),
+                    holds);
+        }
+        if (row.maybeInstant("paused_at") != null)
+            holds.add("queue '%s' is paused since %s by %s (%s)"
+                    .formatted(
+                            run.lane().queue(),
+                            row.instant("paused_at"),
+                            row.maybeText("paused_by"),
+                            row.maybeText("paused_reason")));
+        if (!row.flag("known"))
+            holds.add("no living node has a handler named '" + run.target().name() + "'");
+        if ("suspect".equals(row.maybeText("parked")))
+            holds.add("its node died while it was held; it is tried alone, one such run on each node at a time");
+        if (row.flag("future") && row.maybeText("parked") == null)
+            holds.add("it is ready at " + row.instant("ready_at"));
+        String summary = holds.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + holds.get(0) + ".";
+        return new Explanation(run.state(), summary, holds);
+    }
+}

@@ -1,0 +1,154 @@
+package io.carillon.postgres;
+
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.run.Enqueue;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.NewRun;
+import io.carillon.run.RunId;
+import io.carillon.store.RunInbox;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Stores new runs. The ids come from the caller's side, so that repeating a statement whose answer was lost stores nothing twice. */
+final class InboxRepository implements RunInbox {
+    private static final int CHUNK = 2_000;
+    private static final int TURNS = 20;
+
+    private static final String NEW_ROWS = """
+            unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[], :names::text[],
+                   :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[], :delays::float8[])
+              AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay),
+            LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
+            """;
+
+    private static final String INSERT = """
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id)
+            SELECT e.project, e.id, e.queue, e.class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
+                   e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule
+              FROM\s""" + NEW_ROWS + """
+            ON CONFLICT DO NOTHING
+            RETURNING id, queue, project, due_at
+            """;
+
+    // In the caller's transaction the hint rides along: one for each lane, and equal ones fold into one.
+    private static final String INSERT_AND_NOTIFY = "WITH stored AS (" + INSERT + "), hints AS (" + """
+            SELECT pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
+                     || CASE WHEN min(due_at) <= carillon.clock() THEN 0
+                             ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END)
+              FROM stored GROUP BY queue, project)
+            SELECT id, (SELECT count(*) FROM hints) FROM stored
+            """;
+
+    private static final String ALREADY_THERE = """
+            SELECT e.id AS asked, r.id AS found
+              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
+              JOIN carillon.run r ON r.project = e.project AND (r.id = e.id OR (r.queue = e.queue AND r.key = e.key))
+            """;
+
+    private final Database database;
+
+    InboxRepository(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public List<EnqueueResult> enqueue(List<NewRun> runs) {
+        if (runs.size() <= CHUNK) return database.single(session -> store(session, runs, INSERT));
+        return database.transaction(session -> inChunks(session, runs, INSERT));
+    }
+
+    @Override
+    public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs) {
+        try {
+            return inChunks(new Session(caller, 0), runs, INSERT_AND_NOTIFY);
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
+    private static List<EnqueueResult> inChunks(Session session, List<NewRun> runs, String sql) throws SQLException {
+        List<EnqueueResult> results = new ArrayList<>(runs.size());
+        for (int from = 0; from < runs.size(); from += CHUNK)
+            results.addAll(store(session, runs.subList(from, Math.min(runs.size(), from + CHUNK)), sql));
+        return results;
+    }
+
+    /** A key may be released between our insert and our look: then the insert is tried again. */
+    private static List<EnqueueResult> store(Session session, List<NewRun> runs, String sql) throws SQLException {
+        Map<RunId, EnqueueResult> results = new HashMap<>();
+        List<NewRun> open = runs;
+        for (int turn = 0; !open.isEmpty(); turn++) {
+            if (turn == TURNS) throw busyKey(open.get(0));
+            for (RunId stored : insert(session, open, sql)) results.put(stored, new EnqueueResult.Enqueued(stored));
+            open = without(open, results);
+            if (!open.isEmpty()) results.putAll(alreadyThere(session, open));
+            open = without(open, results);
+        }
+        return runs.stream().map(run -> requireNonNull(results.get(run.id()))).toList();
+    }
+
+    private static List<NewRun> without(List<NewRun> runs, Map<RunId, EnqueueResult> known) {
+        return runs.stream().filter(run -> !known.containsKey(run.id())).toList();
+    }
+
+    private static List<RunId> insert(Session session, List<NewRun> runs, String sql) throws SQLException {
+        return session.query(sql)
+                .column("projects", "text", runs, run -> run.lane().project())
+                .column("ids", "uuid", runs, run -> run.id().value())
+                .column("queues", "text", runs, run -> run.lane().queue())
+                .column("classes", "smallint", runs, run -> run.priority().number())
+                .column("origins", "text", runs, run -> run.origin().text())
+                .column("targets", "text", runs, run -> run.target().kind())
+                .column("names", "text", runs, run -> run.target().name())
+                .column("codecs", "text", runs, run -> run.payload().codec())
+                .column("payloads", "bytea", runs, run -> run.payload().bytes())
+                .column("keys", "text", runs, NewRun::key)
+                .column("schedules", "uuid", runs, NewRun::schedule)
+                .column(
+                        "instants",
+                        "timestamptz",
+                        runs,
+                        run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
+                .column("delays", "float8", runs, InboxRepository::delay)
+                .list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    private static @Nullable Double delay(NewRun run) {
+        return run.due() instanceof Enqueue.Due.After after ? DatabaseTime.seconds(after.delay()) : null;
+    }
+
+    private static Map<RunId, EnqueueResult> alreadyThere(Session session, List<NewRun> runs) throws SQLException {
+        Map<RunId, EnqueueResult> found = new HashMap<>();
+        session.query(ALREADY_THERE)
+                .column("projects", "text", runs, run -> run.lane().project())
+                .column("ids", "uuid", runs, run -> run.id().value())
+                .column("queues", "text", runs, run -> run.lane().queue())
+                .column("keys", "text", runs, NewRun::key)
+                .list(row -> {
+                    RunId asked = AttemptRows.runId(row, "asked");
+                    RunId there = AttemptRows.runId(row, "found");
+                    return found.put(
+                            asked,
+                            asked.equals(there)
+                                    ? new EnqueueResult.Enqueued(there)
+                                    : new EnqueueResult.AlreadyThere(there));
+                });
+        return found;
+    }
+
+    private static CarillonException busyKey(NewRun run) {
+        return new CarillonException(
+                ErrorCode.STORAGE,
+                "The key '%s' in queue '%s' was taken and released %d times while we tried to store a run. Try again."
+                        .formatted(run.key(), run.lane().queue(), TURNS));
+    }
+}

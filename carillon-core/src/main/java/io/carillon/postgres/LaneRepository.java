@@ -1,0 +1,140 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import io.carillon.store.LaneDue;
+import io.carillon.store.LaneInfo;
+import io.carillon.store.LaneStore;
+import io.carillon.store.Look;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the lanes that have work, and keeps what people decided about them. */
+final class LaneRepository implements LaneStore {
+    private static final int HEAD = 200;
+
+    private static final String LOOK = """
+            SELECT t.now, t.suspects, lane.*
+              FROM (SELECT carillon.clock() AS now,
+                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects) t
+              LEFT JOIN (SELECT queue, project, class, min(ready_at) AS ready_at, count(*) AS seen
+                           FROM (SELECT queue, project, class, ready_at FROM carillon.run
+                                  WHERE ready_at >= :low AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
+                                  ORDER BY ready_at LIMIT 200) head
+                          GROUP BY queue, project, class) lane ON true
+            """;
+
+    // From lane to lane over the index: about 12 µs each, however many runs they hold.
+    private static final String SCAN = """
+            WITH RECURSIVE lane AS (
+              (SELECT queue, project, class FROM carillon.run ORDER BY queue, project, class LIMIT 1)
+              UNION ALL
+              SELECT next.queue, next.project, next.class
+                FROM lane, LATERAL (SELECT r.queue, r.project, r.class FROM carillon.run r
+                                     WHERE (r.queue, r.project, r.class) > (lane.queue, lane.project, lane.class)
+                                     ORDER BY r.queue, r.project, r.class LIMIT 1) next)
+            SELECT lane.queue, lane.project, lane.class, first.ready_at
+              FROM lane, LATERAL (SELECT r.ready_at FROM carillon.run r
+                                   WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
+                                     AND r.ready_at < 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
+                                   ORDER BY r.ready_at LIMIT 1) first
+             WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                WHERE p.queue = lane.queue AND p.project = lane.project AND p.paused_at IS NOT NULL)
+            """;
+
+    private static final String PAUSE = """
+            INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
+            VALUES (:queue, :project, carillon.clock(), :by, :reason)
+            ON CONFLICT (queue, project) DO UPDATE
+               SET paused_at = excluded.paused_at, paused_by = excluded.paused_by, paused_reason = excluded.paused_reason
+             WHERE l.paused_at IS NULL
+            """;
+
+    private static final String RESUME = """
+            UPDATE carillon.lane SET paused_at = NULL, paused_by = NULL, paused_reason = NULL
+             WHERE queue = :queue AND project = :project AND paused_at IS NOT NULL
+            """;
+
+    // Counts are bounded: a page about queues must not read a million rows.
+    private static final String LIST = """
+            WITH RECURSIVE name AS (
+              (SELECT queue FROM carillon.run ORDER BY queue LIMIT 1)
+              UNION ALL
+              SELECT next.queue
+                FROM name, LATERAL (SELECT r.queue FROM carillon.run r WHERE r.queue > name.queue ORDER BY r.queue LIMIT 1) next),
+            known AS (SELECT queue FROM name UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, c.waiting, c.running
+              FROM known k
+              LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
+                   LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting, count(*) FILTER (WHERE owner IS NOT NULL) AS running
+                              FROM (SELECT owner FROM carillon.run r WHERE r.queue = k.queue AND r.project = :project LIMIT 10000) head) c
+             WHERE l.queue IS NOT NULL OR c.waiting + c.running > 0
+             ORDER BY k.queue
+            """;
+
+    private final Database database;
+
+    LaneRepository(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public Look look(Instant low) {
+        List<LaneDue> lanes = new ArrayList<>();
+        record Head(Instant now, boolean suspects, long seen) {}
+        List<Head> heads = database.single(session -> {
+            lanes.clear();
+            return session.query(LOOK).instant("low", low).list(row -> {
+                if (row.maybeText("queue") != null) lanes.add(due(row));
+                return new Head(row.instant("now"), row.flag("suspects"), row.number("seen"));
+            });
+        });
+        long seen = heads.stream().mapToLong(Head::seen).sum();
+        return new Look(lanes, heads.get(0).now(), seen >= HEAD, heads.get(0).suspects());
+    }
+
+    @Override
+    public List<LaneDue> scan() {
+        return database.single(session -> session.query(SCAN).list(LaneRepository::due));
+    }
+
+    private static LaneDue due(Row row) throws SQLException {
+        Lane lane = new Lane(row.text("queue"), row.text("project"));
+        return new LaneDue(lane, Priority.of(row.integer("class")), row.instant("ready_at"));
+    }
+
+    @Override
+    public boolean pause(Lane lane, String by, @Nullable String reason) {
+        return database.single(session -> named(session.query(PAUSE), lane)
+                        .text("by", by)
+                        .text("reason", reason)
+                        .update())
+                > 0;
+    }
+
+    @Override
+    public boolean resume(Lane lane) {
+        return database.single(session -> named(session.query(RESUME), lane).update()) > 0;
+    }
+
+    @Override
+    public List<LaneInfo> list(String project) {
+        return database.single(session -> session.query(LIST)
+                .text("project", project)
+                .list(row -> {
+                    Instant at = row.maybeInstant("paused_at");
+                    LaneInfo.Pause pause = at == null
+                            ? null
+                            : new LaneInfo.Pause(at, row.maybeText("paused_by"), row.maybeText("paused_reason"));
+                    return new LaneInfo(
+                            new Lane(row.text("queue"), project), row.number("waiting"), row.number("running"), pause);
+                }));
+    }
+
+    private static Query named(Query query, Lane lane) throws SQLException {
+        return query.text("queue", lane.queue()).text("project", lane.project());
+    }
+}

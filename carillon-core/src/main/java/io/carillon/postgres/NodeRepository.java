@@ -1,0 +1,185 @@
+package io.carillon.postgres;
+
+import io.carillon.run.RunId;
+import io.carillon.store.Beat;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.NodeStore;
+import io.carillon.store.NodeView;
+import io.carillon.store.ProgressNote;
+import io.carillon.store.Swept;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/** The register of nodes. A node is dead when a row says so, never because a clock says so. */
+final class NodeRepository implements NodeStore {
+    private static final String REGISTER = """
+            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
+            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
+            ON CONFLICT (id) DO NOTHING
+            """;
+
+    private static final String WAKE_STRANGERS = """
+            UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
+             WHERE parked = 'no-handler'
+               AND target_name IN (SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)
+            """;
+
+    // One statement a beat: who lives, and who of mine shall stop.
+    private static final String BEAT = """
+            WITH me AS (
+              UPDATE carillon.node SET beat = beat + 1, beat_at = carillon.clock(), busy = :busy
+               WHERE id = :id AND dead_at IS NULL RETURNING 1),
+            orders AS (
+              SELECT c.project, c.run_id, c.reason
+                FROM carillon.cancel_request c JOIN carillon.run r ON r.project = c.project AND r.id = c.run_id
+               WHERE r.owner = :id),
+            peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
+            SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
+                   EXISTS (SELECT 1 FROM carillon.node
+                            WHERE dead_at IS NOT NULL
+                              AND (swept_at IS NULL
+                                   OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
+                     OR EXISTS (SELECT 1 FROM carillon.run WHERE leased_until < carillon.clock())
+                     OR EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'no-handler' AND target_name IN (
+                                  SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)) AS sweep,
+                   array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT beat FROM peers ORDER BY id) AS beats,
+                   array(SELECT project::text FROM orders ORDER BY run_id) AS projects, array(SELECT run_id FROM orders ORDER BY run_id) AS runs,
+                   array(SELECT reason FROM orders ORDER BY run_id) AS reasons
+            """;
+
+    private static final String PROGRESS = """
+            INSERT INTO carillon.progress (project, run_id, done, total, at)
+            SELECT e.project, e.run_id, e.done, e.total, carillon.clock()
+              FROM unnest(:projects::text[], :ids::uuid[], :done::bigint[], :totals::bigint[]) AS e(project, run_id, done, total)
+            ON CONFLICT (project, run_id) DO UPDATE SET done = excluded.done, total = excluded.total, at = excluded.at
+            """;
+
+    private static final String DECLARE_DEAD = """
+            UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = :why
+             WHERE id = :id AND beat = :beat AND dead_at IS NULL
+            """;
+
+    private static final String RETIRE = """
+            UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'stopped' WHERE id = :id AND dead_at IS NULL
+            """;
+
+    private static final String LIST = """
+            SELECT * FROM carillon.node
+             WHERE dead_at IS NULL OR dead_at > carillon.clock() - interval '1 hour' ORDER BY dead_at NULLS FIRST, started_at
+            """;
+
+    private final Database database;
+    private final Database heartbeat;
+    private final Sweeper sweeper;
+    private final int code;
+
+    NodeRepository(Database database, Database heartbeat, Sweeper sweeper, int code) {
+        this.database = database;
+        this.heartbeat = heartbeat;
+        this.sweeper = sweeper;
+        this.code = code;
+    }
+
+    @Override
+    public void register(NodeInfo node) {
+        database.single(session -> session.query(REGISTER)
+                .uuid("id", node.id())
+                .text("name", node.name())
+                .text("host", node.host())
+                .number("pid", node.pid())
+                .text("version", node.version())
+                .number("code", code)
+                .texts("handlers", node.handlers())
+                .number("slots", node.slots())
+                .text("wakeup", node.wakeup())
+                .update());
+        database.single(session -> session.query(WAKE_STRANGERS).update());
+    }
+
+    @Override
+    public Beat beat(UUID node, int busy, List<ProgressNote> progress) {
+        return heartbeat.single(session -> {
+            if (!progress.isEmpty()) {
+                session.query(PROGRESS)
+                        .column("projects", "text", progress, ProgressNote::project)
+                        .column("ids", "uuid", progress, note -> note.run().value())
+                        .column(
+                                "done",
+                                "int8",
+                                progress,
+                                note -> note.progress().done())
+                        .column(
+                                "totals",
+                                "int8",
+                                progress,
+                                note -> note.progress().total())
+                        .update();
+            }
+            return session.query(BEAT)
+                    .uuid("id", node)
+                    .number("busy", busy)
+                    .first(NodeRepository::beat)
+                    .orElseThrow();
+        });
+    }
+
+    private static Beat beat(Row row) throws java.sql.SQLException {
+        Map<UUID, Long> peers = new HashMap<>();
+        List<UUID> ids = row.uuids("peer_ids");
+        List<Long> beats = row.numbers("beats");
+        for (int i = 0; i < ids.size(); i++) peers.put(ids.get(i), beats.get(i));
+        List<Beat.CancelOrder> cancels = new ArrayList<>();
+        List<String> projects = row.texts("projects");
+        List<UUID> runs = row.uuids("runs");
+        List<String> reasons = row.texts("reasons");
+        for (int i = 0; i < runs.size(); i++)
+            cancels.add(new Beat.CancelOrder(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
+        return new Beat(row.flag("alive"), row.instant("now"), row.flag("sweep"), peers, cancels);
+    }
+
+    @Override
+    public boolean declareDead(UUID node, long beat, String why) {
+        return database.single(session -> session.query(DECLARE_DEAD)
+                        .uuid("id", node)
+                        .number("beat", beat)
+                        .text("why", why)
+                        .update())
+                > 0;
+    }
+
+    @Override
+    public void retire(UUID node) {
+        database.single(session -> session.query(RETIRE).uuid("id", node).update());
+    }
+
+    @Override
+    public Swept sweep(int crashLimit) {
+        Swept swept = sweeper.sweep(crashLimit);
+        database.single(session -> session.query(WAKE_STRANGERS).update());
+        return swept;
+    }
+
+    @Override
+    public List<NodeView> list() {
+        return database.single(session -> session.query(LIST)
+                .list(row -> new NodeView(
+                        new NodeInfo(
+                                row.uuid("id"),
+                                row.text("name"),
+                                row.text("host"),
+                                row.number("pid"),
+                                row.text("version"),
+                                Set.copyOf(row.texts("handlers")),
+                                row.integer("slots"),
+                                row.text("wakeup")),
+                        row.instant("started_at"),
+                        row.instant("beat_at"),
+                        row.integer("busy"),
+                        row.maybeInstant("dead_at"),
+                        row.maybeText("dead_why"))));
+    }
+}

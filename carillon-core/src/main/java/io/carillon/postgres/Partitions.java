@@ -1,0 +1,79 @@
+package io.carillon.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/** The daily partitions of the history tables: made ahead, made when missing, dropped when old. */
+final class Partitions {
+    static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
+
+    private static final String DAYS_OF_RUNS =
+            "SELECT DISTINCT day::text AS day FROM carillon.run WHERE id = ANY (:ids::uuid[])";
+    private static final String DAYS_AHEAD = """
+            SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
+            """;
+    private static final String EXISTS = "SELECT to_regclass(:name) IS NOT NULL AS there";
+    private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
+
+    private final Database database;
+
+    Partitions(Database database) {
+        this.database = database;
+    }
+
+    /** Creates what the runs with these ids will need when they end. */
+    void createForRuns(Collection<UUID> runs) {
+        List<LocalDate> days = database.single(session ->
+                session.query(DAYS_OF_RUNS).uuids("ids", runs).list(row -> LocalDate.parse(row.text("day"))));
+        days.forEach(this::create);
+    }
+
+    /** Creates yesterday to {@code daysAhead}; returns how many were missing. */
+    int createAhead(int daysAhead) {
+        List<LocalDate> days = database.single(session ->
+                session.query(DAYS_AHEAD).number("ahead", daysAhead).list(row -> LocalDate.parse(row.text("day"))));
+        return days.stream().mapToInt(this::create).sum();
+    }
+
+    /** Creates the partitions of one day. Attaching a table takes a weaker lock on its parent than creating it as a partition: nobody has to wait. */
+    int create(LocalDate day) {
+        int created = 0;
+        for (String table : TABLES) {
+            String name = "carillon." + table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
+            if (exists(name)) continue;
+            database.transaction(session -> {
+                session.query(LOCK).list(row -> row);
+                if (session.query(EXISTS)
+                        .text("name", name)
+                        .first(row -> row.flag("there"))
+                        .orElse(false)) return false;
+                attach(session.connection(), table, name, day);
+                return true;
+            });
+            created++;
+        }
+        return created;
+    }
+
+    private boolean exists(String name) {
+        return database.single(session -> session.query(EXISTS)
+                .text("name", name)
+                .first(row -> row.flag("there"))
+                .orElse(false));
+    }
+
+    private static void attach(Connection connection, String table, String name, LocalDate day) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
+            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('"
+                    + day + "') TO ('" + day.plusDays(1) + "')");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.carillon.postgres;
+
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Housekeeping;
+import io.carillon.store.LaneStore;
+import io.carillon.store.NodeStore;
+import io.carillon.store.PlanStore;
+import io.carillon.store.RunDesk;
+import io.carillon.store.RunInbox;
+import io.carillon.store.RunStore;
+import io.carillon.store.ScheduleDesk;
+import io.carillon.store.Storage;
+import io.carillon.store.WakeChannel;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** All ports on one PostgreSQL: the assembly point of this room. */
+public final class PostgresStorage implements Storage {
+    private static final int CODE = 1;
+    private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
+
+    private final RunStore runs;
+    private final RunInbox inbox;
+    private final LaneStore lanes;
+    private final NodeStore nodes;
+    private final RunDesk runDesk;
+    private final PlanStore plans;
+    private final ScheduleDesk schedules;
+    private final Housekeeping housekeeping;
+    private final WakeChannel wake;
+    private final ConnectionSource.Kept heartbeat;
+
+    public PostgresStorage(DataSource source, TickPlanner planner) {
+        Database database = new Database(source, STATEMENT_TIMEOUT);
+        Partitions partitions = new Partitions(database);
+        runs = new RunRepository(database, new Endings(database, partitions));
+        inbox = new InboxRepository(database);
+        lanes = new LaneRepository(database);
+        heartbeat = ConnectionSource.kept(source);
+        nodes = new NodeRepository(
+                database, new Database(heartbeat, STATEMENT_TIMEOUT), new Sweeper(database, partitions), CODE);
+        runDesk = new DeskRepository(database, partitions);
+        plans = new PlanRepository(database, partitions);
+        schedules = new ScheduleRepository(database, planner, new ScheduleFuture(database, partitions));
+        housekeeping = new HousekeepingRepository(database, partitions);
+        wake = new WakeRepository(database);
+    }
+
+    @Override
+    public RunStore runs() {
+        return runs;
+    }
+
+    @Override
+    public RunInbox inbox() {
+        return inbox;
+    }
+
+    @Override
+    public LaneStore lanes() {
+        return lanes;
+    }
+
+    @Override
+    public NodeStore nodes() {
+        return nodes;
+    }
+
+    @Override
+    public RunDesk runDesk() {
+        return runDesk;
+    }
+
+    @Override
+    public PlanStore plans() {
+        return plans;
+    }
+
+    @Override
+    public ScheduleDesk schedules() {
+        return schedules;
+    }
+
+    @Override
+    public Housekeeping housekeeping() {
+        return housekeeping;
+    }
+
+    @Override
+    public WakeChannel wake() {
+        return wake;
+    }
+
+    @Override
+    public void close() {
+        try {
+            heartbeat.close();
+        } catch (SQLException alreadyGone) {
+            // A broken connection holds nothing.
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.carillon.postgres;
+
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** One execution of a statement with named parameters; runs once and closes itself. */
+final class Query {
+    private final Connection connection;
+    private final NamedSql sql;
+    private final PreparedStatement statement;
+
+    Query(Connection connection, NamedSql sql, int timeoutSeconds) throws SQLException {
+        this.connection = connection;
+        this.sql = sql;
+        this.statement = connection.prepareStatement(sql.text());
+        if (timeoutSeconds > 0) statement.setQueryTimeout(timeoutSeconds);
+    }
+
+    /** Reads one row. */
+    @FunctionalInterface
+    interface Mapper<T> {
+        T map(Row row) throws SQLException;
+    }
+
+    Query text(String name, @Nullable String value) throws SQLException {
+        for (int position : at(name)) statement.setString(position, value);
+        return this;
+    }
+
+    Query number(String name, @Nullable Number value) throws SQLException {
+        for (int position : at(name)) {
+            if (value == null) statement.setNull(position, Types.BIGINT);
+            else statement.setLong(position, value.longValue());
+        }
+        return this;
+    }
+
+    Query flag(String name, boolean value) throws SQLException {
+        for (int position : at(name)) statement.setBoolean(position, value);
+        return this;
+    }
+
+    Query uuid(String name, @Nullable UUID value) throws SQLException {
+        for (int position : at(name)) statement.setObject(position, value, Types.OTHER);
+        return this;
+    }
+
+    Query bytes(String name, byte @Nullable [] value) throws SQLException {
+        for (int position : at(name)) statement.setBytes(position, value);
+        return this;
+    }
+
+    Query instant(String name, @Nullable Instant value) throws SQLException {
+        for (int position : at(name))
+            statement.setObject(
+                    position, value == null ? null : DatabaseTime.toDatabase(value), Types.TIMESTAMP_WITH_TIMEZONE);
+        return this;
+    }
+
+    /** A duration as seconds; the statement adds it to the clock. */
+    Query seconds(String name, @Nullable Duration value) throws SQLException {
+        for (int position : at(name)) {
+            if (value == null) statement.setNull(position, Types.DOUBLE);
+            else statement.setDouble(position, DatabaseTime.seconds(value));
+        }
+        return this;
+    }
+
+    Query texts(String name, Collection<String> values) throws SQLException {
+        return array(name, "text", values.toArray());
+    }
+
+    Query uuids(String name, Collection<UUID> values) throws SQLException {
+        return array(name, "uuid", values.toArray());
+    }
+
+    /** A column of an array of rows: the type is PostgreSQL's, the values come from each item. */
+    <T> Query column(
+            String name, String type, Collection<T> items, Function<? super T, ? extends @Nullable Object> value)
+            throws SQLException {
+        Object[] values = new Object[items.size()];
+        int i = 0;
+        for (T item : items) {
+            Object cell = value.apply(item);
+            values[i++] = cell instanceof Instant instant ? DatabaseTime.text(instant) : cell;
+        }
+        return array(name, type, values);
+    }
+
+    private Query array(String name, String type, @Nullable Object[] values) throws SQLException {
+        Array array = connection.createArrayOf(type, values);
+        for (int position : at(name)) statement.setArray(position, array);
+        return this;
+    }
+
+    int update() throws SQLException {
+        try (statement) {
+            return statement.executeUpdate();
+        }
+    }
+
+    <T> List<T> list(Mapper<T> mapper) throws SQLException {
+        try (statement;
+                ResultSet rows = statement.executeQuery()) {
+            List<T> result = new ArrayList<>();
+            Row row = new Row(rows);
+            while (rows.next()) result.add(mapper.map(row));
+            return result;
+        }
+    }
+
+    <T> Optional<T> first(Mapper<T> mapper) throws SQLException {
+        List<T> all = list(mapper);
+        return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
+    }
+
+    private List<Integer> at(String name) {
+        List<Integer> positions = sql.positions().get(name);
+        if (positions == null) throw new IllegalArgumentException("no parameter :" + name + " in " + sql.text());
+        return positions;
+    }
+}

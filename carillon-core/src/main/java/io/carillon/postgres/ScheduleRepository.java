@@ -1,0 +1,224 @@
+package io.carillon.postgres;
+
+import io.carillon.run.RunId;
+import io.carillon.schedule.Definition;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.TickPlan;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleChange;
+import io.carillon.store.ScheduleDesk;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.zone.ZoneRulesProvider;
+import java.util.List;
+import java.util.Optional;
+
+/** Creating, editing, pausing and deleting schedules, each under the schedule's row lock. What was due stays as it was promised; the future is planned anew. */
+final class ScheduleRepository implements ScheduleDesk {
+    private static final String CLOCK = "SELECT carillon.clock() AS now";
+
+    private static final String GET = "SELECT " + ScheduleRows.COLUMNS
+            + " FROM carillon.schedule s WHERE s.project = :project AND s.name = :name";
+
+    private static final String LOCK = GET + " FOR UPDATE OF s";
+
+    private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
+            + " FROM carillon.schedule s WHERE s.project = :project ORDER BY s.name LIMIT 10000";
+
+    private static final String INSERT = """
+            INSERT INTO carillon.schedule
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, jitter, queue, class, target, target_name, payload,
+               codec, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, make_interval(secs => :jitter), :queue,
+                    :class, :target, :targetName, :payload, :codec, :missed, 100, '0', make_interval(secs => :grace), make_interval(secs => :catchUp),
+                    :overlap, carillon.clock(), 'infinity', :tzdata)
+            ON CONFLICT (project, name) DO NOTHING
+            """;
+
+    private static final String UPDATE = """
+            UPDATE carillon.schedule
+               SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
+                   starts_at = :startsAt, ends_at = :endsAt, jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
+                   target_name = :targetName, payload = :payload, codec = :codec, missed = :missed, grace = make_interval(secs => :grace),
+                   catch_up = make_interval(secs => :catchUp), overlap = :overlap, tzdata = :tzdata, updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    private static final String PAUSE = """
+            UPDATE carillon.schedule
+               SET version = version + 1, paused_at = carillon.clock(), paused_by = :by, paused_reason = :reason, paused_until = :until,
+                   updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    private static final String RESUME = """
+            UPDATE carillon.schedule
+               SET version = version + 1, paused_at = NULL, paused_by = NULL, paused_reason = NULL, paused_until = NULL, updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    private static final String DELETE = "DELETE FROM carillon.schedule WHERE project = :project AND name = :name";
+
+    private static final String TRIGGER = """
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
+            SELECT project, :id, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger',
+                   target, target_name, codec, payload, policy
+              FROM carillon.schedule s WHERE project = :project AND name = :name
+            """;
+
+    private final Database database;
+    private final TickPlanner planner;
+    private final ScheduleFuture future;
+    private final LedgerRows ledger = new LedgerRows();
+
+    ScheduleRepository(Database database, TickPlanner planner, ScheduleFuture future) {
+        this.database = database;
+        this.planner = planner;
+        this.future = future;
+    }
+
+    @Override
+    public ScheduleChange upsert(Definition definition) {
+        return future.retrying(() -> database.transaction(session -> {
+            Optional<Schedule> before = lock(session, definition.project(), definition.name());
+            if (before.isEmpty()) {
+                refuseIfItNeverFires(session, definition.when(), definition.name());
+                int created = ScheduleRows.bind(session.query(INSERT), definition)
+                        .uuid("id", ScheduleId.next().value())
+                        .text("tzdata", tzdata())
+                        .update();
+                Schedule schedule =
+                        lock(session, definition.project(), definition.name()).orElseThrow();
+                if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
+                before = Optional.of(schedule); // another node was first
+            }
+            if (before.get().definition().equals(definition)) return new ScheduleChange.Unchanged(before.get());
+            refuseIfItNeverFires(session, definition.when(), definition.name());
+            future.forget(session, before.get());
+            ScheduleRows.bind(session.query(UPDATE), definition)
+                    .text("tzdata", tzdata())
+                    .update();
+            Schedule edited =
+                    lock(session, definition.project(), definition.name()).orElseThrow();
+            return new ScheduleChange.Updated(edited.paused() ? edited : plan(session, edited));
+        }));
+    }
+
+    private static void refuseIfItNeverFires(Session session, When when, String name) throws SQLException {
+        Instant now = now(session);
+        if (when.next(now).isEmpty())
+            throw new CarillonException(
+                    ErrorCode.NEVER_FIRES,
+                    "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end."
+                            .formatted(name, when.describe(), now));
+    }
+
+    /** The first ticks are born with the change itself: a schedule is never stored without a future. */
+    private Schedule plan(Session session, Schedule schedule) throws SQLException {
+        TickPlan plan = planner.plan(schedule, List.of(), now(session));
+        PlanRepository.write(session, List.of(plan));
+        future.announce(session, plan);
+        return new Schedule(
+                schedule.id(),
+                schedule.version(),
+                schedule.definition(),
+                new Schedule.Progress(
+                        plan.cursor(),
+                        plan.nextAt(),
+                        schedule.progress().ticks() + plan.ticks().size()),
+                schedule.pause());
+    }
+
+    @Override
+    public Optional<Schedule> get(String project, String name) {
+        return database.single(session ->
+                session.query(GET).text("project", project).text("name", name).first(ScheduleRows::read));
+    }
+
+    @Override
+    public List<Schedule> list(String project) {
+        return database.single(
+                session -> session.query(LIST).text("project", project).list(ScheduleRows::read));
+    }
+
+    @Override
+    public boolean pause(String project, String name, Schedule.Pause pause) {
+        return future.retrying(() -> database.transaction(session -> {
+            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            if (schedule.paused()) return false;
+            future.end(session, schedule, "skipped", "paused");
+            named(session.query(PAUSE), project, name)
+                    .text("by", pause.by())
+                    .text("reason", pause.reason())
+                    .instant("until", pause.until())
+                    .update();
+            return true;
+        }));
+    }
+
+    @Override
+    public boolean resume(String project, String name) {
+        return future.retrying(() -> database.transaction(session -> {
+            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            if (!schedule.paused()) return false;
+            named(session.query(RESUME), project, name).update();
+            future.skip(session, schedule, now(session), "paused");
+            plan(session, lock(session, project, name).orElseThrow());
+            return true;
+        }));
+    }
+
+    @Override
+    public boolean delete(String project, String name) {
+        return future.retrying(() -> database.transaction(session -> {
+            Optional<Schedule> schedule = lock(session, project, name);
+            if (schedule.isEmpty()) return false;
+            future.end(session, schedule.get(), "cancelled", "schedule deleted");
+            return named(session.query(DELETE), project, name).update() == 1;
+        }));
+    }
+
+    @Override
+    public Optional<RunId> trigger(String project, String name) {
+        RunId run = RunId.next();
+        int stored = database.single(session -> named(session.query(TRIGGER), project, name)
+                .uuid("id", run.value())
+                .update());
+        return stored == 1 ? Optional.of(run) : Optional.empty();
+    }
+
+    @Override
+    public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
+        Schedule schedule = get(project, name).orElseThrow(() -> unknown(name));
+        return database.single(session -> ledger.read(session, schedule, from, to));
+    }
+
+    private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
+        return named(session.query(LOCK), project, name).first(ScheduleRows::read);
+    }
+
+    private static Instant now(Session session) throws SQLException {
+        return session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
+    }
+
+    private static Query named(Query query, String project, String name) throws SQLException {
+        return query.text("project", project).text("name", name);
+    }
+
+    private static CarillonException unknown(String name) {
+        return new CarillonException(
+                ErrorCode.UNKNOWN_SCHEDULE,
+                "There is no schedule '%s'. schedules().list() names those there are.".formatted(name));
+    }
+
+    /** The version of the time zone rules this process plans with. */
+    static String tzdata() {
+        return ZoneRulesProvider.getVersions("Europe/Paris").lastEntry().getKey();
+    }
+}

@@ -1,0 +1,132 @@
+package io.carillon.postgres;
+
+import io.carillon.schedule.CronExpression;
+import io.carillon.schedule.Definition;
+import io.carillon.schedule.DstPolicy;
+import io.carillon.schedule.Interval;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Overlap;
+import io.carillon.schedule.Policies;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.When;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Schedules on their way into rows and back. */
+final class ScheduleRows {
+    static final String COLUMNS = """
+            s.project, s.id, s.name, s.version, s.kind, s.expression, s.zone, s.anchor, s.gap, s.repeat, s.starts_at, s.ends_at,
+            extract(epoch FROM s.jitter) AS jitter, s.queue, s.class, s.target, s.target_name, s.payload, s.codec, s.missed,
+            extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
+            s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
+            """;
+
+    private ScheduleRows() {}
+
+    static Schedule read(Row row) throws SQLException {
+        Definition.What what = new Definition.What(
+                row.text("queue"),
+                row.integer("class"),
+                row.text("target"),
+                row.text("target_name"),
+                row.bytes("payload"),
+                row.text("codec"));
+        Policies policies = new Policies(
+                Missed.of(row.text("missed")),
+                row.seconds("grace"),
+                row.seconds("catch_up"),
+                Overlap.of(row.text("overlap")));
+        Definition definition = new Definition(row.text("project"), row.text("name"), when(row), what, policies);
+        return new Schedule(
+                new ScheduleId(row.uuid("id")),
+                row.number("version"),
+                definition,
+                new Schedule.Progress(row.instant("cursor"), row.instant("next_at"), row.number("ticks")),
+                pause(row));
+    }
+
+    private static Schedule.@Nullable Pause pause(Row row) throws SQLException {
+        Instant at = row.maybeInstant("paused_at");
+        if (at == null) return null;
+        return new Schedule.Pause(
+                at, row.text("paused_by"), row.maybeText("paused_reason"), row.maybeInstant("paused_until"));
+    }
+
+    private static When when(Row row) throws SQLException {
+        DstPolicy dst = new DstPolicy(
+                DstPolicy.Gap.valueOf(upper(row.text("gap"))), DstPolicy.Repeat.valueOf(upper(row.text("repeat"))));
+        When.Bounds bounds = new When.Bounds(row.maybeInstant("starts_at"), row.maybeInstant("ends_at"));
+        return new When(timing(row), dst, bounds, row.seconds("jitter"));
+    }
+
+    private static When.Timing timing(Row row) throws SQLException {
+        ZoneId zone = ZoneId.of(row.text("zone"));
+        String expression = row.text("expression");
+        return switch (row.text("kind")) {
+            case "cron" -> new When.Timing.Cron(CronExpression.parse(expression), zone);
+            case "interval" -> {
+                int blank = expression.indexOf(' ');
+                yield new When.Timing.Every(Interval.every(
+                        Long.parseLong(expression.substring(0, blank)),
+                        ChronoUnit.valueOf(upper(expression.substring(blank + 1))),
+                        row.instant("anchor").atZone(zone)));
+            }
+            default -> new When.Timing.Once(row.instant("anchor"));
+        };
+    }
+
+    /** Binds the definition's columns. */
+    static Query bind(Query query, Definition definition) throws SQLException {
+        When when = definition.when();
+        Definition.What what = definition.what();
+        return timing(query, when)
+                .text("project", definition.project())
+                .text("name", definition.name())
+                .text("zone", when.zone().getId())
+                .text("gap", lower(when.dst().gap().name()))
+                .text("repeat", lower(when.dst().repeat().name()))
+                .instant("startsAt", when.bounds().from())
+                .instant("endsAt", when.bounds().until())
+                .seconds("jitter", when.jitter())
+                .text("queue", what.queue())
+                .number("class", what.priority())
+                .text("target", what.target())
+                .text("targetName", what.targetName())
+                .bytes("payload", what.payload())
+                .text("codec", what.codec())
+                .text("missed", definition.policies().missed().text())
+                .seconds("grace", definition.policies().grace())
+                .seconds("catchUp", definition.policies().catchUp())
+                .text("overlap", definition.policies().overlap().text());
+    }
+
+    private static Query timing(Query query, When when) throws SQLException {
+        if (when.timing() instanceof When.Timing.Cron cron)
+            return query.text("kind", "cron")
+                    .text("expression", cron.expression().toString())
+                    .instant("anchor", null);
+        if (when.timing() instanceof When.Timing.Every every) {
+            Interval interval = every.interval();
+            return query.text("kind", "interval")
+                    .text(
+                            "expression",
+                            interval.amount() + " " + lower(interval.unit().name()))
+                    .instant("anchor", interval.start().toInstant());
+        }
+        When.Timing.Once once = (When.Timing.Once) when.timing();
+        return query.text("kind", "once").text("expression", "").instant("anchor", once.at());
+    }
+
+    private static String upper(String text) {
+        return text.toUpperCase(Locale.ROOT).replace('-', '_');
+    }
+
+    private static String lower(String text) {
+        return text.toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,107 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Lane;
+import io.carillon.store.Signal;
+import io.carillon.store.WakeChannel;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/** LISTEN and NOTIFY on one channel. The payload is a word and its arguments; a word this version does not know is passed over. */
+final class WakeRepository implements WakeChannel {
+    private static final String NOTIFY = "SELECT pg_notify('carillon', m) FROM unnest(:messages::text[]) m";
+
+    private final Database database;
+
+    WakeRepository(Database database) {
+        this.database = database;
+    }
+
+    @Override
+    public void send(List<Signal> signals) {
+        List<String> messages =
+                signals.stream().map(WakeRepository::text).distinct().toList();
+        database.single(
+                session -> session.query(NOTIFY).texts("messages", messages).list(row -> row));
+    }
+
+    @Override
+    public Ear listen() {
+        try {
+            Connection connection = database.keep();
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("LISTEN carillon");
+                return new PostgresEar(connection, connection.unwrap(PGConnection.class));
+            } catch (SQLException failure) {
+                connection.close();
+                throw failure;
+            }
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
+    private record PostgresEar(Connection connection, PGConnection postgres) implements Ear {
+        @Override
+        public List<Signal> await(Duration atMost) {
+            try {
+                PGNotification[] notes = postgres.getNotifications((int) Math.max(1, atMost.toMillis()));
+                List<Signal> signals = new ArrayList<>();
+                if (notes != null)
+                    for (PGNotification note : notes) parse(note.getParameter()).ifPresent(signals::add);
+                return signals;
+            } catch (SQLException failure) {
+                throw new StorageException(failure);
+            }
+        }
+
+        @Override
+        public void close() {
+            try (connection;
+                    Statement statement = connection.createStatement()) {
+                // The connection goes back to its pool: nobody there must hear our signals.
+                statement.execute("UNLISTEN *");
+            } catch (SQLException alreadyGone) {
+                // A broken connection listens to nothing.
+            }
+        }
+    }
+
+    private static String text(Signal signal) {
+        if (signal instanceof Signal.Work work) {
+            long at =
+                    work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
+            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at;
+        }
+        if (signal instanceof Signal.Cancel) return "cancel";
+        if (signal instanceof Signal.Plan) return "plan";
+        if (signal instanceof Signal.Look) return "look";
+        if (signal instanceof Signal.Ping ping) return "ping " + ping.sender();
+        throw new AssertionError("no text for " + signal.getClass().getSimpleName());
+    }
+
+    static Optional<Signal> parse(String text) {
+        String[] words = text.split(" ", -1);
+        try {
+            return switch (words[0]) {
+                case "work" ->
+                    Optional.of(new Signal.Work(
+                            new Lane(words[1], words[2]), Instant.ofEpochMilli(Long.parseLong(words[3]))));
+                case "cancel" -> Optional.of(new Signal.Cancel());
+                case "plan" -> Optional.of(new Signal.Plan());
+                case "look" -> Optional.of(new Signal.Look());
+                case "ping" -> Optional.of(new Signal.Ping(words[1]));
+                default -> Optional.empty();
+            };
+        } catch (ArrayIndexOutOfBoundsException | NumberFormatException malformed) {
+            return Optional.empty();
+        }
+    }
+}

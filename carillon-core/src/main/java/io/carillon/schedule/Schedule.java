@@ -1,0 +1,30 @@
+package io.carillon.schedule;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** A stored schedule: its definition and how far its instants are accounted for. */
+public record Schedule(
+        ScheduleId id,
+        long version,
+        Definition definition,
+        Progress progress,
+        @Nullable Pause pause) {
+    /** Every instant up to {@code cursor} has a run or an entry; {@code nextAt} is the first one after it, {@link Instant#MAX} if there is none. */
+    public record Progress(Instant cursor, Instant nextAt, long ticks) {}
+
+    /** Who stopped it, when, why and until when. */
+    public record Pause(
+            Instant at,
+            String by,
+            @Nullable String reason,
+            @Nullable Instant until) {}
+
+    public String name() {
+        return definition.name();
+    }
+
+    public boolean paused() {
+        return pause != null;
+    }
+}

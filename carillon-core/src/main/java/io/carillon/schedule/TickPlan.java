@@ -1,0 +1,40 @@
+package io.carillon.schedule;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What one look at a schedule decided: how far the cursor moves, which ticks are born, and what becomes of instants that are too late. */
+public record TickPlan(
+        Schedule read, Instant cursor, Instant nextAt, List<Tick> ticks, List<Gap> gaps, List<Verdict> late) {
+    public TickPlan {
+        ticks = List.copyOf(ticks);
+        gaps = List.copyOf(gaps);
+        late = List.copyOf(late);
+    }
+
+    /** Whether it changes anything. */
+    public boolean empty() {
+        return ticks.isEmpty()
+                && gaps.isEmpty()
+                && late.isEmpty()
+                && cursor.equals(read.progress().cursor());
+    }
+
+    /** A run to be born. {@code startBy} {@link Instant#MAX}: it was late already and runs whenever it can. */
+    public record Tick(UUID id, Instant plannedAt, Instant dueAt, Instant startBy) {}
+
+    /** A stretch of instants without runs, both ends inclusive. */
+    public record Gap(Instant from, Instant to, long count, String state, String reason) {}
+
+    /** A tick that exists, was not started in time, and is now run late ({@code reason} null) or recorded as missed. */
+    public record Verdict(UUID run, @Nullable String reason) {
+        public boolean runsLate() {
+            return reason == null;
+        }
+    }
+
+    /** A tick that exists and was not started in time. */
+    public record LateTick(UUID run, Instant plannedAt) {}
+}

@@ -1,0 +1,142 @@
+package io.carillon.schedule;
+
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** When a schedule fires: its timing, what daylight saving does to it, its bounds and its jitter. Immutable; each method returns a changed copy. */
+public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter) {
+    private static final Duration LONGEST_JITTER = Duration.ofDays(1);
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
+
+    /** The three kinds of timing. */
+    public sealed interface Timing {
+        record Cron(CronExpression expression, ZoneId zone) implements Timing {}
+
+        record Every(Interval interval) implements Timing {}
+
+        record Once(Instant at) implements Timing {}
+    }
+
+    /** First and last instant that may fire, both inclusive. */
+    public record Bounds(@Nullable Instant from, @Nullable Instant until) {
+        static final Bounds NONE = new Bounds(null, null);
+
+        public Bounds {
+            if (from != null && until != null && from.isAfter(until))
+                throw invalid("The start %s lies after the end %s.".formatted(from, until));
+        }
+    }
+
+    public When {
+        if (jitter.isNegative() || jitter.compareTo(LONGEST_JITTER) > 0)
+            throw invalid("The jitter %s is outside 0..1 day.".formatted(jitter));
+    }
+
+    /** By a cron expression in an IANA time zone. */
+    public static When cron(String text, String zone) {
+        return cron(text, zone(zone));
+    }
+
+    /** By a cron expression in a time zone. */
+    public static When cron(String text, ZoneId zone) {
+        return of(new Timing.Cron(CronExpression.parse(text), zone));
+    }
+
+    /** Every so often, counted from a start that fixes the grid for ever. */
+    public static When every(long amount, ChronoUnit unit, ZonedDateTime start) {
+        return of(new Timing.Every(Interval.every(amount, unit, start)));
+    }
+
+    /** Every so often on the grid of whole periods since 1970-01-01T00:00Z: the same grid whoever asks, and whenever. */
+    public static When every(Duration period) {
+        if (!period.equals(Duration.ofSeconds(period.toSeconds())) || period.isNegative() || period.isZero())
+            throw invalid("The period %s is not a positive number of whole seconds.".formatted(period));
+        return every(period.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC));
+    }
+
+    /** Once, at an instant. */
+    public static When once(Instant at) {
+        return of(new Timing.Once(at));
+    }
+
+    private static When of(Timing timing) {
+        return new When(timing, DstPolicy.defaults(), Bounds.NONE, Duration.ZERO);
+    }
+
+    /** What becomes of wall times that the clocks skip or show twice. */
+    public When dst(DstPolicy dst) {
+        return new When(timing, dst, bounds, jitter);
+    }
+
+    /** Nothing before this instant. */
+    public When from(Instant from) {
+        return new When(timing, dst, new Bounds(from, bounds.until), jitter);
+    }
+
+    /** Nothing after this instant; one exactly at it fires. */
+    public When until(Instant until) {
+        return new When(timing, dst, new Bounds(bounds.from, until), jitter);
+    }
+
+    /** Spreads the due time by an offset that is stable for each schedule; the planned instant stays as it is. */
+    public When jitter(Duration jitter) {
+        return new When(timing, dst, bounds, jitter);
+    }
+
+    /** The first instant strictly after the given one; empty: it never fires again. */
+    public Optional<Instant> next(Instant after) {
+        Instant from = bounds.from;
+        Instant floor = from != null && after.isBefore(from) ? from.minusNanos(1) : after;
+        return unbounded(floor)
+                .filter(at -> bounds.until == null || !at.isAfter(bounds.until))
+                .filter(at -> !at.isAfter(LATEST));
+    }
+
+    private Optional<Instant> unbounded(Instant after) {
+        if (timing instanceof Timing.Cron cron) return cron.expression().next(after, cron.zone(), dst);
+        if (timing instanceof Timing.Every every) return every.interval().next(after, dst);
+        if (timing instanceof Timing.Once once) return Optional.of(once.at()).filter(at -> at.isAfter(after));
+        throw new AssertionError("no rule for " + timing.getClass().getSimpleName());
+    }
+
+    /** The zone in which it is meant. */
+    public ZoneId zone() {
+        if (timing instanceof Timing.Cron cron) return cron.zone();
+        if (timing instanceof Timing.Every every)
+            return every.interval().start().getZone();
+        return ZoneOffset.UTC;
+    }
+
+    /** Short English. */
+    public String describe() {
+        if (timing instanceof Timing.Cron cron) return cron.expression().describe() + " (" + cron.zone() + ")";
+        if (timing instanceof Timing.Every every) return every.interval().describe();
+        if (timing instanceof Timing.Once once) return "once at " + once.at();
+        throw new AssertionError("no words for " + timing.getClass().getSimpleName());
+    }
+
+    /** Reads an IANA zone name, or says how they look. */
+    public static ZoneId zone(String name) {
+        try {
+            return ZoneId.of(name);
+        } catch (DateTimeException unknown) {
+            throw new CarillonException(
+                    ErrorCode.UNKNOWN_ZONE,
+                    "There is no time zone '%s'. Use an IANA name such as Europe/Paris or UTC.".formatted(name),
+                    unknown);
+        }
+    }
+
+    private static CarillonException invalid(String what) {
+        return new CarillonException(ErrorCode.INVALID_OPTION, what + " Choose values inside.");
+    }
+}

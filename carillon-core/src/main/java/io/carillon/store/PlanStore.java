@@ -1,0 +1,25 @@
+package io.carillon.store;
+
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.TickPlan;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/** What planning reads and writes. No lock is held between the two: a plan whose schedule changed meanwhile is simply not written. */
+public interface PlanStore {
+    /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
+    DueSchedules due(Duration lookAhead, int limit);
+
+    /** Writes the plans whose schedules still stand where they were read; returns how many did. */
+    int write(List<TickPlan> plans);
+
+    /** What planning has to look at; the late ticks are by schedule. */
+    record DueSchedules(Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late) {
+        public DueSchedules {
+            schedules = List.copyOf(schedules);
+            late = Map.copyOf(late);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.carillon.store;
+
+import io.carillon.run.RunId;
+import io.carillon.schedule.Definition;
+import io.carillon.schedule.Schedule;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** What people do to schedules. Each change holds the schedule's row lock and plans its first ticks in the same transaction. */
+public interface ScheduleDesk {
+    /** Creates the schedule, changes it, or leaves it alone if it is the same promise already. */
+    ScheduleChange upsert(Definition definition);
+
+    Optional<Schedule> get(String project, String name);
+
+    List<Schedule> list(String project);
+
+    /** Ends its ticks and makes no more; false: it was paused already. */
+    boolean pause(String project, String name, Schedule.Pause pause);
+
+    /** Goes on with the next instant; those of the pause are recorded as skipped. False: it was not paused. */
+    boolean resume(String project, String name);
+
+    /** Removes it and its waiting ticks; false: there was none. */
+    boolean delete(String project, String name);
+
+    /** One run now, without a planned instant. */
+    Optional<RunId> trigger(String project, String name);
+
+    /** What became of each instant in a range: own rows and stretches, in order. */
+    List<LedgerEntry> ledger(String project, String name, Instant from, Instant to);
+}

@@ -1,0 +1,25 @@
+package io.carillon.store;
+
+/** All ports of one storage. Closing it gives back what it holds for good; the data source stays the user's. */
+public interface Storage extends AutoCloseable {
+    RunStore runs();
+
+    RunInbox inbox();
+
+    LaneStore lanes();
+
+    NodeStore nodes();
+
+    RunDesk runDesk();
+
+    PlanStore plans();
+
+    ScheduleDesk schedules();
+
+    Housekeeping housekeeping();
+
+    WakeChannel wake();
+
+    @Override
+    void close();
+}
