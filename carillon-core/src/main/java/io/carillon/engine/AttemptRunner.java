@@ -16,13 +16,13 @@ final class AttemptRunner {
     private static final Logger log = LoggerFactory.getLogger(AttemptRunner.class);
 
     private final HandlerBook handlers;
-    private final Completer completer;
+    private final Finish finish;
     private final TransactionalCalls transactions;
     private final RunListener listener;
 
-    AttemptRunner(HandlerBook handlers, Completer completer, TransactionalCalls transactions, RunListener listener) {
+    AttemptRunner(HandlerBook handlers, Finish finish, TransactionalCalls transactions, RunListener listener) {
         this.handlers = handlers;
-        this.completer = completer;
+        this.finish = finish;
         this.transactions = transactions;
         this.listener = listener;
     }
@@ -81,15 +81,15 @@ final class AttemptRunner {
             return;
         }
         if (transactions.committed(held)) {
-            completer.done(held, new Transition.Complete(null));
+            finish.done(held, new Transition.Complete(null));
             return;
         }
         if (held.stopped() == Held.Stop.DRAINED && !(outcome instanceof Outcome.Succeeded)) {
-            completer.handBack(held);
+            finish.handBack(held);
             return;
         }
         Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
-        completer.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+        finish.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
     }
 
     /** The engine's own word about an attempt whose handler does not obey: fenced like any other. */
@@ -100,7 +100,7 @@ final class AttemptRunner {
                 ? new Outcome.Cancelled(held.stopReason())
                 : new Outcome.TimedOut(held.timeout());
         Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
-        completer.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+        finish.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
     }
 
     private static void quietly(Runnable listener) {

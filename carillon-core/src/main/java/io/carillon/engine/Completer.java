@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Writes what was decided, in groups as they come: while one group is being committed the next one gathers. A group that could not be written is kept and
  * written again; the fence makes repeating harmless.
  */
-final class Completer extends Loop {
+final class Completer extends Loop implements Finish {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
     private static final int GROUP = 1_000;
 
@@ -48,16 +48,18 @@ final class Completer extends Loop {
         onWritten = action;
     }
 
-    void submit(Held held, Ended ended) {
+    @Override
+    public void submit(Held held, Ended ended) {
         add(new Job(held, ended));
     }
 
-    void handBack(Held held) {
+    @Override
+    public void handBack(Held held) {
         add(new Job(held, null));
     }
 
-    /** It is in the database already, by the handler's own transaction. */
-    void done(Held held, Transition transition) {
+    @Override
+    public void done(Held held, Transition transition) {
         holding.remove(held);
         told(held.attemptValue(), transition, held);
         onWritten.run();

@@ -13,7 +13,9 @@ import io.carillon.value.Text;
 import io.carillon.value.Uuid7;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -72,6 +74,10 @@ final class DeskRepository implements RunDesk {
     private static final String ATTEMPTS = """
             SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
+            """;
+
+    private static final String STRANGERS = """
+            SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name ORDER BY target_name LIMIT 100
             """;
 
     private final Database database;
@@ -210,6 +216,14 @@ final class DeskRepository implements RunDesk {
                         row.text("outcome"),
                         row.maybeText("error"),
                         row.maybeSeconds("pause"))));
+    }
+
+    @Override
+    public Map<String, Long> strangers() {
+        Map<String, Long> found = new LinkedHashMap<>();
+        database.single(session ->
+                session.query(STRANGERS).list(row -> found.put(row.text("target_name"), row.number("runs"))));
+        return found;
     }
 
     private static Query named(Query query, String project, RunId run) throws SQLException {

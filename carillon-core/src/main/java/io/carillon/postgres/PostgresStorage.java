@@ -5,6 +5,7 @@ import io.carillon.store.Housekeeping;
 import io.carillon.store.LaneStore;
 import io.carillon.store.NodeStore;
 import io.carillon.store.PlanStore;
+import io.carillon.store.ProjectStore;
 import io.carillon.store.RunDesk;
 import io.carillon.store.RunInbox;
 import io.carillon.store.RunStore;
@@ -29,6 +30,7 @@ public final class PostgresStorage implements Storage {
     private final ScheduleDesk schedules;
     private final Housekeeping housekeeping;
     private final WakeChannel wake;
+    private final ProjectStore projects;
     private final ConnectionSource.Kept heartbeat;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
@@ -45,6 +47,7 @@ public final class PostgresStorage implements Storage {
         schedules = new ScheduleRepository(database, planner, new ScheduleFuture(database, partitions));
         housekeeping = new HousekeepingRepository(database, partitions);
         wake = new WakeRepository(database);
+        projects = new ProjectRepository(database);
     }
 
     @Override
@@ -90,6 +93,11 @@ public final class PostgresStorage implements Storage {
     @Override
     public WakeChannel wake() {
         return wake;
+    }
+
+    @Override
+    public ProjectStore projects() {
+        return projects;
     }
 
     @Override

@@ -80,24 +80,37 @@ final class Query {
     }
 
     Query texts(String name, Collection<String> values) throws SQLException {
-        return array(name, "text", values.toArray());
+        return array(name, "text", values.toArray(String[]::new));
     }
 
     Query uuids(String name, Collection<UUID> values) throws SQLException {
-        return array(name, "uuid", values.toArray());
+        return array(name, "uuid", values.toArray(UUID[]::new));
     }
 
     /** A column of an array of rows: the type is PostgreSQL's, the values come from each item. */
     <T> Query column(
             String name, String type, Collection<T> items, Function<? super T, ? extends @Nullable Object> value)
             throws SQLException {
-        Object[] values = new Object[items.size()];
+        // Typed arrays travel in binary form; a plain Object[] would be written out as text.
+        Object[] values = (Object[]) java.lang.reflect.Array.newInstance(cellType(type), items.size());
         int i = 0;
         for (T item : items) {
             Object cell = value.apply(item);
             values[i++] = cell instanceof Instant instant ? DatabaseTime.text(instant) : cell;
         }
         return array(name, type, values);
+    }
+
+    private static Class<?> cellType(String type) {
+        return switch (type) {
+            case "bytea" -> byte[].class;
+            case "uuid" -> UUID.class;
+            case "smallint" -> Short.class;
+            case "int4" -> Integer.class;
+            case "int8" -> Long.class;
+            case "float8" -> Double.class;
+            default -> String.class;
+        };
     }
 
     private Query array(String name, String type, @Nullable Object[] values) throws SQLException {

@@ -5,10 +5,12 @@ import io.carillon.value.ErrorCode;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -114,6 +116,18 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (timing instanceof Timing.Every every)
             return every.interval().start().getZone();
         return ZoneOffset.UTC;
+    }
+
+    /** The next instants, by the same {@link #next}, with marks where daylight saving moved, dropped or doubled one. */
+    public Preview preview(Instant after, int count) {
+        if (timing instanceof Timing.Cron cron) return Preview.of(cron.expression(), cron.zone(), dst, after, count);
+        if (timing instanceof Timing.Every every) return Preview.of(every.interval(), dst, after, count);
+        List<Preview.Entry> entries = next(after)
+                .map(at -> new Preview.Entry(
+                        LocalDateTime.ofInstant(at, ZoneOffset.UTC), at.atOffset(ZoneOffset.UTC), Preview.Mark.NONE))
+                .stream()
+                .toList();
+        return new Preview(describe(), ZoneOffset.UTC, entries);
     }
 
     /** Short English. */

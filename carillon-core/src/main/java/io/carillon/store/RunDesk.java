@@ -7,6 +7,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What people ask about runs and do to them by hand. Everything is inside one project. */
@@ -30,4 +31,7 @@ public interface RunDesk {
 
     /** The earlier attempts of a run that did not end it. */
     List<AttemptRecord> attempts(String project, RunId run);
+
+    /** Runs that wait because no living node has their handler, by its name. */
+    Map<String, Long> strangers();
 }

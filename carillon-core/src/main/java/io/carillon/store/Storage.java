@@ -20,6 +20,8 @@ public interface Storage extends AutoCloseable {
 
     WakeChannel wake();
 
+    ProjectStore projects();
+
     @Override
     void close();
 }

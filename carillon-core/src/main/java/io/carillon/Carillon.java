@@ -1,0 +1,197 @@
+package io.carillon;
+
+import io.carillon.engine.Engine;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.EngineParts;
+import io.carillon.engine.TickDriver;
+import io.carillon.postgres.Migrator;
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.run.Enqueue;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.HandlerType;
+import io.carillon.run.NewRun;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.NodeView;
+import io.carillon.store.Signal;
+import io.carillon.store.Storage;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A distributed scheduler and durable work queue on the PostgreSQL you have. Each planned instant creates exactly one run, or one recorded reason why not;
+ * handlers start at least once; results are recorded at most once; effects are exactly-once if they commit with the run.
+ */
+public final class Carillon implements Enqueuing, AutoCloseable {
+    private final Storage storage;
+    private final Payloads payloads;
+    private final Schedules schedules;
+    private final EngineParts parts;
+    private final EngineConfig config;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile @Nullable Engine engine;
+
+    private Carillon(Storage storage, Payloads payloads, EngineParts parts, EngineConfig config) {
+        this.storage = storage;
+        this.payloads = payloads;
+        this.parts = parts;
+        this.config = config;
+        this.schedules = new Schedules(storage.schedules(), payloads, this::wake);
+    }
+
+    /** Starts here: a pool on PostgreSQL 14 or later. Carillon creates none of its own and never closes yours. */
+    public static CarillonBuilder on(DataSource dataSource) {
+        return new CarillonBuilder(dataSource);
+    }
+
+    static Carillon of(CarillonBuilder builder) {
+        DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
+        DataSources.check(engineSource);
+        int transactional = DataSources.transactionalSlots(
+                engineSource,
+                builder.handlers.anyTransactional() && builder.engineDataSource == null,
+                builder.config.slots().transactional());
+        EngineConfig.Slots slots = builder.config.slots();
+        EngineConfig config =
+                builder.config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
+        new Migrator(engineSource).run(builder.schema);
+        TickPlanner planner = TickPlanner.defaults();
+        Storage storage = new PostgresStorage(engineSource, planner);
+        storage.projects().ensure(builder.project);
+        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec);
+        EngineParts parts = new EngineParts(
+                storage,
+                builder.handlers.bind(builder.codec),
+                builder.dataSource::getConnection,
+                builder.listener,
+                planner,
+                NodeNames.identity(builder.nodeName));
+        Carillon carillon = new Carillon(storage, payloads, parts, config);
+        builder.schedules.values().forEach(define -> carillon.schedules.upsert(define.apply(carillon.schedules)));
+        return carillon;
+    }
+
+    void startEngine() {
+        Engine started = new Engine(parts, config);
+        started.start();
+        engine = started;
+    }
+
+    @Override
+    public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
+        return store(List.of(payloads.run(type, payload, options))).get(0);
+    }
+
+    @Override
+    public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
+        return store(
+                values.stream().map(value -> payloads.run(type, value, options)).toList());
+    }
+
+    private List<EnqueueResult> store(List<NewRun> runs) {
+        refuseIfClosed();
+        if (runs.isEmpty()) return List.of();
+        List<EnqueueResult> results = storage.inbox().enqueue(runs);
+        announce(runs.get(0));
+        return results;
+    }
+
+    /** All runs of one call share a lane and a due time. */
+    private void announce(NewRun run) {
+        Instant at = run.due() instanceof Enqueue.Due.At exact ? exact.instant() : Instant.EPOCH;
+        boolean later =
+                run.due() instanceof Enqueue.Due.After after && !after.delay().isZero();
+        Engine running = engine;
+        if (later) return; // Found by the look of whoever polls first; it is not due yet.
+        if (running != null) running.announce(run.lane(), at);
+        else storage.wake().send(List.of(new Signal.Work(run.lane(), at)));
+    }
+
+    /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
+    public Enqueuing in(Connection connection) {
+        refuseIfClosed();
+        return new Enqueuing() {
+            @Override
+            public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
+                return storage.inbox()
+                        .enqueueIn(connection, List.of(payloads.run(type, payload, options)))
+                        .get(0);
+            }
+
+            @Override
+            public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
+                return storage.inbox()
+                        .enqueueIn(
+                                connection,
+                                values.stream()
+                                        .map(value -> payloads.run(type, value, options))
+                                        .toList());
+            }
+        };
+    }
+
+    public Schedules schedules() {
+        refuseIfClosed();
+        return schedules;
+    }
+
+    public Runs runs() {
+        refuseIfClosed();
+        return new Runs(storage.runDesk(), payloads.project(), this::wake);
+    }
+
+    public Queues queues() {
+        refuseIfClosed();
+        return new Queues(storage.lanes(), payloads.project(), this::wake);
+    }
+
+    /** Plans, claims and executes on this thread until nothing is due or the budget is spent; for serverless functions and external crons. */
+    public TickResult tick(Duration budget) {
+        refuseIfClosed();
+        if (budget.isNegative() || budget.isZero() || budget.compareTo(Duration.ofHours(1)) > 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The budget %s is outside 1 ms..1 h. Choose one inside.".formatted(budget));
+        TickDriver.Result result = new TickDriver(parts).tick(budget);
+        return new TickResult(result.processed(), result.errors());
+    }
+
+    /** Whether everything is all right. */
+    public Health health() {
+        refuseIfClosed();
+        return HealthCheck.check(storage, engine);
+    }
+
+    /** The nodes that beat, and those that died within the hour. */
+    public List<NodeView> nodes() {
+        refuseIfClosed();
+        return storage.nodes().list();
+    }
+
+    private void wake() {
+        Engine running = engine;
+        if (running != null) running.announcePlans();
+        else storage.wake().send(List.of(new Signal.Look()));
+    }
+
+    private void refuseIfClosed() {
+        if (closed.get())
+            throw new CarillonException(ErrorCode.ALREADY_CLOSED, "This Carillon is closed. Build a new one to go on.");
+    }
+
+    /** Stops claiming, waits for what runs (30 s unless set otherwise), hands the rest back and says good-bye. Closing twice is fine. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) return;
+        Engine running = engine;
+        if (running != null) running.close();
+        storage.close();
+    }
+}

@@ -1,0 +1,55 @@
+package io.carillon;
+
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How runs of one handler are queued, limited and retried. Immutable; each method returns a changed copy. */
+public record HandlerOptions(
+        String queue, Priority priority, Duration timeout, Retry retry, List<Class<? extends Throwable>> never) {
+    public HandlerOptions {
+        Names.check("queue", queue);
+        never = List.copyOf(never);
+        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(30)) > 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The timeout %s is outside 1 ms..30 days. Choose one inside.".formatted(timeout));
+    }
+
+    static HandlerOptions defaults() {
+        return new HandlerOptions("default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of());
+    }
+
+    /** The queue its runs go to; {@code default} unless set. */
+    public HandlerOptions queue(String queue) {
+        return new HandlerOptions(queue, priority, timeout, retry, never);
+    }
+
+    /** The class of its runs unless an enqueue says otherwise. */
+    public HandlerOptions priority(Priority priority) {
+        return new HandlerOptions(queue, priority, timeout, retry, never);
+    }
+
+    /** How long one attempt may take; 15 minutes unless set. */
+    public HandlerOptions timeout(Duration timeout) {
+        return new HandlerOptions(queue, priority, timeout, retry, never);
+    }
+
+    /** When and how often a failed run is tried again. */
+    public HandlerOptions retry(Retry retry) {
+        return new HandlerOptions(queue, priority, timeout, retry, never);
+    }
+
+    /** Errors, also wrapped ones, that end the run at once. */
+    @SafeVarargs
+    public final HandlerOptions never(Class<? extends Throwable>... errors) {
+        List<Class<? extends Throwable>> all = new ArrayList<>(never);
+        for (Class<? extends Throwable> error : errors) all.add(error);
+        return new HandlerOptions(queue, priority, timeout, retry, all);
+    }
+}

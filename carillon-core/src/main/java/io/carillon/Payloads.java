@@ -1,0 +1,64 @@
+package io.carillon;
+
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Lane;
+import io.carillon.run.NewRun;
+import io.carillon.run.Origin;
+import io.carillon.run.Payload;
+import io.carillon.run.PayloadCodec;
+import io.carillon.run.Priority;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+
+/** Turns users' values into runs to be stored; refuses what cannot be stored before anything is written. */
+final class Payloads {
+    private static final int LIMIT = 256 * 1024;
+
+    private final String project;
+    private final Handlers handlers;
+    private final PayloadCodec codec;
+
+    Payloads(String project, Handlers handlers, PayloadCodec codec) {
+        this.project = project;
+        this.handlers = handlers;
+        this.codec = codec;
+    }
+
+    String project() {
+        return project;
+    }
+
+    <T> NewRun run(HandlerType<T> type, T payload, Enqueue options) {
+        if (options.concurrencyKey() != null) throw CarillonException.notYet("A concurrency key");
+        HandlerOptions handler = handlers.options(type);
+        Priority priority = options.priority();
+        String queue = options.queue();
+        return new NewRun(
+                RunId.next(),
+                new Lane(queue == null ? handler.queue() : queue, project),
+                priority == null ? handler.priority() : priority,
+                Origin.DIRECT,
+                Target.handler(type.name()),
+                encode(type, payload),
+                options.due(),
+                options.key(),
+                null);
+    }
+
+    <T> Payload encode(HandlerType<T> type, T payload) {
+        byte[] bytes = codec.encode(payload);
+        if (bytes.length > LIMIT)
+            throw new CarillonException(
+                    ErrorCode.PAYLOAD_TOO_LARGE,
+                    "The payload for '%s' has %d bytes; at most %d are allowed. Store the data elsewhere and enqueue where it is."
+                            .formatted(type.name(), bytes.length, LIMIT));
+        return new Payload(bytes, codec.name());
+    }
+
+    HandlerOptions options(HandlerType<?> type) {
+        return handlers.options(type);
+    }
+}

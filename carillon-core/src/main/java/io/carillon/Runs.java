@@ -1,0 +1,63 @@
+package io.carillon;
+
+import io.carillon.run.Cancellation;
+import io.carillon.run.Explanation;
+import io.carillon.run.Redrive;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.store.AttemptRecord;
+import io.carillon.store.RunDesk;
+import java.util.List;
+import java.util.Optional;
+
+/** The runs of a project. */
+public final class Runs {
+    private final RunDesk desk;
+    private final String project;
+    private final Runnable woken;
+
+    Runs(RunDesk desk, String project, Runnable woken) {
+        this.desk = desk;
+        this.project = project;
+        this.woken = woken;
+    }
+
+    public Optional<Run> get(RunId run) {
+        return desk.get(project, run);
+    }
+
+    /** Living runs by due time, then ended ones, newest first. */
+    public List<Run> list(RunFilter filter) {
+        return desk.list(project, filter);
+    }
+
+    /** Earlier attempts that did not end the run. */
+    public List<AttemptRecord> attempts(RunId run) {
+        return desk.attempts(project, run);
+    }
+
+    /** Cancels it: at once while it waits; a running one is told to stop, wherever it runs. */
+    public Cancellation cancel(RunId run) {
+        return desk.cancel(project, run, "cancelled by the application");
+    }
+
+    /** Gives a dead run another life as a new, linked run. */
+    public Redrive redrive(RunId run) {
+        Redrive answer = desk.redrive(project, List.of(run)).get(0);
+        woken.run();
+        return answer;
+    }
+
+    /** The same for all dead runs that match, oldest first; one answer each. */
+    public List<Redrive> redrive(RunFilter filter) {
+        List<Redrive> answers = desk.redrive(project, desk.dead(project, filter));
+        woken.run();
+        return answers;
+    }
+
+    /** Why it is where it is. */
+    public Optional<Explanation> explain(RunId run) {
+        return desk.explain(project, run);
+    }
+}

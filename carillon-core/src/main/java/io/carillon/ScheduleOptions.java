@@ -1,0 +1,56 @@
+package io.carillon;
+
+import io.carillon.run.Priority;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Overlap;
+import io.carillon.schedule.Policies;
+import io.carillon.value.CarillonException;
+import io.carillon.value.Names;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What a schedule does about missed instants and overlaps, and where its runs go. Immutable; each method returns a changed copy. */
+public record ScheduleOptions(
+        Policies policies, @Nullable String queue, @Nullable Priority priority) {
+    public ScheduleOptions {
+        if (queue != null) Names.check("queue", queue);
+        if (policies.missed() == Missed.RUN_ALL) throw CarillonException.notYet("The missed policy run-all");
+        if (policies.overlap() != Overlap.ALLOW)
+            throw CarillonException.notYet(
+                    "The overlap policy " + policies.overlap().text());
+    }
+
+    static ScheduleOptions defaults() {
+        return new ScheduleOptions(Policies.defaults(), null, null);
+    }
+
+    /** What becomes of instants that nobody could start in time. */
+    public ScheduleOptions missed(Missed missed) {
+        return new ScheduleOptions(policies.missed(missed), queue, priority);
+    }
+
+    /** What happens while an earlier run has not ended. */
+    public ScheduleOptions overlap(Overlap overlap) {
+        return new ScheduleOptions(policies.overlap(overlap), queue, priority);
+    }
+
+    /** How late an instant may start as if on time; 5 minutes unless set. */
+    public ScheduleOptions grace(Duration grace) {
+        return new ScheduleOptions(policies.grace(grace), queue, priority);
+    }
+
+    /** How far back missed instants are caught up; 24 hours unless set. */
+    public ScheduleOptions catchUp(Duration catchUp) {
+        return new ScheduleOptions(policies.catchUp(catchUp), queue, priority);
+    }
+
+    /** Another queue than the handler's. */
+    public ScheduleOptions queue(String queue) {
+        return new ScheduleOptions(policies, queue, priority);
+    }
+
+    /** Another class than the handler's. */
+    public ScheduleOptions priority(Priority priority) {
+        return new ScheduleOptions(policies, queue, priority);
+    }
+}

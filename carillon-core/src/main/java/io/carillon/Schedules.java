@@ -1,0 +1,123 @@
+package io.carillon;
+
+import io.carillon.run.HandlerType;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+import io.carillon.schedule.Definition;
+import io.carillon.schedule.Preview;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleChange;
+import io.carillon.store.ScheduleDesk;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Text;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** The schedules of a project. */
+public final class Schedules {
+    private final ScheduleDesk desk;
+    private final Payloads payloads;
+    private final Runnable changed;
+
+    Schedules(ScheduleDesk desk, Payloads payloads, Runnable changed) {
+        this.desk = desk;
+        this.payloads = payloads;
+        this.changed = changed;
+    }
+
+    /** Creates the schedule, or changes the one of this name; the same definition again changes nothing. */
+    public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload) {
+        return upsert(name, when, type, payload, options -> options);
+    }
+
+    /** The same with options. */
+    public <T> ScheduleChange upsert(
+            String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
+        ScheduleChange change =
+                desk.upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
+        changed.run();
+        return change;
+    }
+
+    <T> Definition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
+        HandlerOptions handler = payloads.options(type);
+        Payload encoded = payloads.encode(type, payload);
+        String queue = options.queue();
+        Priority priority = options.priority();
+        Definition.What what = new Definition.What(
+                queue == null ? handler.queue() : queue,
+                (priority == null ? handler.priority() : priority).number(),
+                Target.HANDLER,
+                type.name(),
+                encoded.bytes(),
+                encoded.codec());
+        return new Definition(payloads.project(), name, when, what, options.policies());
+    }
+
+    ScheduleChange upsert(Definition definition) {
+        return desk.upsert(definition);
+    }
+
+    public Optional<Schedule> get(String name) {
+        return desk.get(payloads.project(), name);
+    }
+
+    /** All of them by name, up to 10,000. */
+    public List<Schedule> list() {
+        return desk.list(payloads.project());
+    }
+
+    /** Stops it: no instant of the pause runs, now or later. False: it was paused already. */
+    public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
+        if (until != null) throw CarillonException.notYet("A pause that ends by itself");
+        String why = reason == null ? null : Text.clean(reason, 1_000);
+        return desk.pause(payloads.project(), name, new Schedule.Pause(Instant.EPOCH, "library", why, null));
+    }
+
+    /** Goes on with the next instant. False: it was not paused. */
+    public boolean resume(String name) {
+        boolean resumed = desk.resume(payloads.project(), name);
+        changed.run();
+        return resumed;
+    }
+
+    /** One run now, whatever the schedule says. */
+    public RunId trigger(String name) {
+        RunId run = desk.trigger(payloads.project(), name)
+                .orElseThrow(() -> new CarillonException(
+                        ErrorCode.UNKNOWN_SCHEDULE,
+                        "There is no schedule '%s'. schedules().list() names those there are."
+                                .formatted(Text.clean(name, 100))));
+        changed.run();
+        return run;
+    }
+
+    /** Runs for past instants that have no entry yet. */
+    @SuppressWarnings("DoNotCallSuggester") // a later version answers; callers may compile against it today
+    public int backfill(String name, Instant from, Instant to) {
+        throw CarillonException.notYet("Backfill (here of '%s', %s to %s)".formatted(Text.clean(name, 100), from, to));
+    }
+
+    /** The next instants of a timing, with marks where daylight saving moved, dropped or doubled one. */
+    public Preview preview(When when, Instant after, int count) {
+        return when.preview(after, count);
+    }
+
+    /** What became of each planned instant in a range, both ends inclusive. */
+    public List<LedgerEntry> ledger(String name, Instant from, Instant to) {
+        return desk.ledger(payloads.project(), name, from, to);
+    }
+
+    /** Removes it and its waiting ticks; runs that started go on. False: there was none. */
+    public boolean delete(String name) {
+        return desk.delete(payloads.project(), name);
+    }
+}

@@ -1,0 +1,130 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Ended;
+import io.carillon.store.HeldRun;
+import io.carillon.store.Look;
+import io.carillon.store.RunStore;
+import io.carillon.store.Storage;
+import io.carillon.store.Verdict;
+import io.carillon.value.Uuid7;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent: for serverless functions and external crons. There is no
+ * heartbeat, so each run is leased for the budget's time; what was claimed and not started goes back at once.
+ */
+public final class TickDriver {
+    private static final int CLAIM = 10;
+    private static final int CRASH_LIMIT = 3;
+
+    private final Storage storage;
+    private final HandlerBook handlers;
+    private final EngineParts parts;
+    private final DatabaseClock clock = new DatabaseClock();
+
+    public TickDriver(EngineParts parts) {
+        this.storage = parts.storage();
+        this.handlers = new HandlerBook(parts.handlers());
+        this.parts = parts;
+    }
+
+    /** What one tick did. */
+    public record Result(int processed, int errors) {}
+
+    /** Works for at most about this long; an attempt that runs when the budget ends is not interrupted. */
+    public Result tick(Duration budget) {
+        long deadline = System.nanoTime() + budget.toNanos();
+        storage.housekeeping().keepPartitions(1);
+        storage.nodes().sweep(CRASH_LIMIT);
+        new PlanningLoop(storage.plans(), parts.planner(), (lane, at) -> {}, Duration.ofHours(1)).plan();
+        Turn turn = new Turn(Uuid7.next(), budget, deadline);
+        while (turn.round()) {
+            // Until nothing is due, or the time is up.
+        }
+        return new Result(turn.processed, turn.errors);
+    }
+
+    private final class Turn implements Finish {
+        private final UUID owner;
+        private final Duration lease;
+        private final long deadline;
+        private final RunStore runs = storage.runs();
+        private final RunListener listener = parts.listener();
+        private final AttemptRunner runner;
+        private final Set<String> strangers = new HashSet<>();
+        private int processed;
+        private int errors;
+
+        Turn(UUID owner, Duration lease, long deadline) {
+            this.owner = owner;
+            this.lease = lease;
+            this.deadline = deadline;
+            TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
+            this.runner = new AttemptRunner(handlers, this, transactions, listener);
+        }
+
+        boolean round() {
+            if (timeIsUp()) return false;
+            Look look = storage.lanes().look(Instant.MIN);
+            clock.observe(look.now());
+            List<ClaimRequest.Quota> quotas = look.lanes().stream()
+                    .filter(due -> !due.readyAt().isAfter(look.now()))
+                    .map(due -> new ClaimRequest.Quota(due.lane(), due.priority(), CLAIM, Instant.MIN))
+                    .toList();
+            if (quotas.isEmpty()) return false;
+            List<Attempt> claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, lease))
+                    .attempts();
+            for (int i = 0; i < claimed.size(); i++) {
+                if (timeIsUp()) {
+                    runs.handBack(owner, claimed.subList(i, claimed.size()));
+                    return false;
+                }
+                run(claimed.get(i));
+            }
+            return !claimed.isEmpty();
+        }
+
+        private void run(Attempt attempt) {
+            if (handlers.find(attempt).isEmpty()) {
+                strangers.add(attempt.target().name());
+                runs.passOn(owner, List.of(attempt));
+                return;
+            }
+            processed++;
+            runner.run(new Held(owner, attempt, clock));
+        }
+
+        private boolean timeIsUp() {
+            return System.nanoTime() - deadline >= 0;
+        }
+
+        @Override
+        public void submit(Held held, Ended ended) {
+            Verdict verdict = runs.apply(owner, List.of(ended)).get(0);
+            if (verdict == Verdict.ACCEPTED) listener.ended(held.attemptValue(), ended.transition(), held.sinceStart());
+            boolean failed =
+                    ended.transition() instanceof Transition.Retry || ended.transition() instanceof Transition.Die;
+            if (failed || verdict == Verdict.LEASE_LOST) errors++;
+        }
+
+        @Override
+        public void handBack(Held held) {
+            runs.handBackRows(
+                    owner, List.of(new HeldRun(held.attemptValue().lane().project(), held.id(), held.attempt())));
+        }
+
+        @Override
+        public void done(Held held, Transition transition) {
+            listener.ended(held.attemptValue(), transition, held.sinceStart());
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.carillon.json;
+
+import io.carillon.value.Text;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** Finds the JSON pointer of the first text that cannot be stored. */
+final class BadText {
+    private BadText() {}
+
+    static Optional<String> find(JsonNode node, String pointer) {
+        if (node.isString())
+            return Text.isClean(node.stringValue()) ? Optional.empty() : Optional.of(pointer.isEmpty() ? "/" : pointer);
+        if (node.isArray()) {
+            for (int i = 0; i < node.size(); i++) {
+                Optional<String> found = find(node.get(i), pointer + "/" + i);
+                if (found.isPresent()) return found;
+            }
+        }
+        for (Map.Entry<String, JsonNode> field : node.properties()) {
+            String here = pointer + "/"
+                    + Text.clean(field.getKey()).replace("~", "~0").replace("/", "~1");
+            if (!Text.isClean(field.getKey())) return Optional.of(here);
+            Optional<String> found = find(field.getValue(), here);
+            if (found.isPresent()) return found;
+        }
+        return Optional.empty();
+    }
+}
