@@ -1,9 +1,10 @@
 package io.carillon.it.gates;
 
+import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -24,30 +25,39 @@ final class Javac {
     private static final Pattern PACKAGE = Pattern.compile("(?m)^\\s*package\\s+([\\w.]+)\\s*;");
     private static final Pattern TYPE = Pattern.compile("\\b(?:class|interface|record|enum)\\s+(\\w+)");
 
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    // Kept open for all samples: opening every jar of the class path again is most of the time of a small compilation.
+    private static final StandardJavaFileManager FILES = files();
+
     private Javac() {}
 
     /** What javac said. */
     record Result(boolean compiled, List<String> messages) {}
 
     static Result compile(Path into, List<String> flags, String... sources) throws IOException {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         var diagnostics = new DiagnosticCollector<JavaFileObject>();
-        try (StandardJavaFileManager files = compiler.getStandardFileManager(diagnostics, Locale.ROOT, null)) {
-            files.setLocationFromPaths(StandardLocation.CLASS_OUTPUT, List.of(into));
-            List<String> options = new ArrayList<>(flags);
-            options.addAll(List.of("-classpath", classPath(), "-processorpath", classPath()));
-            List<Source> units = Stream.of(sources).map(Source::of).toList();
-            boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units)
-                    .call();
-            List<String> messages = diagnostics.getDiagnostics().stream()
-                    .map(each -> each.getKind() + ": " + each.getMessage(Locale.ROOT))
-                    .toList();
-            return new Result(compiled, messages);
-        }
+        FILES.setLocationFromPaths(StandardLocation.CLASS_OUTPUT, List.of(into));
+        List<Source> units = Stream.of(sources).map(Source::of).toList();
+        boolean compiled =
+                COMPILER.getTask(null, FILES, diagnostics, flags, null, units).call();
+        List<String> messages = diagnostics.getDiagnostics().stream()
+                .map(each -> each.getKind() + ": " + each.getMessage(Locale.ROOT))
+                .toList();
+        return new Result(compiled, messages);
     }
 
-    private static String classPath() {
-        return System.getProperty("java.class.path");
+    private static StandardJavaFileManager files() {
+        StandardJavaFileManager files = COMPILER.getStandardFileManager(null, Locale.ROOT, null);
+        List<Path> classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of)
+                .toList();
+        try {
+            files.setLocationFromPaths(StandardLocation.CLASS_PATH, classPath);
+            files.setLocationFromPaths(StandardLocation.ANNOTATION_PROCESSOR_PATH, classPath);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot give javac the class path of this test", e);
+        }
+        return files;
     }
 
     private static final class Source extends SimpleJavaFileObject {
