@@ -136,6 +136,13 @@ class GateSamplesTest {
     }
 
     @Test
+    void a_build_without_gates_keeps_its_classes_apart() throws Exception {
+        assertThat(ParentPom.read().text("/project/profiles/profile[id='fast']/build/directory"))
+                .as("classes compiled without gates look up to date to a build with gates")
+                .isEqualTo("${project.basedir}/target/fast");
+    }
+
+    @Test
     void no_module_turns_a_gate_off() {
         SourceTree tree = SourceTree.here();
 

@@ -54,7 +54,7 @@ final class ParentPom {
         return flags(COMPILER + "/executions/execution[id='default-testCompile']/configuration/compilerArgs/arg");
     }
 
-    /** The text at one place of the pom, with its placeholders filled in. */
+    /** The text at one place of the pom, with its placeholders filled in; those of the project itself stay. */
     String text(String path) {
         List<String> found = texts(path);
         if (found.size() != 1) {
@@ -82,9 +82,10 @@ final class ParentPom {
 
     private String filled(String text) {
         return PLACEHOLDER.matcher(text).replaceAll(found -> {
-            String value = properties.get(found.group(1));
+            String name = found.group(1);
+            String value = name.startsWith("project.") ? found.group() : properties.get(name);
             if (value == null) {
-                throw new IllegalStateException("pom.xml sets no property " + found.group(1));
+                throw new IllegalStateException("pom.xml sets no property " + name);
             }
             return Matcher.quoteReplacement(value);
         });
