@@ -52,6 +52,12 @@ class WallSamplesTest {
                 final class Threads { static Thread thread(Runnable loop) { return new Thread(loop); } }
                 """,
                 """
+                package io.carillon.embedded;
+                final class Stop {
+                    static void atExit(Runnable stop) { Runtime.getRuntime().addShutdownHook(new Thread(stop)); }
+                }
+                """,
+                """
                 package io.carillon.postgres;
                 final class SampleRepository implements io.carillon.store.SampleStore {
                     private final org.jdbi.v3.core.Jdbi jdbi = org.jdbi.v3.core.Jdbi.create("jdbc:postgresql:");

@@ -74,7 +74,8 @@ public final class Walls {
             .that(are(
                     "outside cli and the class Threads of their room",
                     item -> !inCli(item) && !outermost(item).getSimpleName().equals("Threads")))
-            .should(accessTargetWhere(that("makes a thread, a timer or a pool", Walls::makesThreads)))
+            .should(accessTargetWhere(that("makes a thread, a timer or a pool", Walls::makesThreads)
+                    .and(DescribedPredicate.not(fromWhereAHookIsRegistered()))))
             .because("every thread of ours has a name, a handler for what escapes it, and an end at close()");
 
     public static final ArchRule ONLY_THE_COMMAND_ENDS_THE_JVM = noClasses()
@@ -133,6 +134,15 @@ public final class Walls {
                 || (ownerIs(target, "java.lang.Thread")
                         && Set.of("ofPlatform", "ofVirtual", "startVirtualThread")
                                 .contains(name));
+    }
+
+    /** The JDK wants a shutdown hook as a thread: one that is made where it is registered does not run beside us. */
+    private static DescribedPredicate<JavaAccess<?>> fromWhereAHookIsRegistered() {
+        return DescribedPredicate.describe(
+                "where a shutdown hook is registered",
+                access -> access.getOrigin().getMethodCallsFromSelf().stream()
+                        .anyMatch(call -> ownerIs(call.getTarget(), "java.lang.Runtime")
+                                && call.getName().equals("addShutdownHook")));
     }
 
     private static boolean endsTheJvm(AccessTarget target) {
