@@ -33,8 +33,7 @@ abstract class Loop implements AutoCloseable {
     abstract void turn() throws Exception;
 
     final void start() {
-        Thread started = new Thread(this::run, "carillon-" + name);
-        started.setDaemon(daemon);
+        Thread started = Threads.loop(name, daemon, this::run);
         thread = started;
         started.start();
     }

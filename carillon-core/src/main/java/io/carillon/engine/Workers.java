@@ -88,12 +88,8 @@ final class Workers implements AutoCloseable {
                 throw new IllegalStateException("virtual threads were found but cannot be used", unavailable);
             }
         }
-        AtomicInteger number = new AtomicInteger();
-        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(task, "carillon-run-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
+        return new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), Threads::run);
     }
 
     private static @Nullable MethodHandle findVirtual() {

@@ -1,0 +1,26 @@
+package io.carillon.engine;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The only place of this room that makes threads: all of them are named, so that a thread dump reads like the architecture. */
+final class Threads {
+    private static final AtomicInteger RUNS = new AtomicInteger();
+
+    private Threads() {}
+
+    /** The thread of a loop. */
+    static Thread loop(String name, boolean daemon, Runnable work) {
+        return named("carillon-" + name, daemon, work);
+    }
+
+    /** A thread that executes attempts. */
+    static Thread run(Runnable work) {
+        return named("carillon-run-" + RUNS.incrementAndGet(), true, work);
+    }
+
+    private static Thread named(String name, boolean daemon, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(daemon);
+        return thread;
+    }
+}

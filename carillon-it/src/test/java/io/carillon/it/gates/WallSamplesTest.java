@@ -1,0 +1,247 @@
+package io.carillon.it.gates;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import io.carillon.it.walls.PublicShare;
+import io.carillon.it.walls.Walls;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each wall over compiled classes stops one small bad sample, under the real package names. */
+class WallSamplesTest {
+
+    private static final List<ArchRule> ALL = List.of(
+            Walls.EVERY_PACKAGE_IS_A_ROOM_OF_THE_PLAN,
+            Walls.ROOMS_KNOW_ONLY_WHAT_THE_PLAN_ALLOWS,
+            Walls.NO_PACKAGE_CYCLES,
+            Walls.NOTHING_INSIDE_KNOWS_THE_FRONT_DOOR,
+            Walls.ONE_HOME_FOR_THE_WALL_CLOCK,
+            Walls.THREADS_ARE_MADE_IN_ONE_PLACE,
+            Walls.ONLY_THE_COMMAND_ENDS_THE_JVM,
+            Walls.NO_JAVA_SERIALIZATION);
+
+    @TempDir
+    Path classes;
+
+    @Test
+    void a_house_in_order_passes_every_wall() throws IOException {
+        JavaClasses house = compiled(
+                """
+                package io.carillon.value;
+                public record WallClock(byte[] bytes, int[][] numbers) {
+                    public static java.time.Instant read() {
+                        Runnable nested = new Runnable() { public void run() { System.currentTimeMillis(); } };
+                        nested.run();
+                        return java.time.Instant.now();
+                    }
+                }
+                """,
+                "package io.carillon.store; public interface SampleStore { void in(java.sql.Connection connection); }",
+                """
+                package io.carillon.engine;
+                final class Threads { static Thread thread(Runnable loop) { return new Thread(loop); } }
+                """,
+                """
+                package io.carillon.embedded;
+                final class Stop {
+                    static void atExit(Runnable stop) { Runtime.getRuntime().addShutdownHook(new Thread(stop)); }
+                }
+                """,
+                """
+                package io.carillon.postgres;
+                final class SampleRepository implements io.carillon.store.SampleStore {
+                    private final org.jdbi.v3.core.Jdbi jdbi = org.jdbi.v3.core.Jdbi.create("jdbc:postgresql:");
+                    public void in(java.sql.Connection connection) { jdbi.open(connection).close(); }
+                }
+                """,
+                """
+                package io.carillon;
+                public class Door { public io.carillon.store.SampleStore store; public javax.sql.DataSource source; }
+                """,
+                """
+                package io.carillon.cli;
+                final class SampleMain {
+                    static void main(io.carillon.Door door) { new Thread(() -> {}).start(); System.exit(0); }
+                }
+                """);
+
+        for (ArchRule wall : ALL) {
+            assertThat(violations(wall, house)).as(wall.getDescription()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "value, org.slf4j.Logger",
+        "value, java.sql.Connection",
+        "value, io.carillon.Door",
+        "schedule, io.carillon.run.Other",
+        "run, javax.sql.DataSource",
+        "run, io.carillon.store.Other",
+        "store, io.carillon.engine.Other",
+        "store, java.sql.PreparedStatement",
+        "engine, io.carillon.postgres.Other",
+        "engine, java.sql.ResultSet",
+        "engine, org.jdbi.v3.core.Jdbi",
+        "postgres, io.carillon.engine.Other",
+        "postgres, tools.jackson.databind.ObjectMapper",
+        "cli, io.carillon.engine.Other",
+        "testkit, org.jdbi.v3.core.Jdbi",
+        "embedded, io.carillon.value.Other",
+    })
+    void a_room_that_knows_too_much_is_stopped(String room, String known) throws IOException {
+        JavaClasses sample = compiled(
+                "package io.carillon.%s; final class Bad { %s[] known; }".formatted(room, known),
+                "package io.carillon; public class Door {}",
+                "package io.carillon.value; public class Other {}",
+                "package io.carillon.run; public class Other {}",
+                "package io.carillon.store; public class Other {}",
+                "package io.carillon.engine; public class Other {}",
+                "package io.carillon.postgres; public class Other {}");
+
+        assertThat(violations(Walls.ROOMS_KNOW_ONLY_WHAT_THE_PLAN_ALLOWS, sample))
+                .singleElement()
+                .asString()
+                .startsWith(room + " may not know " + known);
+    }
+
+    @Test
+    void only_postgres_may_know_jdbi() throws IOException {
+        JavaClasses sample = compiled("package io.carillon; final class Bad { org.jdbi.v3.core.Jdbi jdbi; }");
+
+        assertThat(violations(Walls.ROOMS_KNOW_ONLY_WHAT_THE_PLAN_ALLOWS, sample))
+                .singleElement()
+                .asString()
+                .startsWith("the front door may not know org.jdbi.v3.core.Jdbi");
+    }
+
+    @Test
+    void a_room_outside_the_plan_is_stopped() throws IOException {
+        JavaClasses sample = compiled("package io.carillon.util; final class Misc {}");
+
+        assertThat(violations(Walls.EVERY_PACKAGE_IS_A_ROOM_OF_THE_PLAN, sample))
+                .containsExactly("io.carillon.util.Misc lies in no room: enter its package in Room.PLAN");
+    }
+
+    @Test
+    void a_cycle_through_a_sub_package_is_stopped() throws IOException {
+        JavaClasses sample = compiled(
+                "package io.carillon.run; public class One { io.carillon.run.inner.Two two; }",
+                "package io.carillon.run.inner; public class Two { io.carillon.run.One one; }");
+
+        assertThat(violations(Walls.NO_PACKAGE_CYCLES, sample))
+                .singleElement()
+                .asString()
+                .contains("Cycle detected");
+    }
+
+    @Test
+    void a_cycle_through_the_front_door_is_stopped() throws IOException {
+        JavaClasses sample = compiled(
+                "package io.carillon; public class Door { io.carillon.engine.Back back; }",
+                "package io.carillon.engine; public class Back { io.carillon.Door door; }");
+
+        assertThat(violations(Walls.NO_PACKAGE_CYCLES, sample)).hasSize(1);
+        assertThat(violations(Walls.NOTHING_INSIDE_KNOWS_THE_FRONT_DOOR, sample))
+                .hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "java.time.Instant.now()",
+                "(java.util.function.Supplier<Object>) java.time.Instant::now",
+                "java.time.LocalDate.now()",
+                "java.time.ZonedDateTime.now(java.time.ZoneOffset.UTC)",
+                "java.time.Year.now()",
+                "java.time.Clock.systemUTC()",
+                "java.time.Clock.tickSeconds(java.time.ZoneOffset.UTC)",
+                "java.time.InstantSource.system()",
+                "System.currentTimeMillis()",
+                "new java.util.Date()",
+                "java.util.Calendar.getInstance()",
+                "new java.util.GregorianCalendar()",
+            })
+    void a_second_wall_clock_is_stopped(String clock) throws IOException {
+        stops(Walls.ONE_HOME_FOR_THE_WALL_CLOCK, clock);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "new Thread(() -> {})",
+                "new Thread() {}",
+                "(java.util.function.Function<Runnable, Object>) Thread::new",
+                "new java.util.Timer()",
+                "java.util.concurrent.Executors.newCachedThreadPool()",
+                "new java.util.concurrent.ForkJoinPool()",
+                "java.util.concurrent.ForkJoinPool.commonPool()",
+            })
+    void a_thread_from_elsewhere_is_stopped(String thread) throws IOException {
+        stops(Walls.THREADS_ARE_MADE_IN_ONE_PLACE, thread);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"System.exit(1)", "Runtime.getRuntime().halt(1)", "Runtime.getRuntime().exit(1)"})
+    void a_library_that_ends_the_jvm_is_stopped(String end) throws IOException {
+        stops(Walls.ONLY_THE_COMMAND_ENDS_THE_JVM, "(Runnable) () -> " + end);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "new java.io.ObjectInputStream(java.io.InputStream.nullInputStream()).readObject()",
+                "new java.io.ObjectOutputStream(java.io.OutputStream.nullOutputStream())",
+            })
+    void java_serialization_is_stopped(String use) throws IOException {
+        stops(Walls.NO_JAVA_SERIALIZATION, use);
+    }
+
+    @Test
+    void an_inner_room_that_shows_half_of_its_types_is_stopped() throws IOException {
+        assertThat(PublicShare.violations(roomOf(4, 5))).isEmpty();
+        assertThat(PublicShare.violations(roomOf(5, 5)))
+                .containsExactly(
+                        "io.carillon.engine shows 5 of 10 types, more than 45 %: [Open0, Open1, Open2, Open3, Open4]");
+    }
+
+    private JavaClasses roomOf(int open, int closed) throws IOException {
+        Stream<String> doors = Stream.iterate(0, i -> i + 1)
+                .limit(open)
+                .map(i -> "package io.carillon.engine; public class Open%d { public static class Nested {} }"
+                        .formatted(i));
+        Stream<String> rest = Stream.iterate(0, i -> i + 1)
+                .limit(closed)
+                .map(i -> "package io.carillon.engine; class Closed%d { }".formatted(i));
+        return compiled(Stream.concat(doors, rest).toArray(String[]::new));
+    }
+
+    private void stops(ArchRule wall, String expression) throws IOException {
+        JavaClasses sample = compiled("""
+                package io.carillon.testkit;
+                class Bad { Object bad() throws Exception { return %s; } }
+                """.formatted(expression));
+
+        assertThat(violations(wall, sample)).isNotEmpty();
+    }
+
+    private JavaClasses compiled(String... sources) throws IOException {
+        var result = Javac.compile(classes, List.of("-proc:none"), sources);
+        assertThat(result.compiled()).as("%s", result.messages()).isTrue();
+        return new ClassFileImporter().importPath(classes);
+    }
+
+    private static List<String> violations(ArchRule wall, JavaClasses sample) {
+        return wall.evaluate(sample).getFailureReport().getDetails();
+    }
+}
