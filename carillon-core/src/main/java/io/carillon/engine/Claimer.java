@@ -24,6 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Claimer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+    private static final long SWEEP_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -38,6 +39,7 @@ final class Claimer extends Loop {
     private volatile boolean lookNow = true;
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
+    private long lastSweep = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
@@ -139,11 +141,14 @@ final class Claimer extends Loop {
 
     private void look() {
         lookNow = false;
-        boolean fromTheStart = System.nanoTime() - lastLook >= poll.toNanos() || headLow.equals(Instant.MAX);
+        // From the very beginning now and then only: behind what was just completed lie dead index entries, and wading
+        // through them costs.
+        boolean fromTheStart = headLow.equals(Instant.MAX) || System.nanoTime() - lastSweep >= SWEEP_NANOS;
+        lastLook = System.nanoTime();
         if (fromTheStart) {
             book.tidy();
             book.sweep();
-            lastLook = System.nanoTime();
+            lastSweep = lastLook;
         }
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());

@@ -35,15 +35,18 @@ final class NodeRepository implements NodeStore {
                WHERE id = :id AND dead_at IS NULL RETURNING 1),
             orders AS (
               SELECT c.project, c.run_id, c.reason
-                FROM carillon.cancel_request c JOIN carillon.run r ON r.project = c.project AND r.id = c.run_id
-               WHERE r.owner = :id),
+                FROM carillon.cancel_request c,
+                     LATERAL (SELECT 1 FROM carillon.run r
+                               WHERE r.project = c.project AND r.id = c.run_id AND r.owner = :id LIMIT 1) mine),
             peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
             SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
                    EXISTS (SELECT 1 FROM carillon.node
                             WHERE dead_at IS NOT NULL
                               AND (swept_at IS NULL
                                    OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
-                     OR EXISTS (SELECT 1 FROM carillon.run WHERE leased_until < carillon.clock())
+                     -- the first by the index; written as EXISTS with a comparison it becomes a scan of the whole table
+                     OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
+                                   ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
                      OR EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'no-handler' AND target_name IN (
                                   SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)) AS sweep,
                    array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT beat FROM peers ORDER BY id) AS beats,

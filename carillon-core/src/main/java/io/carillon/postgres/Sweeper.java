@@ -18,7 +18,8 @@ final class Sweeper {
             """;
 
     private static final String EXPIRED = """
-            SELECT EXISTS (SELECT 1 FROM carillon.run WHERE leased_until < carillon.clock()) AS there
+            SELECT coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
+                              ORDER BY leased_until LIMIT 1) < carillon.clock(), false) AS there
             """;
 
     // Held by the dead, or leased for a time that is over.
