@@ -18,7 +18,11 @@ final class Partitions {
     private static final String DAYS_AHEAD = """
             SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
             """;
-    private static final String EXISTS = "SELECT to_regclass(:name) IS NOT NULL AS there";
+    // Not to_regclass: inside a transaction it answers from a cache that does not know what others created meanwhile.
+    private static final String EXISTS = """
+            SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                            WHERE n.nspname = 'carillon' AND c.relname = :name) AS there
+            """;
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
@@ -45,7 +49,7 @@ final class Partitions {
     int create(LocalDate day) {
         int created = 0;
         for (String table : TABLES) {
-            String name = "carillon." + table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
+            String name = table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
             if (exists(name)) continue;
             database.transaction(session -> {
                 session.query(LOCK).list(row -> row);
@@ -70,10 +74,10 @@ final class Partitions {
 
     private static void attach(Connection connection, String table, String name, LocalDate day) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            statement.execute(
-                    "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
-            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('"
-                    + day + "') TO ('" + day.plusDays(1) + "')");
+            statement.execute("CREATE TABLE carillon." + name + " (LIKE carillon." + table
+                    + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
+            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION carillon." + name
+                    + " FOR VALUES FROM ('" + day + "') TO ('" + day.plusDays(1) + "')");
         }
     }
 }

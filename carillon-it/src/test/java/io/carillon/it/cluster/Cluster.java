@@ -1,0 +1,83 @@
+package io.carillon.it.cluster;
+
+import io.carillon.Carillon;
+import io.carillon.testkit.NodeProcess;
+import io.carillon.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Three node processes on one fresh database, and a client without a node to drive them. */
+final class Cluster implements AutoCloseable {
+    private final TestDatabase database = TestDatabase.migrated();
+    private final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
+    private final Duration beat;
+    private final Duration death;
+    final Carillon client;
+
+    Cluster(Duration beat, Duration death, int size) {
+        this.beat = beat;
+        this.death = death;
+        database.execute(ClusterNode.SIDE_LOG);
+        client = Carillon.on(database.pool(6)).build();
+        for (int i = 1; i <= size; i++) start("node-" + i);
+        nodes.forEach((name, node) -> node.awaitLine("ready", Duration.ofSeconds(60)));
+    }
+
+    NodeProcess start(String name) {
+        NodeProcess node = NodeProcess.start(
+                ClusterNode.class,
+                database.jdbcUrl(),
+                database.user(),
+                database.password(),
+                name,
+                String.valueOf(beat.toMillis()),
+                String.valueOf(death.toMillis()));
+        nodes.put(name, node);
+        return node;
+    }
+
+    NodeProcess node(String name) {
+        return nodes.get(name);
+    }
+
+    /** Rows of a query, each as its columns' text. */
+    List<List<String>> rows(String sql, String... parameters) {
+        try (Connection connection = database.dataSource().getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) statement.setString(i + 1, parameters[i]);
+            try (ResultSet rows = statement.executeQuery()) {
+                List<List<String>> all = new ArrayList<>();
+                while (rows.next()) {
+                    List<String> row = new ArrayList<>();
+                    for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) row.add(rows.getString(i));
+                    all.add(row);
+                }
+                return all;
+            }
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    String one(String sql, String... parameters) {
+        return rows(sql, parameters).get(0).get(0);
+    }
+
+    long number(String sql, String... parameters) {
+        return Long.parseLong(one(sql, parameters));
+    }
+
+    @Override
+    public void close() {
+        nodes.values().forEach(NodeProcess::close);
+        client.close();
+        database.close();
+    }
+}

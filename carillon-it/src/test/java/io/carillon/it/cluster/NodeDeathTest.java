@@ -1,0 +1,135 @@
+package io.carillon.it.cluster;
+
+import static io.carillon.it.cluster.ClusterNode.WORK;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.it.cluster.ClusterNode.Work;
+import io.carillon.run.EnqueueResult;
+import io.carillon.schedule.When;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Nodes that are killed or frozen, at the shipped heartbeat and at a short one; all times are the database's. */
+class NodeDeathTest {
+    private static final String LEDGER_HOLES = """
+            SELECT count(*) FROM (
+              SELECT planned_at - lag(planned_at) OVER (PARTITION BY schedule_id ORDER BY planned_at) AS step
+                FROM carillon.run_history WHERE origin = 'tick') steps
+             WHERE step <> interval '1 second'
+            """;
+    private static final String TWICE = """
+            SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history WHERE origin = 'tick'
+                                   GROUP BY schedule_id, planned_at HAVING count(*) > 1) doubled
+            """;
+
+    @Test
+    void a_killed_node_loses_nothing_and_is_replaced_within_the_promised_time() {
+        try (Cluster cluster = new Cluster(Duration.ofSeconds(2), Duration.ofSeconds(10), 3)) {
+            for (int i = 0; i < 5; i++)
+                cluster.client.schedules().upsert("tick-" + i, When.every(Duration.ofSeconds(1)), WORK, new Work(5));
+            EnqueueResult longRun = cluster.client.enqueue(WORK, new Work(6_000));
+            String run = longRun.run().toString();
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() ->
+                            cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
+                                    == 1);
+            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+
+            cluster.node(victim).kill9();
+            String killed = cluster.one("SELECT clock_timestamp()");
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() ->
+                            cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'done'", run) == 1);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> cluster.number(
+                                    "SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid AND state = 'succeeded'",
+                                    uuid(longRun))
+                            == 1);
+
+            List<String> crash = cluster.rows(
+                            "SELECT extract(epoch FROM ended_at - ?::timestamptz), outcome FROM carillon.attempt WHERE run_id = ?::uuid",
+                            killed,
+                            uuid(longRun))
+                    .get(0);
+            assertThat(crash.get(1)).isEqualTo("crashed");
+            double restarted = Double.parseDouble(cluster.one(
+                    "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log WHERE run = ? AND event = 'started' ORDER BY at DESC LIMIT 1",
+                    killed,
+                    run));
+            assertThat(restarted).as("seconds from the kill to the next start").isLessThanOrEqualTo(15.0);
+            assertThat(cluster.one(
+                            "SELECT failures || ' ' || attempt FROM carillon.run_history WHERE id = ?::uuid",
+                            uuid(longRun)))
+                    .as("a death is no failure")
+                    .isEqualTo("0 2");
+            double latest = Double.parseDouble(cluster.one(
+                    "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99) FROM carillon.run_history"
+                            + " WHERE origin = 'tick' AND planned_at > ?::timestamptz",
+                    killed));
+            assertThat(latest).as("seconds an instant after the kill was late").isLessThanOrEqualTo(5.0);
+            everyInstantHasExactlyOneRun(cluster);
+        }
+    }
+
+    @Test
+    void a_frozen_node_that_comes_back_has_its_result_refused_and_starts_afresh() {
+        try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
+            cluster.client.schedules().upsert("tick", When.every(Duration.ofSeconds(1)), WORK, new Work(5));
+            EnqueueResult frozen = cluster.client.enqueue(WORK, new Work(3_000));
+            String run = frozen.run().toString();
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() ->
+                            cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
+                                    == 1);
+            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+
+            cluster.node(victim).stop();
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() ->
+                            cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen))
+                                    == 1);
+            cluster.node(victim).cont();
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> cluster.number(
+                                    "SELECT count(*) FROM carillon.node WHERE name = ? AND dead_at IS NULL", victim)
+                            == 1);
+
+            assertThat(cluster.rows(
+                            "SELECT state, attempt, failures FROM carillon.run_history WHERE id = ?::uuid",
+                            uuid(frozen)))
+                    .containsExactly(List.of("succeeded", "2", "0"));
+            assertThat(cluster.number("SELECT count(*) FROM carillon.node WHERE name = ?", victim))
+                    .as("incarnations of the frozen node")
+                    .isGreaterThanOrEqualTo(2);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> cluster.number(
+                                    "SELECT count(*) FROM side_log WHERE run = ? AND attempt = 1 AND event <> 'started'",
+                                    run)
+                            == 1);
+            assertThat(cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen)))
+                    .isEqualTo(1);
+            everyInstantHasExactlyOneRun(cluster);
+        }
+    }
+
+    private static void everyInstantHasExactlyOneRun(Cluster cluster) {
+        // Let the ticks of this moment end, so that the newest instants do not look like holes.
+        cluster.client
+                .schedules()
+                .list()
+                .forEach(schedule -> cluster.client.schedules().pause(schedule.name(), "counting", null));
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> cluster.number("SELECT count(*) FROM carillon.run WHERE origin = 'tick'") == 0);
+        assertThat(cluster.number(TWICE)).as("instants that ran twice").isZero();
+        assertThat(cluster.number(LEDGER_HOLES)).as("instants without an entry").isZero();
+        assertThat(cluster.number(
+                        "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'"))
+                .isGreaterThanOrEqualTo(3);
+    }
+
+    private static String uuid(EnqueueResult result) {
+        return result.run().value().toString();
+    }
+}
