@@ -105,13 +105,14 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     /** All runs of one call share a lane and a due time. */
     private void announce(NewRun run) {
-        Instant at = run.due() instanceof Enqueue.Due.At exact ? exact.instant() : Instant.EPOCH;
-        boolean later =
-                run.due() instanceof Enqueue.Due.After after && !after.delay().isZero();
         Engine running = engine;
-        if (later) return; // Found by the look of whoever polls first; it is not due yet.
-        if (running != null) running.announce(run.lane(), at);
-        else storage.wake().send(List.of(new Signal.Work(run.lane(), at)));
+        if (running != null) {
+            running.announce(run.lane(), run.due());
+        } else {
+            // Without a node there is no clock to say when a delay ends: the nodes look at the lane for themselves.
+            Instant at = run.due() instanceof Enqueue.Due.At exact ? exact.instant() : Instant.EPOCH;
+            storage.wake().send(List.of(new Signal.Work(run.lane(), at)));
+        }
     }
 
     /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */

@@ -118,8 +118,13 @@ final class Claimer extends Loop {
                 if (claimed.readyAt().get(i).isBefore(lowest))
                     lowest = claimed.readyAt().get(i);
             }
-            if (got >= quota.count()) book.full(quota.lane(), quota.priority(), lowest, now);
-            else exhausted = true;
+            if (got >= quota.count()) {
+                book.full(quota.lane(), quota.priority(), lowest, now);
+                continue;
+            }
+            exhausted = true;
+            if (got == 0) book.empty(quota.lane(), quota.priority(), now);
+            else book.drained(quota.lane(), quota.priority());
         }
         if (exhausted) lookNow = true;
     }

@@ -1,11 +1,13 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
 import io.carillon.store.RunStore;
 import io.carillon.store.Verdict;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +38,7 @@ final class Completer extends Loop implements Finish {
     private final AtomicInteger backlog = new AtomicInteger();
     private List<Job> group = List.of();
     private volatile Runnable onWritten = () -> {};
+    private volatile BiConsumer<Lane, Duration> onAgain = (lane, pause) -> {};
 
     Completer(RunStore runs, Holding holding, RunListener listener) {
         super("complete", true);
@@ -46,6 +50,11 @@ final class Completer extends Loop implements Finish {
     /** Called after each group: slots and room for claims may be free again. */
     void onWritten(Runnable action) {
         onWritten = action;
+    }
+
+    /** Called for each run that will be ready again after a pause. */
+    void onAgain(BiConsumer<Lane, Duration> action) {
+        onAgain = action;
     }
 
     @Override
@@ -118,8 +127,13 @@ final class Completer extends Loop implements Finish {
 
     private void settled(Held held, Ended ended, Verdict verdict) {
         holding.remove(held);
-        if (verdict == Verdict.ACCEPTED) told(held.attemptValue(), ended.transition(), held);
-        else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
+        if (verdict == Verdict.ACCEPTED) {
+            if (ended.transition() instanceof Transition.Retry retry)
+                onAgain.accept(held.attemptValue().lane(), retry.pause());
+            if (ended.transition() instanceof Transition.Snooze snooze)
+                onAgain.accept(held.attemptValue().lane(), snooze.pause());
+            told(held.attemptValue(), ended.transition(), held);
+        } else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
     }
 
     private void told(Attempt attempt, Transition transition, Held held) {

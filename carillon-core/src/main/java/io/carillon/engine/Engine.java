@@ -1,5 +1,6 @@
 package io.carillon.engine;
 
+import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;
 import io.carillon.run.RunId;
 import io.carillon.store.NodeInfo;
@@ -57,6 +58,7 @@ public final class Engine implements AutoCloseable {
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         claimer = new Claimer(storage, book, node, appetite[0], config.pace().poll());
         completer.onWritten(claimer::wake);
+        completer.onAgain((lane, pause) -> hintHere(lane, clock.now().plus(pause)));
         heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, claimer::lookNow);
         heart.onDeath(this::giveUpAll);
         planning = new PlanningLoop(
@@ -102,10 +104,17 @@ public final class Engine implements AutoCloseable {
         workers.look();
     }
 
-    /** New work of this process: known here at once, elsewhere after the commit that has just happened. */
-    public void announce(Lane lane, Instant readyAt) {
+    /** New work of this process, committed just now: known here at once, and elsewhere in a moment. */
+    public void announce(Lane lane, Enqueue.Due due) {
+        Instant readyAt = readyAt(due);
         hintHere(lane, readyAt);
         announcer.work(lane, readyAt);
+    }
+
+    private Instant readyAt(Enqueue.Due due) {
+        if (due instanceof Enqueue.Due.At at) return at.instant();
+        Duration delay = ((Enqueue.Due.After) due).delay();
+        return delay.isZero() ? Instant.EPOCH : node.clock().now().plus(delay);
     }
 
     /** Tells all nodes, this one included, that schedules changed or work was woken. */
@@ -169,6 +178,8 @@ public final class Engine implements AutoCloseable {
         queue.clear().forEach(completer::handBack);
         long deadline = System.nanoTime() + config.pace().drain().toNanos();
         awaitIdle(deadline);
+        // A claim that was under way when we stopped may have laid more into the queue.
+        queue.clear().forEach(completer::handBack);
         node.holding().all().forEach(held -> held.stop(Held.Stop.DRAINED, "the node is stopping"));
         awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);

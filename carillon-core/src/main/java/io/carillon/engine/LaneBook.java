@@ -20,11 +20,20 @@ final class LaneBook {
     /** A late commit may carry a ready time that has passed; what is older than this is found by the sweep from the very beginning. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(30);
 
+    private static final Duration FIRST_COLD = Duration.ofMillis(10);
+    private static final Duration LONGEST_COLD = Duration.ofSeconds(1);
     private static final int MOST_LANES = 1_000;
 
     private static final class Entry {
         private Instant readyAt = Instant.MAX;
         private Instant low = Instant.MIN;
+        private Instant coldUntil = Instant.MIN;
+        private Duration cold = Duration.ZERO;
+
+        private void warm() {
+            coldUntil = Instant.MIN;
+            cold = Duration.ZERO;
+        }
     }
 
     private final Map<Lane, Map<Priority, Entry>> lanes = new LinkedHashMap<>();
@@ -34,6 +43,7 @@ final class LaneBook {
         Instant at = readyAt.isAfter(now) ? readyAt : now;
         for (Priority priority : Priority.values()) {
             Entry entry = entry(lane, priority);
+            entry.warm();
             if (at.isBefore(entry.readyAt)) entry.readyAt = at;
             Instant low = at.minus(LATE_COMMIT);
             if (low.isBefore(entry.low)) entry.low = low;
@@ -44,7 +54,8 @@ final class LaneBook {
     synchronized void seen(List<LaneDue> found) {
         for (LaneDue due : found) {
             Entry entry = entry(due.lane(), due.priority());
-            if (due.readyAt().isBefore(entry.readyAt)) entry.readyAt = due.readyAt();
+            Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
+            if (at.isBefore(entry.readyAt)) entry.readyAt = at;
             if (due.readyAt().isBefore(entry.low)) entry.low = due.readyAt();
         }
     }
@@ -97,8 +108,25 @@ final class LaneBook {
     /** A claim got all it asked for: there is probably more. The lowest of them is where the next one starts. */
     synchronized void full(Lane lane, Priority priority, Instant lowest, Instant now) {
         Entry entry = entry(lane, priority);
+        entry.warm();
         entry.readyAt = now;
         entry.low = lowest;
+    }
+
+    /**
+     * A claim got nothing although a look had seen something: the lane is paused, its runs are for other nodes, or they hold them. What looks see of it is
+     * not believed for a while that doubles each time; a hint is.
+     */
+    synchronized void empty(Lane lane, Priority priority, Instant now) {
+        Entry entry = entry(lane, priority);
+        entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
+        if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
+        entry.coldUntil = now.plus(entry.cold);
+    }
+
+    /** A claim got some, but fewer than it asked for: that was all. */
+    synchronized void drained(Lane lane, Priority priority) {
+        entry(lane, priority).warm();
     }
 
     /** A claim failed: nothing is known about what it asked for, so it is due again. */
@@ -120,6 +148,7 @@ final class LaneBook {
     /** Forgets lanes without anything to do, so that the book stays as small as the work. */
     synchronized void tidy() {
         lanes.values()
-                .removeIf(classes -> classes.values().stream().allMatch(entry -> entry.readyAt.equals(Instant.MAX)));
+                .removeIf(classes -> classes.values().stream()
+                        .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && entry.cold.isZero()));
     }
 }

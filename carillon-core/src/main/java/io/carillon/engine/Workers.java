@@ -11,12 +11,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The slots: drains the ready queue on at most {@code concurrency} threads at a time, virtual ones where the JDK has them. A worker takes the next attempt
  * as soon as its last one is over; before it starts one it makes sure that another worker looks at what is left.
  */
 final class Workers implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Workers.class);
     private static final @Nullable MethodHandle VIRTUAL = findVirtual();
 
     private final ReadyQueue queue;
@@ -54,14 +57,25 @@ final class Workers implements AutoCloseable {
         try {
             for (Held next = queue.poll(); next != null; next = queue.poll()) {
                 if (queue.size() > 0) look();
-                work.accept(next);
-                if (next.abandoned()) stuck.decrementAndGet();
+                execute(next);
             }
         } finally {
             active.decrementAndGet();
         }
         // Something may have come between our last look and our leaving.
         look();
+    }
+
+    private void execute(Held next) {
+        try {
+            work.accept(next);
+        } catch (Throwable failure) {
+            // The runner turns everything into an outcome; should it ever fail itself, the slot must not be lost with
+            // it.
+            log.error("an attempt ended without an outcome, its lease will bring it back run={}", next.id(), failure);
+        } finally {
+            if (next.abandoned()) stuck.decrementAndGet();
+        }
     }
 
     /** A worker whose handler does not obey its deadline: its slot is given to somebody else until it comes back. */

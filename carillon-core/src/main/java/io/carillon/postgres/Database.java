@@ -56,8 +56,6 @@ final class Database {
             } catch (SQLException | RuntimeException | Error failure) {
                 rollBack(connection, failure);
                 throw failure;
-            } finally {
-                restoreAutoCommit(connection);
             }
         }));
     }
@@ -70,10 +68,14 @@ final class Database {
         Connection connection = source.borrow();
         boolean fine = false;
         try {
-            if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
+            boolean autoCommitBefore = connection.getAutoCommit();
+            int timeoutBefore = connection.getNetworkTimeout();
+            if (autoCommitBefore != autoCommit) connection.setAutoCommit(autoCommit);
             // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
             connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + 5) * 1000);
             T result = work.apply(connection);
+            if (autoCommitBefore != autoCommit) connection.setAutoCommit(autoCommitBefore);
+            connection.setNetworkTimeout(SAME_THREAD, timeoutBefore);
             fine = true;
             return result;
         } finally {
@@ -93,14 +95,6 @@ final class Database {
             connection.rollback();
         } catch (SQLException alsoBroken) {
             failure.addSuppressed(alsoBroken);
-        }
-    }
-
-    private static void restoreAutoCommit(Connection connection) {
-        try {
-            connection.setAutoCommit(true);
-        } catch (SQLException broken) {
-            // The connection is gone; its pool finds out when it is returned.
         }
     }
 
