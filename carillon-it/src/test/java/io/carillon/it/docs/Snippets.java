@@ -1,0 +1,82 @@
+package io.carillon.it.docs;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+
+import io.carillon.Carillon;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Outcome;
+import io.carillon.run.Retry;
+import io.carillon.schedule.When;
+import java.sql.Connection;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** Every Java line of the user pages, compiled. {@link SnippetsTest} holds the pages to it. */
+@SuppressWarnings("unused")
+final class Snippets {
+    // spotless:off
+    record Reminder(UUID order, String to) {}
+    record Report(String region) {}
+    record Invoice(int number) {}
+    record Charge(long amount) {}
+
+    static final HandlerType<Reminder> REMIND = HandlerType.of("reminder.send", Reminder.class);
+    static final HandlerType<Report> REPORT = HandlerType.of("report", Report.class);
+    static final HandlerType<Invoice> INVOICE = HandlerType.of("invoice", Invoice.class);
+    static final HandlerType<Charge> CHARGE = HandlerType.of("charge", Charge.class);
+
+    static final class InvalidAddress extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    interface Mail { void send(String to); }
+    interface Books { void post(Connection connection, Invoice invoice); }
+    interface Bank { boolean closed(); String charge(Charge charge); }
+
+    private Snippets() {}
+
+    static void frontPage(DataSource dataSource, Mail mail, Reminder reminder, UUID order, Connection connection) {
+Carillon carillon = Carillon.on(dataSource)
+    .handle(REMIND, (r, run) -> mail.send(r.to()))
+    .schedule("nightly-report", When.cron("0 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
+    .start();
+
+carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
+carillon.in(connection).enqueue(REMIND, reminder);   // commits with your own transaction, or not at all
+    }
+
+    static void guarantees(DataSource dataSource, Books books) {
+Carillon.on(dataSource)
+    .handleInTransaction(INVOICE, (invoice, run, connection) -> books.post(connection, invoice))
+    .start();
+    }
+
+    static void handlers(DataSource dataSource, Mail mail, Bank bank) {
+Carillon carillon = Carillon.on(dataSource)
+    .handle(REMIND, (reminder, run) -> mail.send(reminder.to()),
+        options -> options.queue("mail").timeout(ofMinutes(2))
+            .retry(Retry.exponential(ofSeconds(5)).factor(2).cap(ofHours(1)).attempts(8))
+            .never(InvalidAddress.class))
+    .start();
+        Carillon.on(dataSource)
+.handleReturning(CHARGE, (charge, run) -> {
+    if (bank.closed()) return Outcome.snoozed(ofHours(1));        // no failure, again later
+    if (charge.amount() < 0) return Outcome.rejected("negative"); // dead at once
+    return bank.charge(charge);                                   // stored as the run's result
+})
+.schedule("nightly-report", When.cron("0 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
+            .build();
+    }
+
+    static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
+carillon.enqueue(REMIND, reminder);
+carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
+carillon.enqueueAll(REMIND, reminders);
+carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
+    }
+    // spotless:on
+}
