@@ -1,0 +1,104 @@
+package io.carillon.it.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.Carillon;
+import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunState;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The database goes away under two nodes that work, and comes back: nothing of ours is restarted, nothing is lost, nothing runs twice without need. */
+class DatabaseRestartTest {
+    record Item(int number) {}
+
+    private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
+    private static final int ITEMS = 3_000;
+
+    @Test
+    void nodes_go_on_by_themselves_after_the_database_crashed_and_came_back() {
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary()
+                        .setting("fsync", "on")
+                        .setting("synchronous_commit", "on")
+                        .start();
+                HikariDataSource one = pool(postgres);
+                HikariDataSource two = pool(postgres)) {
+            Map<Integer, AtomicInteger> starts = new ConcurrentHashMap<>();
+            Carillon first = node(one, starts);
+            Carillon second = node(two, starts);
+            first.schedules().upsert("tick", When.every(Duration.ofSeconds(1)), ITEM, new Item(-1));
+            first.enqueueAll(ITEM, IntStream.range(0, ITEMS).mapToObj(Item::new).toList());
+            await().atMost(Duration.ofSeconds(30)).until(() -> starts.size() > ITEMS / 10);
+
+            postgres.restartImmediately();
+            await().atMost(Duration.ofSeconds(30)).until(() -> starts.size() == ITEMS + 1);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> first.runs().list(waitingItems()).isEmpty());
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> first.health().healthy() && second.health().healthy());
+
+            assertThat(first.runs().list(RunFilter.all().handler("item").state(RunState.DEAD)))
+                    .isEmpty();
+            assertThat(starts.keySet())
+                    .containsAll(IntStream.range(0, ITEMS).boxed().toList());
+            first.schedules().pause("tick", "counting", null);
+            everyInstantOnce(first);
+            first.close();
+            second.close();
+        }
+    }
+
+    private static RunFilter waitingItems() {
+        return RunFilter.all().handler("item").state(RunState.RUNNING);
+    }
+
+    private static void everyInstantOnce(Carillon carillon) {
+        Schedule schedule = carillon.schedules().get("tick").orElseThrow();
+        Instant until = schedule.progress().cursor();
+        List<LedgerEntry> ledger = carillon.schedules().ledger("tick", until.minus(Duration.ofHours(1)), until);
+        List<Instant> instants = ledger.stream().map(LedgerEntry::from).toList();
+        assertThat(instants)
+                .as("instants of the ledger")
+                .doesNotHaveDuplicates()
+                .hasSizeGreaterThan(3);
+        Map<Boolean, Long> steps = IntStream.range(1, instants.size())
+                .boxed()
+                .collect(Collectors.partitioningBy(
+                        i -> instants.get(i).equals(instants.get(i - 1).plusSeconds(1)), Collectors.counting()));
+        assertThat(steps.get(false)).as("holes in the ledger").isZero();
+    }
+
+    private static Carillon node(HikariDataSource pool, Map<Integer, AtomicInteger> starts) {
+        return Carillon.on(pool)
+                .handle(
+                        ITEM,
+                        (item, run) -> starts.computeIfAbsent(item.number(), n -> new AtomicInteger())
+                                .incrementAndGet())
+                .start();
+    }
+
+    private static HikariDataSource pool(EmbeddedPostgres postgres) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(postgres.jdbcUrl());
+        config.setUsername(postgres.user());
+        config.setPassword(postgres.password());
+        config.setMaximumPoolSize(8);
+        config.setConnectionTimeout(2_000);
+        return new HikariDataSource(config);
+    }
+}
