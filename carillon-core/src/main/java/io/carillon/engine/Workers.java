@@ -5,9 +5,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -102,8 +99,7 @@ final class Workers implements AutoCloseable {
                 throw new IllegalStateException("virtual threads were found but cannot be used", unavailable);
             }
         }
-        return new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), Threads::run);
+        return Threads.pool();
     }
 
     private static @Nullable MethodHandle findVirtual() {

@@ -56,8 +56,8 @@ class SourceWallSamplesTest {
     }
 
     @Test
-    void a_package_of_more_than_20_files_is_stopped() throws IOException {
-        for (int i = 0; i < 19; i++) {
+    void a_package_of_more_than_40_files_is_stopped() throws IOException {
+        for (int i = 0; i < 39; i++) {
             write(MAIN + "Type" + i + ".java", "class Type" + i + " {}\n");
         }
         assertThat(complaints()).isEmpty();
@@ -65,7 +65,7 @@ class SourceWallSamplesTest {
         write(MAIN + "OneTooMany.java", "class OneTooMany {}\n");
         assertThat(walls.fullPackages())
                 .containsExactly(
-                        "one/src/main/java/io/carillon/run has 21 files, more than 20: find the second room in it");
+                        "one/src/main/java/io/carillon/run has 41 files, more than 40: find the second room in it");
     }
 
     @ParameterizedTest

@@ -60,8 +60,8 @@ class WallSamplesTest {
                 """
                 package io.carillon.postgres;
                 final class SampleRepository implements io.carillon.store.SampleStore {
-                    private final org.jdbi.v3.core.Jdbi jdbi = org.jdbi.v3.core.Jdbi.create("jdbc:postgresql:");
-                    public void in(java.sql.Connection connection) { jdbi.open(connection).close(); }
+                    private org.postgresql.PGConnection driver;
+                    public void in(java.sql.Connection connection) {}
                 }
                 """,
                 """
@@ -92,11 +92,11 @@ class WallSamplesTest {
         "store, java.sql.PreparedStatement",
         "engine, io.carillon.postgres.Other",
         "engine, java.sql.ResultSet",
-        "engine, org.jdbi.v3.core.Jdbi",
+        "engine, org.postgresql.PGConnection",
         "postgres, io.carillon.engine.Other",
         "postgres, tools.jackson.databind.ObjectMapper",
         "cli, io.carillon.engine.Other",
-        "testkit, org.jdbi.v3.core.Jdbi",
+        "run, org.postgresql.PGConnection",
         "embedded, io.carillon.value.Other",
     })
     void a_room_that_knows_too_much_is_stopped(String room, String known) throws IOException {
@@ -116,13 +116,13 @@ class WallSamplesTest {
     }
 
     @Test
-    void only_postgres_may_know_jdbi() throws IOException {
-        JavaClasses sample = compiled("package io.carillon; final class Bad { org.jdbi.v3.core.Jdbi jdbi; }");
+    void the_front_door_may_not_know_the_driver() throws IOException {
+        JavaClasses sample = compiled("package io.carillon; final class Bad { org.postgresql.PGConnection driver; }");
 
         assertThat(violations(Walls.ROOMS_KNOW_ONLY_WHAT_THE_PLAN_ALLOWS, sample))
                 .singleElement()
                 .asString()
-                .startsWith("the front door may not know org.jdbi.v3.core.Jdbi");
+                .startsWith("the front door may not know org.postgresql.PGConnection");
     }
 
     @Test
@@ -228,7 +228,7 @@ class WallSamplesTest {
 
     private void stops(ArchRule wall, String expression) throws IOException {
         JavaClasses sample = compiled("""
-                package io.carillon.testkit;
+                package io.carillon.postgres;
                 class Bad { Object bad() throws Exception { return %s; } }
                 """.formatted(expression));
 

@@ -29,8 +29,8 @@ public final class SqlClocks {
 
     /** Java's comments and characters are matched first, so that a quote inside them opens no text. */
     private static final Pattern JAVA_TOKEN = Pattern.compile(
-            "//[^\\n]*|/\\*.*?\\*/|'(?:\\\\.|[^'\\\\])+'"
-                    + "|\"\"\"(?<block>(?:\\\\.|[^\\\\])*?)\"\"\"|\"(?<text>(?:\\\\.|[^\"\\\\\\n])*)\"",
+            "//[^\\n]*+|/\\*.*?\\*/|'(?:\\\\.|[^'\\\\])++'"
+                    + "|\"\"\"(?<block>(?:[^\\\\\"]++|\\\\.|\"(?!\"\"))*+)\"\"\"|\"(?<text>(?:[^\"\\\\\\n]++|\\\\.)*+)\"",
             Pattern.DOTALL);
 
     private SqlClocks() {}

@@ -72,14 +72,17 @@ public final class Walls {
 
     public static final ArchRule THREADS_ARE_MADE_IN_ONE_PLACE = noClasses()
             .that(are(
-                    "outside cli and the class Threads of their room",
-                    item -> !inCli(item) && !outermost(item).getSimpleName().equals("Threads")))
+                    "outside cli, the test kit and the class Threads of their room",
+                    item -> !inCli(item)
+                            && !inTestKit(item)
+                            && !outermost(item).getSimpleName().equals("Threads")))
             .should(accessTargetWhere(that("makes a thread, a timer or a pool", Walls::makesThreads)
                     .and(DescribedPredicate.not(fromWhereAHookIsRegistered()))))
             .because("every thread of ours has a name, a handler for what escapes it, and an end at close()");
 
     public static final ArchRule ONLY_THE_COMMAND_ENDS_THE_JVM = noClasses()
-            .that(are("outside cli", item -> !inCli(item)))
+            // A node process of the test kit ends with its parent: that is what it is for.
+            .that(are("outside cli and the test kit", item -> !inCli(item) && !inTestKit(item)))
             .should(accessTargetWhere(that("ends the JVM", Walls::endsTheJvm)))
             .because("a library must not take its application down");
 
@@ -163,6 +166,10 @@ public final class Walls {
                 && ((AccessTarget.CodeUnitAccessTarget) target)
                         .getRawParameterTypes()
                         .isEmpty();
+    }
+
+    private static boolean inTestKit(JavaClass item) {
+        return item.getPackageName().equals("io.carillon.testkit");
     }
 
     private static boolean inCli(JavaClass item) {
