@@ -80,6 +80,20 @@ class OwnerDeathTest {
         }
     }
 
+    @Test
+    void a_server_that_need_not_stop_at_exit_answers_to_the_last_and_stops_then() throws Exception {
+        Path data = directory.resolve("data");
+        try (OwnerProcess owner =
+                OwnerProcess.launch(SAME, data.toString(), "lets-go-slowly").untilReady()) {
+            ProcessHandle server = owner.server();
+
+            assertThat(owner.terminate()).isTrue();
+
+            assertThat(owner.untilReady().lastWords()).isEqualTo("heard");
+            awaitEnd(server);
+        }
+    }
+
     private static LogFile log() {
         return new LogFile(directory.resolve("data.log"));
     }

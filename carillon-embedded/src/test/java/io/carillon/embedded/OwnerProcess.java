@@ -43,6 +43,10 @@ final class OwnerProcess implements AutoCloseable {
         return said.containsKey(line);
     }
 
+    String lastWords() {
+        return said.get("last words");
+    }
+
     String everything() {
         return String.join("\n", said.values());
     }
@@ -81,7 +85,8 @@ final class OwnerProcess implements AutoCloseable {
 
     /** What Ctrl-C or a service manager does. */
     boolean terminate() throws InterruptedException {
-        process.destroy();
+        // By its handle: Process.destroy would close the output, too.
+        process.toHandle().destroy();
         return process.waitFor(20, TimeUnit.SECONDS);
     }
 

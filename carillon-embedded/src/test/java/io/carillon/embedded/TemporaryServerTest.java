@@ -2,13 +2,15 @@ package io.carillon.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Iterator;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,15 +115,16 @@ class TemporaryServerTest {
     }
 
     @Test
-    void a_failed_start_repeats_the_last_words_of_the_server_and_leaves_nothing() throws Exception {
-        long before = temporaryDirectories();
-        assertThatThrownBy(() -> EmbeddedPostgres.temporary()
-                        .setting("shared_buffers", "plenty")
-                        .start())
-                .isInstanceOf(EmbeddedPostgresException.class)
-                .hasMessageContaining("ended before it was ready")
-                .hasMessageContaining("invalid value for parameter \"shared_buffers\": \"plenty\"");
-        assertThat(temporaryDirectories()).isEqualTo(before);
+    void a_failed_start_repeats_the_last_words_of_the_server_and_leaves_nothing() {
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.temporary().setting("shared_buffers", "plenty");
+
+        EmbeddedPostgresException failure = catchThrowableOfType(EmbeddedPostgresException.class, builder::start);
+
+        assertThat(failure).hasMessageContaining("invalid value for parameter \"shared_buffers\": \"plenty\"");
+        Matcher named = Pattern.compile("PostgreSQL on (.*)/data ended before it was ready")
+                .matcher(failure.getMessage());
+        assertThat(named.find()).as(failure.getMessage()).isTrue();
+        assertThat(Path.of(named.group(1))).doesNotExist();
     }
 
     @Test
@@ -139,12 +142,5 @@ class TemporaryServerTest {
         assertThat(data.getParent()).doesNotExist();
         second.close();
         assertThatThrownBy(second::restart).isInstanceOf(IllegalStateException.class);
-    }
-
-    private static long temporaryDirectories() throws Exception {
-        try (var entries = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return entries.filter(entry -> entry.getFileName().toString().startsWith("carillon-postgres-"))
-                    .count();
-        }
     }
 }
