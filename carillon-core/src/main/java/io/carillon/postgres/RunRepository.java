@@ -58,11 +58,12 @@ final class RunRepository implements RunStore {
                 FOR UPDATE SKIP LOCKED))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
-    // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by.
+    // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
+    // get its chance stays one.
     private static final String HAND_BACK = """
             UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, parked = NULL, start_by = 'infinity',
-                   ready_at = CASE WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
+               SET owner = NULL, leased_until = NULL, started_at = NULL, parked = nullif(r.parked, 'running'), start_by = 'infinity',
+                   ready_at = CASE WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
               FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
              WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
             """;
