@@ -28,7 +28,7 @@ final class LaneRepository implements LaneStore {
             """;
 
     // From lane to lane over the index: about 12 µs each, however many runs they hold.
-    private static final String SCAN = """
+    static final String LANES = """
             WITH RECURSIVE lane AS (
               (SELECT queue, project, class FROM carillon.run ORDER BY queue, project, class LIMIT 1)
               UNION ALL
@@ -36,6 +36,9 @@ final class LaneRepository implements LaneStore {
                 FROM lane, LATERAL (SELECT r.queue, r.project, r.class FROM carillon.run r
                                      WHERE (r.queue, r.project, r.class) > (lane.queue, lane.project, lane.class)
                                      ORDER BY r.queue, r.project, r.class LIMIT 1) next)
+            """;
+
+    private static final String SCAN = LANES + """
             SELECT lane.queue, lane.project, lane.class, first.ready_at
               FROM lane, LATERAL (SELECT r.ready_at FROM carillon.run r
                                    WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class

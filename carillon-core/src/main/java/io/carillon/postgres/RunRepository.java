@@ -89,15 +89,18 @@ final class RunRepository implements RunStore {
              WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
             """;
 
-    // Bounded: claims take from the head, so what is ours lies there or is parked. This is the belt; retiring after an
-    // unknown claim is the braces.
-    private static final String HELD = """
-            SELECT project, id, attempt FROM (
-              (SELECT project, id, attempt, owner FROM carillon.run
-                WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 20000)
-              UNION ALL
-              SELECT project, id, attempt, owner FROM carillon.run WHERE parked IN ('running', 'suspect')) head
-             WHERE owner = :owner
+    // What is ours is parked, or lies at the head of its lane: a claim takes from there, and what others held before it
+    // is
+    // soon gone. By lane, because the backlog of one must not hide the head of another.
+    private static final String HELD = LaneRepository.LANES + """
+            SELECT head.project, head.id, head.attempt
+              FROM lane, LATERAL (SELECT r.project, r.id, r.attempt, r.owner FROM carillon.run r
+                                   WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
+                                     AND r.ready_at <= carillon.clock()
+                                   ORDER BY r.ready_at LIMIT 2000) head
+             WHERE head.owner = :owner
+            UNION ALL
+            SELECT project, id, attempt FROM carillon.run WHERE parked IN ('running', 'suspect') AND owner = :owner
             """;
 
     private final Database database;
