@@ -22,15 +22,18 @@ import org.jspecify.annotations.Nullable;
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
     // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
-    // written: the update stays HOT.
+    // written: the update stays HOT. Paused lanes go first (OFFSET keeps it so), or their rows would be locked in vain.
     private static final String CLAIM = """
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
              WHERE ctid = any(array(
                SELECT picked.ctid
-                 FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
-                        AS lane(queue, project, class, quota, low),
+                 FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
+                                  AS asked(queue, project, class, quota, low)
+                        WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                           WHERE p.queue = asked.queue AND p.project = asked.project AND p.paused_at IS NOT NULL)
+                       OFFSET 0) AS lane,
                       LATERAL (SELECT r.ctid FROM carillon.run r
                                 WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
                                   AND r.ready_at BETWEEN lane.low AND carillon.clock()
@@ -39,9 +42,7 @@ final class RunRepository implements RunStore {
                                 ORDER BY r.ready_at LIMIT lane.quota
                                 FOR UPDATE SKIP LOCKED) AS picked
                 WHERE (:lease::float8 IS NOT NULL
-                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
-                  AND NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                   WHERE p.queue = lane.queue AND p.project = lane.project AND p.paused_at IS NOT NULL)))
+                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
     // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash.
