@@ -48,10 +48,13 @@ final class InboxRepository implements RunInbox {
             SELECT id, (SELECT count(*) FROM hints) FROM stored
             """;
 
+    // Two look-ups by two indexes: joined by OR they become a walk through all runs of the project, for each row.
     private static final String ALREADY_THERE = """
-            SELECT e.id AS asked, r.id AS found
-              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
-              JOIN carillon.run r ON r.project = e.project AND (r.id = e.id OR (r.queue = e.queue AND r.key = e.key))
+            SELECT e.id AS asked, there.id AS found
+              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key),
+                   LATERAL (SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id = e.id
+                            UNION ALL
+                            SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.queue = e.queue AND r.key = e.key) there
             """;
 
     private final Database database;

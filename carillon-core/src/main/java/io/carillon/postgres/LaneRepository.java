@@ -16,19 +16,25 @@ import org.jspecify.annotations.Nullable;
 final class LaneRepository implements LaneStore {
     private static final int HEAD = 200;
 
+    // Paused lanes are left out after the head was read, not while reading it: their backlog may be long. What was read
+    // still counts, so that somebody scans behind it.
     private static final String LOOK = """
-            SELECT t.now, t.suspects, lane.*
-              FROM (SELECT carillon.clock() AS now,
+            WITH head AS MATERIALIZED (
+              SELECT queue, project, class, ready_at FROM carillon.run
+               WHERE ready_at >= :low AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
+               ORDER BY ready_at LIMIT 200)
+            SELECT t.now, t.suspects, t.seen, lane.*
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM head) AS seen,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects) t
-              LEFT JOIN (SELECT queue, project, class, min(ready_at) AS ready_at, count(*) AS seen
-                           FROM (SELECT queue, project, class, ready_at FROM carillon.run
-                                  WHERE ready_at >= :low AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
-                                  ORDER BY ready_at LIMIT 200) head
+              LEFT JOIN (SELECT queue, project, class, min(ready_at) AS ready_at
+                           FROM head
+                          WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                             WHERE p.queue = head.queue AND p.project = head.project AND p.paused_at IS NOT NULL)
                           GROUP BY queue, project, class) lane ON true
             """;
 
     // From lane to lane over the index: about 12 µs each, however many runs they hold.
-    private static final String SCAN = """
+    static final String LANES = """
             WITH RECURSIVE lane AS (
               (SELECT queue, project, class FROM carillon.run ORDER BY queue, project, class LIMIT 1)
               UNION ALL
@@ -36,6 +42,9 @@ final class LaneRepository implements LaneStore {
                 FROM lane, LATERAL (SELECT r.queue, r.project, r.class FROM carillon.run r
                                      WHERE (r.queue, r.project, r.class) > (lane.queue, lane.project, lane.class)
                                      ORDER BY r.queue, r.project, r.class LIMIT 1) next)
+            """;
+
+    private static final String SCAN = LANES + """
             SELECT lane.queue, lane.project, lane.class, first.ready_at
               FROM lane, LATERAL (SELECT r.ready_at FROM carillon.run r
                                    WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
@@ -92,8 +101,8 @@ final class LaneRepository implements LaneStore {
                 return new Head(row.instant("now"), row.flag("suspects"), row.number("seen"));
             });
         });
-        long seen = heads.stream().mapToLong(Head::seen).sum();
-        return new Look(lanes, heads.get(0).now(), seen >= HEAD, heads.get(0).suspects());
+        Head head = heads.get(0);
+        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects());
     }
 
     @Override

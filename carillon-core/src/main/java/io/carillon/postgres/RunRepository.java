@@ -9,6 +9,7 @@ import io.carillon.store.RunStore;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,19 +17,23 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
     // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
-    // written: the update stays HOT.
+    // written: the update stays HOT. Paused lanes go first (OFFSET keeps it so), or their rows would be locked in vain.
     private static final String CLAIM = """
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
              WHERE ctid = any(array(
                SELECT picked.ctid
-                 FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
-                        AS lane(queue, project, class, quota, low),
+                 FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
+                                  AS asked(queue, project, class, quota, low)
+                        WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                           WHERE p.queue = asked.queue AND p.project = asked.project AND p.paused_at IS NOT NULL)
+                       OFFSET 0) AS lane,
                       LATERAL (SELECT r.ctid FROM carillon.run r
                                 WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
                                   AND r.ready_at BETWEEN lane.low AND carillon.clock()
@@ -37,9 +42,7 @@ final class RunRepository implements RunStore {
                                 ORDER BY r.ready_at LIMIT lane.quota
                                 FOR UPDATE SKIP LOCKED) AS picked
                 WHERE (:lease::float8 IS NOT NULL
-                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
-                  AND NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                   WHERE p.queue = lane.queue AND p.project = lane.project AND p.paused_at IS NOT NULL)))
+                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
     // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash.
@@ -58,11 +61,12 @@ final class RunRepository implements RunStore {
                 FOR UPDATE SKIP LOCKED))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
-    // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by.
+    // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
+    // get its chance stays one.
     private static final String HAND_BACK = """
             UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, parked = NULL, start_by = 'infinity',
-                   ready_at = CASE WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
+               SET owner = NULL, leased_until = NULL, started_at = NULL, parked = nullif(r.parked, 'running'), start_by = 'infinity',
+                   ready_at = CASE WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
               FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
              WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
             """;
@@ -86,15 +90,18 @@ final class RunRepository implements RunStore {
              WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
             """;
 
-    // Bounded: claims take from the head, so what is ours lies there or is parked. This is the belt; retiring after an
-    // unknown claim is the braces.
-    private static final String HELD = """
-            SELECT project, id, attempt FROM (
-              (SELECT project, id, attempt, owner FROM carillon.run
-                WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 20000)
-              UNION ALL
-              SELECT project, id, attempt, owner FROM carillon.run WHERE parked IN ('running', 'suspect')) head
-             WHERE owner = :owner
+    // What is ours is parked, or lies at the head of its lane: a claim takes from there, and what others held before it
+    // is
+    // soon gone. By lane, because the backlog of one must not hide the head of another.
+    private static final String HELD = LaneRepository.LANES + """
+            SELECT head.project, head.id, head.attempt
+              FROM lane, LATERAL (SELECT r.project, r.id, r.attempt, r.owner FROM carillon.run r
+                                   WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
+                                     AND r.ready_at <= carillon.clock()
+                                   ORDER BY r.ready_at LIMIT 2000) head
+             WHERE head.owner = :owner
+            UNION ALL
+            SELECT project, id, attempt FROM carillon.run WHERE parked IN ('running', 'suspect') AND owner = :owner
             """;
 
     private final Database database;
@@ -139,10 +146,10 @@ final class RunRepository implements RunStore {
     private record Found(Attempt attempt, Instant readyAt) {}
 
     @Override
-    public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets) {
+    public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
         return database.single(session -> session.query(CLAIM_SUSPECT)
                 .uuid("owner", owner)
-                .seconds("lease", null)
+                .seconds("lease", lease)
                 .texts("targets", targets)
                 .first(AttemptRows::read));
     }
