@@ -1,0 +1,227 @@
+package io.carillon.schedule;
+
+/** Reads one field: a list of stars, values, ranges and steps, and in the day fields {@code L}, {@code W} and {@code #}. */
+final class CronFieldParser {
+    /** Larger than every value and step; reading stops growing here, so that no number of digits can overflow. */
+    private static final int HUGE = 1_000_000;
+
+    private final String text;
+    private final int start;
+    private final int end;
+    private final CronUnit unit;
+    private int at;
+
+    private long values;
+    private long last;
+    private long nearest;
+    private long nth;
+
+    CronFieldParser(String text, int start, int end, CronUnit unit) {
+        this.text = text;
+        this.start = start;
+        this.end = end;
+        this.unit = unit;
+        this.at = start;
+    }
+
+    CronField parse() {
+        item();
+        while (at < end) {
+            expectComma();
+            item();
+        }
+        if (unit == CronUnit.WEEKDAY && CronField.isSet(values, 7)) {
+            values = (values & ~(1L << 7)) | 1;
+        }
+        return new CronField(unit, values, last, nearest, nth, isStar(text.charAt(start)));
+    }
+
+    private void item() {
+        if (at == end || peek() == ',') {
+            throw wrong(at, "A value is missing", "Write a value before and after each comma.");
+        }
+        if (isStar(peek())) {
+            at++;
+            add(unit.min(), unit.max(), step());
+        } else if (unit == CronUnit.DAY && skip('L')) {
+            fromTheEnd();
+        } else {
+            valueOrRange();
+        }
+    }
+
+    private void valueOrRange() {
+        int from = at;
+        boolean name = isLetter(peek());
+        int low = value();
+        if (unit == CronUnit.DAY && skip('W')) {
+            nearest |= 1L << low;
+        } else if (unit == CronUnit.WEEKDAY && skip('L')) {
+            last |= 1L << (low % 7);
+        } else if (unit == CronUnit.WEEKDAY && skip('#')) {
+            nth |= 1L << (8 * ordinal() + low % 7);
+        } else if (skip('-')) {
+            add(low, rangeEnd(from, low, name), step());
+        } else {
+            boolean open = peek() == '/';
+            add(low, open ? unit.max() : low, step());
+        }
+    }
+
+    private int rangeEnd(int from, int low, boolean lowIsName) {
+        boolean name = isLetter(peek());
+        int high = value();
+        // FRI-SUN reads to the end of the week although SUN alone is 0.
+        if (unit == CronUnit.WEEKDAY && name && high == 0 && low > 0) {
+            high = 7;
+        }
+        if (high < low) {
+            throw wrong(from, "Range runs backwards", reversedAdvice(low, high, lowIsName && name));
+        }
+        return high;
+    }
+
+    private String reversedAdvice(int low, int high, boolean names) {
+        int top = unit == CronUnit.WEEKDAY ? 6 : unit.max();
+        return "Write " + range(low, top, names) + "," + range(unit.min(), high, names) + ".";
+    }
+
+    private String range(int low, int high, boolean names) {
+        String first = names ? unit.name(low) : Integer.toString(low);
+        String last = names ? unit.name(high) : Integer.toString(high);
+        return low == high ? first : first + "-" + last;
+    }
+
+    private void fromTheEnd() {
+        if (skip('W')) {
+            nearest |= CronField.LAST_WEEKDAY;
+        } else if (skip('-')) {
+            int from = at;
+            int days = number("a number of days after \"L-\"");
+            if (days > 30) {
+                throw wrong(from, "No month has that many days before its last", "Write L-1 to L-30.");
+            }
+            last |= 1L << days;
+        } else {
+            last |= 1;
+        }
+    }
+
+    private int ordinal() {
+        int from = at;
+        int ordinal = number("which one in the month after \"#\"");
+        if (ordinal < 1 || ordinal > 5) {
+            throw wrong(from, "A month has no such weekday", "Write #1 to #5, or L for the last (for example FRIL).");
+        }
+        return ordinal;
+    }
+
+    /** The step after a slash, 1 where there is none. */
+    private int step() {
+        if (!skip('/')) {
+            return 1;
+        }
+        int from = at;
+        int step = number("a step after \"/\"");
+        if (step == 0) {
+            throw wrong(from, "A step of 0 leads nowhere", "Write a step of 1 or more, or leave it out.");
+        }
+        return step;
+    }
+
+    private void add(int low, int high, int step) {
+        for (int value = low; value <= high; value += step) {
+            values |= 1L << value;
+        }
+    }
+
+    private int value() {
+        int from = at;
+        if (isLetter(peek())) {
+            return name();
+        }
+        int value = number("the " + unit.label());
+        if (value < unit.min() || value > unit.max()) {
+            String what = "The " + unit.label() + " is outside " + unit.min() + "-" + unit.max();
+            throw wrong(from, what, "Write " + unit.range() + ".");
+        }
+        return value;
+    }
+
+    private int name() {
+        int from = at;
+        while (isLetter(peek())) {
+            at++;
+        }
+        boolean lastOne = unit == CronUnit.WEEKDAY && at - from == 4 && isLetter(text.charAt(at - 1), 'L');
+        int value = at - from == 3 || lastOne ? unit.valueOf(text, from) : -1;
+        if (value < 0) {
+            throw wrong(from, "Unknown word in the " + unit.label() + " field", wordAdvice());
+        }
+        at = from + 3;
+        return value;
+    }
+
+    private String wordAdvice() {
+        if (unit == CronUnit.DAY) {
+            return "Write 1-31, L, L-3, LW or 15W.";
+        }
+        if (unit == CronUnit.WEEKDAY) {
+            return "Write " + unit.range() + ", FRIL for the last Friday or MON#2 for the second Monday.";
+        }
+        return "Write " + unit.range() + ".";
+    }
+
+    private int number(String what) {
+        int from = at;
+        int value = 0;
+        while (at < end && peek() >= '0' && peek() <= '9') {
+            value = Math.min(HUGE, value * 10 + (peek() - '0'));
+            at++;
+        }
+        if (at == from) {
+            String advice = unit.isDay() ? wordAdvice() : "Write " + unit.range() + ".";
+            throw wrong(at, "Expected " + what, advice);
+        }
+        return value;
+    }
+
+    private void expectComma() {
+        if (!skip(',')) {
+            throw wrong(
+                    at,
+                    "Cannot read the rest of the " + unit.label() + " field",
+                    "Separate values by commas and fields by blanks.");
+        }
+    }
+
+    private boolean skip(char wanted) {
+        boolean found = at < end && isLetter(peek(), wanted);
+        if (found) {
+            at++;
+        }
+        return found;
+    }
+
+    /** The next character, or a blank at the end of the field, which no rule accepts. */
+    private char peek() {
+        return at < end ? text.charAt(at) : ' ';
+    }
+
+    private boolean isStar(char c) {
+        return c == '*' || (c == '?' && unit.isDay());
+    }
+
+    private static boolean isLetter(char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    }
+
+    /** Whether c is the wanted ASCII character, in either case if that is a letter. */
+    private static boolean isLetter(char c, char wanted) {
+        return c == wanted || (isLetter(c) && (c & ~0x20) == wanted);
+    }
+
+    private CronSyntaxException wrong(int position, String problem, String advice) {
+        return new CronSyntaxException(text, position, problem, advice);
+    }
+}
