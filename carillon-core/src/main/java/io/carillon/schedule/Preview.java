@@ -70,13 +70,13 @@ public record Preview(String description, ZoneId zone, List<Entry> entries) {
 
     /** The next runs of a cron expression strictly after the given instant. */
     public static Preview of(CronExpression cron, ZoneId zone, DstPolicy policy, Instant after, int count) {
-        Plan plan = new CronPlan(cron, zone, policy);
+        Plan plan = new Plan.OfCron(cron, zone, policy);
         return new Preview(cron.describe(), zone, new PreviewWalk(plan, after, checked(count)).entries());
     }
 
     /** The next runs of an interval strictly after the given instant, in the zone of its start. */
     public static Preview of(Interval interval, DstPolicy policy, Instant after, int count) {
-        Plan plan = new IntervalPlan(interval, policy);
+        Plan plan = new Plan.OfInterval(interval, policy);
         return new Preview(interval.describe(), plan.zone(), new PreviewWalk(plan, after, checked(count)).entries());
     }
 

@@ -116,6 +116,19 @@ class IntervalTest {
     }
 
     @Test
+    void a_start_in_the_first_pass_is_repeated_only_if_both_are_asked_for() {
+        ZonedDateTime firstPass = berlin("2024-10-27T02:30:00");
+        Interval daily = Interval.every(1, ChronoUnit.DAYS, firstPass);
+        Instant nextDay = Instant.parse("2024-10-28T01:30:00Z");
+
+        assertThat(daily.next(firstPass.toInstant())).isEqualTo(nextDay);
+        assertThat(daily.next(firstPass.toInstant(), new DstPolicy(Gap.SKIP, Repeat.SECOND)))
+                .contains(nextDay);
+        assertThat(daily.next(firstPass.toInstant(), new DstPolicy(Gap.SKIP, Repeat.BOTH)))
+                .contains(Instant.parse("2024-10-27T01:30:00Z"));
+    }
+
+    @Test
     void a_day_lost_to_a_zone_change_is_a_gap_like_any_other() {
         ZonedDateTime start = ZonedDateTime.of(LocalDateTime.parse("2011-11-30T09:00:00"), ZoneId.of("Pacific/Apia"));
         Interval monthly = Interval.every(1, ChronoUnit.MONTHS, start);
