@@ -13,7 +13,9 @@ import io.carillon.value.ErrorCode;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -33,12 +35,10 @@ final class Handlers {
     private final Map<String, Registered<?>> byName = new LinkedHashMap<>();
 
     <T> void add(Registered<T> handler) {
-        refuseTwice(handler.type().name());
-        byName.put(handler.type().name(), handler);
-        for (String older : handler.type().older().keySet()) {
-            refuseTwice(older);
-            byName.put(older, handler);
-        }
+        Set<String> names = new LinkedHashSet<>(handler.type().older().keySet());
+        names.add(handler.type().name());
+        names.forEach(this::refuseTwice);
+        names.forEach(name -> byName.put(name, handler));
     }
 
     private void refuseTwice(String name) {

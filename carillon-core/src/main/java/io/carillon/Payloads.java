@@ -12,6 +12,7 @@ import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import org.jspecify.annotations.Nullable;
 
 /** Turns users' values into runs to be stored; refuses what cannot be stored before anything is written. */
 final class Payloads {
@@ -48,7 +49,12 @@ final class Payloads {
                 null);
     }
 
-    <T> Payload encode(HandlerType<T> type, T payload) {
+    <T> Payload encode(HandlerType<T> type, @Nullable T payload) {
+        if (payload == null)
+            throw new CarillonException(
+                    ErrorCode.PAYLOAD_UNWRITABLE,
+                    "The payload for '%s' is null, which no handler could read. Enqueue a record, an empty one if there is nothing to say."
+                            .formatted(type.name()));
         byte[] bytes = codec.encode(payload);
         if (bytes.length > LIMIT)
             throw new CarillonException(

@@ -88,8 +88,7 @@ final class AttemptRunner {
             finish.handBack(held);
             return;
         }
-        Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
-        finish.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+        finish.submit(held, ended(held, handler, outcome));
     }
 
     /** The engine's own word about an attempt whose handler does not obey: fenced like any other. */
@@ -99,14 +98,27 @@ final class AttemptRunner {
         Outcome outcome = held.stopped() == Held.Stop.CANCELLED
                 ? new Outcome.Cancelled(held.stopReason())
                 : new Outcome.TimedOut(held.timeout());
-        Transition next = Decider.decide(held.attemptValue(), outcome, handler.retry(), ThreadLocalRandom.current());
-        finish.submit(held, new Ended(held.attemptValue(), next, held.sinceStart(), held.logText()));
+        finish.submit(held, ended(held, handler, outcome));
+    }
+
+    private static Ended ended(Held held, BoundHandler handler, Outcome outcome) {
+        return new Ended(
+                held.attemptValue(), decide(held.attemptValue(), handler, outcome), held.sinceStart(), held.logText());
+    }
+
+    /** An attempt nothing can be decided about would be held for ever: whatever stands in the way is its failure. */
+    private static Transition decide(Attempt attempt, BoundHandler handler, Outcome outcome) {
+        try {
+            return Decider.decide(attempt, outcome, handler.retry(), ThreadLocalRandom.current());
+        } catch (Throwable broken) {
+            return Decider.decide(attempt, Outcome.failed(broken), handler.retry(), ThreadLocalRandom.current());
+        }
     }
 
     private static void quietly(Runnable listener) {
         try {
             listener.run();
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) {
             log.warn("a listener failed", failure);
         }
     }

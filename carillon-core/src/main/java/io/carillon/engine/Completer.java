@@ -144,7 +144,7 @@ final class Completer extends Loop implements Finish {
                 transition.getClass().getSimpleName());
         try {
             listener.ended(attempt, transition, held.sinceStart());
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) {
             log.warn("a listener failed", failure);
         }
     }

@@ -24,6 +24,8 @@ final class DatabaseClock {
     /** How long until the database's clock shows this instant; negative: it has passed. */
     long nanosUntil(Instant instant) {
         Duration left = Duration.between(now(), instant);
+        // Bounded both ways: instants of users may lie centuries off, and nanoseconds end after 292 years.
+        if (left.isNegative()) return -1;
         return left.compareTo(Duration.ofDays(1)) > 0 ? Duration.ofDays(1).toNanos() : left.toNanos();
     }
 

@@ -6,6 +6,10 @@ import java.time.Duration;
 
 /** How an engine behaves. The defaults are the shipped ones; each group checks itself. */
 public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retention retention) {
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration CENTURY = Duration.ofDays(36_500);
+
     public static EngineConfig defaults() {
         return new EngineConfig(Slots.defaults(), Heartbeat.defaults(), Pace.defaults(), Retention.defaults());
     }
@@ -43,7 +47,8 @@ public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retentio
     /** How often a node beats, and after how long without a beat it is declared dead. */
     public record Heartbeat(Duration every, Duration deadAfter) {
         public Heartbeat {
-            if (every.isNegative() || every.isZero() || every.multipliedBy(3).compareTo(deadAfter) > 0)
+            check(deadAfter.compareTo(DAY) <= 0, "heartbeat.deadAfter %s is above one day", deadAfter);
+            if (every.isNegative() || every.isZero() || every.compareTo(deadAfter.dividedBy(3)) > 0)
                 throw new CarillonException(
                         ErrorCode.INVALID_OPTION,
                         "heartbeat.every=%s is too slow for heartbeat.deadAfter=%s: allow at least three beats before death"
@@ -58,9 +63,9 @@ public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retentio
     /** How long a lost hint may cost, how often planning looks, and how long a stop waits for running work. */
     public record Pace(Duration poll, Duration plan, Duration drain) {
         public Pace {
-            check(poll.toMillis() >= 1, "poll %s is below 1 ms", poll);
-            check(plan.toMillis() >= 1, "plan %s is below 1 ms", plan);
-            check(!drain.isNegative(), "drain %s is negative", drain);
+            check(between(poll, SHORTEST, DAY), "poll %s is outside 1 ms..1 day", poll);
+            check(between(plan, SHORTEST, DAY), "plan %s is outside 1 ms..1 day", plan);
+            check(between(drain, Duration.ZERO, DAY), "drain %s is outside 0..1 day", drain);
         }
 
         public static Pace defaults() {
@@ -71,13 +76,17 @@ public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retentio
     /** How long ended runs and dead letters are kept. */
     public record Retention(Duration history, Duration deadRuns) {
         public Retention {
-            check(history.compareTo(Duration.ofDays(1)) >= 0, "history %s is below one day", history);
-            check(deadRuns.compareTo(Duration.ofDays(1)) >= 0, "dead runs %s is below one day", deadRuns);
+            check(between(history, DAY, CENTURY), "history %s is outside 1 day..100 years", history);
+            check(between(deadRuns, DAY, CENTURY), "dead runs %s is outside 1 day..100 years", deadRuns);
         }
 
         public static Retention defaults() {
             return new Retention(Duration.ofDays(14), Duration.ofDays(30));
         }
+    }
+
+    private static boolean between(Duration value, Duration least, Duration most) {
+        return value.compareTo(least) >= 0 && value.compareTo(most) <= 0;
     }
 
     private static void check(boolean fine, String message, Object value) {

@@ -7,6 +7,8 @@ import io.carillon.store.LaneDue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,8 +31,17 @@ final class LaneBook {
         private Instant low = Instant.MIN;
         private Instant coldUntil = Instant.MIN;
         private Duration cold = Duration.ZERO;
+        /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
+        private Instant meanwhile = Instant.MAX;
+        /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
+        private int credit;
 
-        private void warm() {
+        void atLeastFrom(Instant instant) {
+            if (instant.isBefore(low)) low = instant;
+            if (instant.isBefore(meanwhile)) meanwhile = instant;
+        }
+
+        void warm() {
             coldUntil = Instant.MIN;
             cold = Duration.ZERO;
         }
@@ -45,8 +56,7 @@ final class LaneBook {
             Entry entry = entry(lane, priority);
             entry.warm();
             if (at.isBefore(entry.readyAt)) entry.readyAt = at;
-            Instant low = at.minus(LATE_COMMIT);
-            if (low.isBefore(entry.low)) entry.low = low;
+            entry.atLeastFrom(at.minus(LATE_COMMIT));
         }
     }
 
@@ -56,7 +66,7 @@ final class LaneBook {
             Entry entry = entry(due.lane(), due.priority());
             Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
             if (at.isBefore(entry.readyAt)) entry.readyAt = at;
-            if (due.readyAt().isBefore(entry.low)) entry.low = due.readyAt();
+            entry.atLeastFrom(due.readyAt());
         }
     }
 
@@ -91,18 +101,32 @@ final class LaneBook {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         int part = Math.max(1, want / due.size());
         due.forEach((lane, classes) -> {
-            int shares = classes.keySet().stream().mapToInt(Priority::share).sum();
-            int left = part;
-            for (Map.Entry<Priority, Entry> one : classes.entrySet()) {
-                int count = Math.min(left, Math.max(1, part * one.getKey().share() / shares));
-                if (count == 0) continue;
-                left -= count;
-                quotas.add(new ClaimRequest.Quota(lane, one.getKey(), count, one.getValue().low));
-                one.getValue().readyAt = Instant.MAX;
-            }
+            Map<Priority, Integer> counts = share(part, classes);
+            classes.forEach((priority, entry) -> {
+                int count = counts.getOrDefault(priority, 0);
+                if (count == 0) return;
+                quotas.add(new ClaimRequest.Quota(lane, priority, count, entry.low));
+                entry.readyAt = Instant.MAX;
+                entry.meanwhile = Instant.MAX;
+            });
             toTheEnd(lane);
         });
         return quotas;
+    }
+
+    /** Whole rounds by share; the rest one by one to whom most is owed, so that batches of one starve nobody either. */
+    private static Map<Priority, Integer> share(int part, Map<Priority, Entry> classes) {
+        int shares = classes.keySet().stream().mapToInt(Priority::share).sum();
+        Map<Priority, Integer> counts = new EnumMap<>(Priority.class);
+        classes.keySet().forEach(priority -> counts.put(priority, part / shares * priority.share()));
+        for (int rest = part % shares; rest > 0; rest--) {
+            classes.forEach((priority, entry) -> entry.credit += priority.share());
+            Map.Entry<Priority, Entry> next =
+                    Collections.max(classes.entrySet(), Comparator.comparingInt(one -> one.getValue().credit));
+            next.getValue().credit -= shares;
+            counts.merge(next.getKey(), 1, Integer::sum);
+        }
+        return counts;
     }
 
     /** A claim got all it asked for: there is probably more. The lowest of them is where the next one starts. */
@@ -110,7 +134,7 @@ final class LaneBook {
         Entry entry = entry(lane, priority);
         entry.warm();
         entry.readyAt = now;
-        entry.low = lowest;
+        entry.low = entry.meanwhile.isBefore(lowest) ? entry.meanwhile : lowest;
     }
 
     /**

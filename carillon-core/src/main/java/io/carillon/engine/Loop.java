@@ -54,10 +54,19 @@ abstract class Loop implements AutoCloseable {
                 failures.incrementAndGet();
                 if (!failing) log.warn("loop failed, it goes on loop={}", name, failure);
                 failing = true;
-                onFailure(failure);
+                forget(failure);
                 LockSupport.parkNanos(pause);
                 pause = Math.min(pause * 2, LONGEST_PAUSE);
             }
+        }
+    }
+
+    /** Also what fails here must not end the loop: nobody would start it again. */
+    private void forget(Throwable failure) {
+        try {
+            onFailure(failure);
+        } catch (Throwable alsoBroken) {
+            log.warn("loop could not tidy up after a failure loop={}", name, alsoBroken);
         }
     }
 

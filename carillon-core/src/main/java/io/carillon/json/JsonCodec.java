@@ -3,7 +3,7 @@ package io.carillon.json;
 import io.carillon.run.PayloadCodec;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import java.nio.charset.StandardCharsets;
+import io.carillon.value.Text;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -15,8 +15,6 @@ import tools.jackson.databind.json.JsonMapper;
  * unpaired surrogates) is refused with a pointer to it.
  */
 public final class JsonCodec implements PayloadCodec {
-    private static final byte[] ESCAPED_NUL = "\\u0000".getBytes(StandardCharsets.US_ASCII);
-
     private final JsonMapper mapper;
 
     public JsonCodec() {
@@ -41,14 +39,11 @@ public final class JsonCodec implements PayloadCodec {
         try {
             bytes = mapper.writeValueAsBytes(value);
         } catch (JacksonException failure) {
-            throw badText(value)
-                    .orElseGet(() -> new CarillonException(
-                            ErrorCode.PAYLOAD_UNWRITABLE,
-                            "A %s cannot be written as JSON: %s"
-                                    .formatted(value.getClass().getSimpleName(), failure.getOriginalMessage()),
-                            failure));
+            throw badText(value).orElseGet(() -> unwritable(value, failure.getOriginalMessage(), failure));
+        } catch (StackOverflowError tooDeep) {
+            throw unwritable(value, "it is nested too deeply", tooDeep);
         }
-        if (contains(bytes, ESCAPED_NUL))
+        if (maybeBadText(bytes))
             badText(value).ifPresent(bad -> {
                 throw bad;
             });
@@ -75,11 +70,20 @@ public final class JsonCodec implements PayloadCodec {
                 cause);
     }
 
-    private static boolean contains(byte[] bytes, byte[] part) {
-        outer:
-        for (int i = 0; i <= bytes.length - part.length; i++) {
-            for (int j = 0; j < part.length; j++) if (bytes[i + j] != part[j]) continue outer;
-            return true;
+    private static CarillonException unwritable(Object value, String why, Throwable cause) {
+        return new CarillonException(
+                ErrorCode.PAYLOAD_UNWRITABLE,
+                "A %s cannot be written as JSON: %s".formatted(value.getClass().getSimpleName(), Text.clean(why, 500)),
+                cause);
+    }
+
+    /** NUL and unpaired surrogates are always written as escapes; whether an escape is one of them, the tree will tell. */
+    private static boolean maybeBadText(byte[] bytes) {
+        for (int i = 0; i + 5 < bytes.length; i++) {
+            if (bytes[i] != '\\' || bytes[i + 1] != 'u') continue;
+            boolean zero = bytes[i + 2] == '0' && bytes[i + 3] == '0' && bytes[i + 4] == '0' && bytes[i + 5] == '0';
+            boolean surrogate = (bytes[i + 2] | 0x20) == 'd' && bytes[i + 3] >= '8';
+            if (zero || surrogate) return true;
         }
         return false;
     }
@@ -88,7 +92,7 @@ public final class JsonCodec implements PayloadCodec {
         JsonNode tree;
         try {
             tree = mapper.valueToTree(value);
-        } catch (JacksonException notEvenATree) {
+        } catch (JacksonException | StackOverflowError notEvenATree) {
             return Optional.empty();
         }
         return BadText.find(tree, "")

@@ -1,5 +1,7 @@
 package io.carillon.run;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -9,22 +11,47 @@ public sealed interface Outcome {
     record Succeeded(@Nullable Object result) implements Outcome {}
 
     /** It failed; retried while failures are allowed. */
-    record Failed(Throwable error) implements Outcome {}
+    record Failed(Throwable error) implements Outcome {
+        public Failed {
+            requireNonNull(error, "error");
+        }
+    }
 
     /** It says no for good; never retried. */
-    record Rejected(String reason) implements Outcome {}
+    record Rejected(String reason) implements Outcome {
+        public Rejected {
+            requireNonNull(reason, "reason");
+        }
+    }
 
     /** It failed and names its own pause. */
-    record RetryAfter(Duration pause, String reason) implements Outcome {}
+    record RetryAfter(Duration pause, String reason) implements Outcome {
+        public RetryAfter {
+            requireNonNull(pause, "pause");
+            requireNonNull(reason, "reason");
+        }
+    }
 
     /** Not a failure: again later, nothing counted. */
-    record Snoozed(Duration pause) implements Outcome {}
+    record Snoozed(Duration pause) implements Outcome {
+        public Snoozed {
+            requireNonNull(pause, "pause");
+        }
+    }
 
     /** The engine ended it at its deadline; a failure. */
-    record TimedOut(Duration timeout) implements Outcome {}
+    record TimedOut(Duration timeout) implements Outcome {
+        public TimedOut {
+            requireNonNull(timeout, "timeout");
+        }
+    }
 
     /** Somebody cancelled the run and the attempt stopped. */
-    record Cancelled(String reason) implements Outcome {}
+    record Cancelled(String reason) implements Outcome {
+        public Cancelled {
+            requireNonNull(reason, "reason");
+        }
+    }
 
     static Outcome succeeded(@Nullable Object result) {
         return new Succeeded(result);

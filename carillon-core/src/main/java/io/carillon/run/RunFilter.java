@@ -13,6 +13,7 @@ public record RunFilter(
         int limit) {
     public RunFilter {
         if (queue != null) Names.check("queue", queue);
+        if (handler != null) Names.checkKey("handler name", handler);
         if (limit < 1 || limit > 10_000)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION, "The limit %d is outside 1..10000. Choose one inside.".formatted(limit));

@@ -6,11 +6,13 @@ import java.time.Duration;
 
 /** What a schedule does about missed instants and overlaps. {@code grace}: how late an instant may start as if on time. */
 public record Policies(Missed missed, Duration grace, Duration catchUp, Overlap overlap) {
+    private static final Duration SHORTEST_GRACE = Duration.ofSeconds(1);
     private static final Duration LONGEST = Duration.ofDays(366);
 
     public Policies {
-        check("grace", grace);
-        check("catch-up window", catchUp);
+        // Nobody starts a run in no time: without grace every instant would be missed.
+        check("grace", grace, SHORTEST_GRACE);
+        check("catch-up window", catchUp, Duration.ZERO);
     }
 
     /** Run once when missed, 5 min of grace, 24 h of catch-up, overlaps allowed. */
@@ -34,10 +36,11 @@ public record Policies(Missed missed, Duration grace, Duration catchUp, Overlap 
         return new Policies(missed, grace, catchUp, overlap);
     }
 
-    private static void check(String what, Duration value) {
-        if (value.isNegative() || value.compareTo(LONGEST) > 0)
+    private static void check(String what, Duration value, Duration least) {
+        if (value.compareTo(least) < 0 || value.compareTo(LONGEST) > 0)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "The %s %s is outside 0..366 days. Choose one inside.".formatted(what, value));
+                    "The %s %s is outside %d s..366 days. Choose one inside."
+                            .formatted(what, value, least.toSeconds()));
     }
 }

@@ -2,6 +2,7 @@ package io.carillon.schedule;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.Text;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** When a schedule fires: its timing, what daylight saving does to it, its bounds and its jitter. Immutable; each method returns a changed copy. */
 public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter) {
     private static final Duration LONGEST_JITTER = Duration.ofDays(1);
+    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     /** The three kinds of timing. */
@@ -33,6 +35,8 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         static final Bounds NONE = new Bounds(null, null);
 
         public Bounds {
+            if (from != null) checkYear("start", from);
+            if (until != null) checkYear("end", until);
             if (from != null && until != null && from.isAfter(until))
                 throw invalid("The start %s lies after the end %s.".formatted(from, until));
         }
@@ -50,12 +54,21 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** By a cron expression in a time zone. */
     public static When cron(String text, ZoneId zone) {
-        return of(new Timing.Cron(CronExpression.parse(text), zone));
+        try {
+            return of(new Timing.Cron(CronExpression.parse(text), zone));
+        } catch (CronSyntaxException wrong) {
+            throw new CarillonException(ErrorCode.CRON_SYNTAX, String.valueOf(wrong.getMessage()), wrong);
+        }
     }
 
     /** Every so often, counted from a start that fixes the grid for ever. */
     public static When every(long amount, ChronoUnit unit, ZonedDateTime start) {
-        return of(new Timing.Every(Interval.every(amount, unit, start)));
+        checkYear("start", start.toInstant());
+        try {
+            return of(new Timing.Every(Interval.every(amount, unit, start)));
+        } catch (IllegalArgumentException wrong) {
+            throw new CarillonException(ErrorCode.INVALID_OPTION, String.valueOf(wrong.getMessage()), wrong);
+        }
     }
 
     /** Every so often on the grid of whole periods since 1970-01-01T00:00Z: the same grid whoever asks, and whenever. */
@@ -96,11 +109,17 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** The first instant strictly after the given one; empty: it never fires again. */
     public Optional<Instant> next(Instant after) {
+        return unbounded(floor(after)).filter(this::notOver);
+    }
+
+    /** What comes after this comes after the given instant and not before the start. */
+    private Instant floor(Instant after) {
         Instant from = bounds.from;
-        Instant floor = from != null && after.isBefore(from) ? from.minusNanos(1) : after;
-        return unbounded(floor)
-                .filter(at -> bounds.until == null || !at.isAfter(bounds.until))
-                .filter(at -> !at.isAfter(LATEST));
+        return from != null && after.isBefore(from) ? from.minusNanos(1) : after;
+    }
+
+    private boolean notOver(Instant at) {
+        return !at.isAfter(LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
     }
 
     private Optional<Instant> unbounded(Instant after) {
@@ -120,6 +139,18 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** The next instants, by the same {@link #next}, with marks where daylight saving moved, dropped or doubled one. */
     public Preview preview(Instant after, int count) {
+        if (count < 1 || count > Preview.MAX_COUNT)
+            throw invalid("A preview of %d runs is outside 1..%d.".formatted(count, Preview.MAX_COUNT));
+        Preview endless = unboundedPreview(floor(after), count);
+        return new Preview(
+                endless.description(),
+                endless.zone(),
+                endless.entries().stream()
+                        .takeWhile(entry -> notOver(entry.utc()))
+                        .toList());
+    }
+
+    private Preview unboundedPreview(Instant after, int count) {
         if (timing instanceof Timing.Cron cron) return Preview.of(cron.expression(), cron.zone(), dst, after, count);
         if (timing instanceof Timing.Every every) return Preview.of(every.interval(), dst, after, count);
         List<Preview.Entry> entries = next(after)
@@ -145,9 +176,16 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         } catch (DateTimeException unknown) {
             throw new CarillonException(
                     ErrorCode.UNKNOWN_ZONE,
-                    "There is no time zone '%s'. Use an IANA name such as Europe/Paris or UTC.".formatted(name),
+                    "There is no time zone '%s'. Use an IANA name such as Europe/Paris or UTC."
+                            .formatted(Text.clean(name, 60)),
                     unknown);
         }
+    }
+
+    /** Years the database can keep and people write. */
+    private static void checkYear(String what, Instant at) {
+        if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
+            throw invalid("The %s %s is outside the years 1..9999.".formatted(what, at));
     }
 
     private static CarillonException invalid(String what) {

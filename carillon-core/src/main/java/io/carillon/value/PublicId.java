@@ -1,6 +1,5 @@
 package io.carillon.value;
 
-import java.util.Locale;
 import java.util.UUID;
 
 /** Public ids as text: a type prefix and 26 characters of Crockford's base 32 over the UUID's 128 bits. Reading back what was written is exact. */
@@ -27,17 +26,22 @@ public final class PublicId {
     public static UUID parse(String prefix, String text) {
         String start = prefix + '_';
         if (text.length() != start.length() + LENGTH || !text.startsWith(start)) throw malformed(prefix, text);
-        String digits = text.substring(start.length()).toLowerCase(Locale.ROOT);
-        if (ALPHABET.indexOf(digits.charAt(0)) > 7) throw malformed(prefix, text);
+        String digits = text.substring(start.length());
+        if (digit(digits.charAt(0)) > 7) throw malformed(prefix, text);
         long high = 0;
         long low = 0;
         for (int i = 0; i < LENGTH; i++) {
-            int digit = ALPHABET.indexOf(digits.charAt(i));
+            int digit = digit(digits.charAt(i));
             if (digit < 0) throw malformed(prefix, text);
             high = high << 5 | low >>> 59;
             low = low << 5 | digit;
         }
         return new UUID(high, low);
+    }
+
+    /** By ASCII alone: toLowerCase would take the Kelvin sign for a k. */
+    private static int digit(char c) {
+        return ALPHABET.indexOf(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
     }
 
     private static CarillonException malformed(String prefix, String text) {

@@ -2,7 +2,8 @@ package io.carillon.value;
 
 /** Cleans text that others wrote (error messages, log lines) before it enters a statement: one bad character must not fail a whole group. */
 public final class Text {
-    private static final int LIMIT = 8 * 1024;
+    /** How much of a text of others is kept. */
+    public static final int LIMIT = 8 * 1024;
 
     private Text() {}
 

@@ -1,0 +1,93 @@
+package io.carillon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Overlap;
+import io.carillon.schedule.Policies;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+class OptionsTest {
+    @Test
+    void a_handler_ships_with_fifteen_minutes_and_eight_attempts() {
+        assertThat(HandlerOptions.defaults())
+                .isEqualTo(new HandlerOptions(
+                        "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of()));
+    }
+
+    @Test
+    void a_handler_keeps_what_was_set_before() {
+        HandlerOptions all = HandlerOptions.defaults()
+                .queue("mail")
+                .priority(Priority.LOW)
+                .timeout(Duration.ofMinutes(2))
+                .retry(Retry.none())
+                .never(IOException.class)
+                .never(IllegalStateException.class, IllegalArgumentException.class);
+
+        assertThat(all)
+                .isEqualTo(new HandlerOptions(
+                        "mail",
+                        Priority.LOW,
+                        Duration.ofMinutes(2),
+                        Retry.none(),
+                        List.of(IOException.class, IllegalStateException.class, IllegalArgumentException.class)));
+    }
+
+    @Test
+    void a_schedule_keeps_what_was_set_before() {
+        ScheduleOptions all = ScheduleOptions.defaults()
+                .missed(Missed.SKIP)
+                .overlap(Overlap.ALLOW)
+                .grace(Duration.ofMinutes(1))
+                .catchUp(Duration.ofHours(1))
+                .queue("reports")
+                .priority(Priority.BULK);
+
+        assertThat(all)
+                .isEqualTo(new ScheduleOptions(
+                        new Policies(Missed.SKIP, Duration.ofMinutes(1), Duration.ofHours(1), Overlap.ALLOW),
+                        "reports",
+                        Priority.BULK));
+    }
+
+    @Test
+    void refuses_what_is_outside_the_ranges() {
+        HandlerOptions handler = HandlerOptions.defaults();
+        ScheduleOptions schedule = ScheduleOptions.defaults();
+        Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+
+        refused(ErrorCode.INVALID_OPTION, () -> handler.timeout(Duration.ZERO));
+        refused(ErrorCode.INVALID_OPTION, () -> handler.timeout(Duration.ofSeconds(-1)));
+        refused(ErrorCode.INVALID_OPTION, () -> handler.timeout(Duration.ofDays(31)));
+        refused(ErrorCode.INVALID_OPTION, () -> handler.timeout(endless));
+        refused(ErrorCode.INVALID_NAME, () -> handler.queue("Mail"));
+        refused(ErrorCode.INVALID_NAME, () -> schedule.queue("a b"));
+        refused(ErrorCode.INVALID_OPTION, () -> schedule.grace(Duration.ZERO));
+        refused(ErrorCode.INVALID_OPTION, () -> schedule.catchUp(endless));
+    }
+
+    @Test
+    void says_what_a_later_version_will_bring() {
+        ScheduleOptions schedule = ScheduleOptions.defaults();
+
+        refused(ErrorCode.NOT_YET, () -> schedule.missed(Missed.RUN_ALL));
+        for (Overlap overlap : Overlap.values())
+            if (overlap != Overlap.ALLOW) refused(ErrorCode.NOT_YET, () -> schedule.overlap(overlap));
+    }
+
+    private static void refused(ErrorCode code, Supplier<?> option) {
+        CarillonException refusal = catchThrowableOfType(CarillonException.class, option::get);
+        assertThat(refusal).isNotNull();
+        assertThat(refusal.code()).isEqualTo(code);
+    }
+}

@@ -1,0 +1,252 @@
+package io.carillon.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Trials;
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.LaneDue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class LaneBookTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Lane MAIL = new Lane("mail", "default");
+    private static final Lane REPORTS = new Lane("reports", "default");
+    private final LaneBook book = new LaneBook();
+
+    @Test
+    void knows_nothing_of_lanes_nobody_named() {
+        assertThat(book.take(100, NOW)).isEmpty();
+        assertThat(book.nextReady()).isEqualTo(Instant.MAX);
+    }
+
+    @Test
+    void serves_a_lane_as_soon_as_its_instant_has_come() {
+        book.hint(MAIL, NOW.plusSeconds(5), NOW);
+
+        assertThat(book.take(100, NOW.plusMillis(4_999))).isEmpty();
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(5));
+        assertThat(book.take(100, NOW.plusSeconds(5))).isNotEmpty();
+        assertThat(book.nextReady()).isEqualTo(Instant.MAX);
+    }
+
+    @Test
+    void keeps_the_earlier_of_two_hints() {
+        book.hint(MAIL, NOW.plusSeconds(5), NOW);
+        book.hint(MAIL, NOW.plusSeconds(9), NOW);
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(5));
+
+        book.hint(MAIL, NOW.plusSeconds(2), NOW);
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(2));
+    }
+
+    @Test
+    void shares_a_batch_among_classes_8_4_2_1() {
+        all(MAIL);
+
+        assertThat(counts(book.take(150, NOW)))
+                .containsExactlyInAnyOrderEntriesOf(
+                        Map.of(Priority.HIGH, 80, Priority.NORMAL, 40, Priority.LOW, 20, Priority.BULK, 10));
+    }
+
+    @Test
+    void gives_classes_that_wait_alone_the_whole_batch() {
+        book.seen(List.of(new LaneDue(MAIL, Priority.BULK, NOW)));
+
+        assertThat(counts(book.take(150, NOW))).containsExactly(Map.entry(Priority.BULK, 150));
+    }
+
+    @Test
+    void shares_a_batch_among_lanes_in_equal_parts() {
+        book.seen(List.of(
+                new LaneDue(MAIL, Priority.HIGH, NOW.minusSeconds(60)), new LaneDue(REPORTS, Priority.BULK, NOW)));
+
+        List<ClaimRequest.Quota> quotas = book.take(100, NOW);
+
+        assertThat(quotas).extracting(ClaimRequest.Quota::count).containsExactly(50, 50);
+        assertThat(quotas).extracting(ClaimRequest.Quota::lane).containsExactlyInAnyOrder(MAIL, REPORTS);
+    }
+
+    @Test
+    void starves_no_class_however_small_the_batches_are() {
+        Trials.of("every class gets its share of small batches", 60, random -> {
+            LaneBook small = new LaneBook();
+            small.seen(List.of(Priority.values()).stream()
+                    .map(one -> new LaneDue(MAIL, one, NOW))
+                    .toList());
+            int want = 1 + random.nextInt(20);
+            Map<Priority, Integer> served = new EnumMap<>(Priority.class);
+            int total = 0;
+
+            while (total < 3_000) {
+                for (ClaimRequest.Quota quota : small.take(want, NOW)) {
+                    served.merge(quota.priority(), quota.count(), Integer::sum);
+                    total += quota.count();
+                    small.full(MAIL, quota.priority(), NOW, NOW);
+                }
+            }
+
+            for (Priority priority : Priority.values()) {
+                double share = served.getOrDefault(priority, 0) / (double) total;
+                assertThat(share)
+                        .as("%s with batches of %d", priority, want)
+                        .isBetween(priority.share() / 15.0 * 0.9, priority.share() / 15.0 * 1.1);
+            }
+        });
+    }
+
+    @Test
+    void starves_no_lane_however_small_the_batches_are() {
+        List<Lane> many = IntStream.range(0, 50)
+                .mapToObj(i -> new Lane("queue-" + i, "default"))
+                .toList();
+        book.seen(many.stream()
+                .map(lane -> new LaneDue(lane, Priority.NORMAL, NOW))
+                .toList());
+        Map<Lane, Integer> served = new HashMap<>();
+
+        for (int turn = 0; turn < 500; turn++)
+            for (ClaimRequest.Quota quota : book.take(3, NOW)) {
+                served.merge(quota.lane(), quota.count(), Integer::sum);
+                book.full(quota.lane(), quota.priority(), NOW, NOW);
+            }
+
+        assertThat(served).hasSize(50);
+        assertThat(served.values()).allMatch(count -> count >= 29 && count <= 31);
+    }
+
+    @Test
+    void asks_for_no_more_than_the_node_can_take() {
+        Trials.of("quotas add up to at most what is wanted", 2_000, random -> {
+            LaneBook any = new LaneBook();
+            for (int i = random.nextInt(30); i >= 0; i--)
+                any.seen(List.of(new LaneDue(
+                        new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
+            int want = 1 + random.nextInt(40);
+
+            List<ClaimRequest.Quota> quotas = any.take(want, NOW);
+
+            assertThat(quotas).isNotEmpty().allMatch(quota -> quota.count() > 0);
+            assertThat(quotas.stream().mapToInt(ClaimRequest.Quota::count).sum())
+                    .isLessThanOrEqualTo(want);
+        });
+    }
+
+    @Test
+    void forgets_no_lane_it_did_not_serve() {
+        Trials.of("what was not asked for stays due", 2_000, random -> {
+            LaneBook any = new LaneBook();
+            Map<String, Boolean> open = new HashMap<>();
+            for (int i = random.nextInt(30); i >= 0; i--) {
+                LaneDue due =
+                        new LaneDue(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW);
+                any.seen(List.of(due));
+                open.put(due.lane().queue() + due.priority(), true);
+            }
+
+            for (int turn = 0; turn < 200 && !open.isEmpty(); turn++)
+                for (ClaimRequest.Quota quota : any.take(1 + random.nextInt(4), NOW))
+                    assertThat(open.remove(quota.lane().queue() + quota.priority()))
+                            .isTrue();
+
+            assertThat(open).isEmpty();
+            assertThat(any.nextReady()).isEqualTo(Instant.MAX);
+        });
+    }
+
+    @Test
+    void loses_no_hint_that_comes_while_a_claim_is_under_way() {
+        book.hint(MAIL, NOW, NOW);
+        List<ClaimRequest.Quota> quotas = book.take(10, NOW);
+        book.hint(MAIL, NOW.plusMillis(1), NOW.plusMillis(1));
+
+        // The claim found fewer than it asked for, so nothing is said about the lane: the hint alone must do.
+        assertThat(quotas).isNotEmpty();
+        assertThat(book.nextReady()).isEqualTo(NOW.plusMillis(1));
+        assertThat(book.take(10, NOW.plusMillis(1))).isNotEmpty();
+    }
+
+    @Test
+    void looks_back_for_late_commits_also_after_a_full_claim() {
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+        book.take(10, NOW);
+        // A run of this lane commits now; it fell due a second ago, before those the claim took.
+        book.hint(MAIL, NOW.minusSeconds(1), NOW);
+
+        book.full(MAIL, Priority.NORMAL, NOW, NOW);
+
+        assertThat(book.take(10, NOW))
+                .filteredOn(quota -> quota.priority() == Priority.NORMAL)
+                .singleElement()
+                .satisfies(quota -> assertThat(quota.low()).isBeforeOrEqualTo(NOW.minusSeconds(1)));
+    }
+
+    @Test
+    void starts_the_next_claim_where_the_last_full_one_began() {
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minusSeconds(9))));
+        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(Instant.MIN);
+
+        book.full(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
+
+        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(NOW.minusSeconds(4));
+    }
+
+    @Test
+    void looks_from_the_very_beginning_after_a_sweep() {
+        book.full(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
+
+        book.sweep();
+
+        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(Instant.MIN);
+    }
+
+    @Test
+    void looks_back_as_far_as_a_look_saw_something() {
+        book.full(MAIL, Priority.NORMAL, NOW, NOW);
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
+
+        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(NOW.minus(Duration.ofHours(1)));
+    }
+
+    @Test
+    void asks_again_for_what_a_failed_claim_asked_for() {
+        book.seen(List.of(new LaneDue(MAIL, Priority.LOW, NOW)));
+        List<ClaimRequest.Quota> quotas = book.take(10, NOW);
+
+        book.again(quotas, NOW);
+
+        assertThat(book.take(10, NOW)).isEqualTo(quotas);
+    }
+
+    @Test
+    void stays_as_small_as_the_work() {
+        for (int i = 0; i < 5_000; i++) book.hint(new Lane("q" + i, "default"), NOW, NOW);
+        int served = 0;
+        for (List<ClaimRequest.Quota> some = book.take(4_000, NOW); !some.isEmpty(); some = book.take(4_000, NOW))
+            served += some.size();
+        book.hint(MAIL, NOW.plusSeconds(60), NOW);
+
+        book.tidy();
+
+        assertThat(served).isEqualTo(5_000 * 4);
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(60));
+        assertThat(book.take(10, NOW.plusSeconds(60))).isNotEmpty();
+    }
+
+    private void all(Lane lane) {
+        for (Priority priority : Priority.values()) book.seen(List.of(new LaneDue(lane, priority, NOW)));
+    }
+
+    private static Map<Priority, Integer> counts(List<ClaimRequest.Quota> quotas) {
+        return quotas.stream().collect(Collectors.toMap(ClaimRequest.Quota::priority, ClaimRequest.Quota::count));
+    }
+}

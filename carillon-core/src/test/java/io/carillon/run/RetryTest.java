@@ -1,0 +1,110 @@
+package io.carillon.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.Trials;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RetryTest {
+    private static final Duration YEAR = Duration.ofDays(365);
+
+    @Test
+    void ships_eight_attempts_from_five_seconds_doubling_up_to_an_hour() {
+        Retry retry = Retry.defaults();
+
+        List<Long> seconds = IntStream.rangeClosed(1, 12)
+                .mapToObj(n -> retry.longestPause(n).toSeconds())
+                .toList();
+
+        assertThat(retry.attempts()).isEqualTo(8);
+        assertThat(seconds).containsExactly(5L, 10L, 20L, 40L, 80L, 160L, 320L, 640L, 1280L, 2560L, 3600L, 3600L);
+    }
+
+    @Test
+    void raises_the_cap_to_a_first_pause_above_it() {
+        assertThat(Retry.exponential(Duration.ofHours(3)).cap()).isEqualTo(Duration.ofHours(3));
+        assertThat(Retry.exponential(Duration.ofSeconds(3)).cap()).isEqualTo(Duration.ofHours(1));
+        assertThat(Retry.none().attempts()).isEqualTo(1);
+    }
+
+    @Test
+    void pauses_within_bounds_whatever_the_policy_and_however_often_it_failed() {
+        Trials.of("pauses stay between nothing and the cap", 20_000, random -> {
+            Retry retry = new Retry(
+                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
+                    1 + random.nextDouble() * 99,
+                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
+                    1 + random.nextInt(10_000));
+            int failures = random.nextBoolean() ? 1 + random.nextInt(20) : random.nextInt(Integer.MAX_VALUE);
+
+            Duration longest = retry.longestPause(failures);
+            Duration pause = retry.pause(failures, random);
+
+            assertThat(longest).isBetween(Duration.ZERO, retry.cap());
+            assertThat(longest).isLessThanOrEqualTo(retry.longestPause(Math.min(failures, 1_000_000) + 1));
+            assertThat(pause).isBetween(Duration.ZERO, longest);
+        });
+    }
+
+    @Test
+    void spreads_pauses_over_the_whole_range() {
+        Retry retry = Retry.exponential(Duration.ofSeconds(100));
+        Random random = new Random(7);
+
+        List<Long> pauses = IntStream.range(0, 2_000)
+                .mapToObj(i -> retry.pause(1, random).toMillis())
+                .toList();
+
+        // Full jitter: each tenth of the range gets its share.
+        for (int tenth = 0; tenth < 10; tenth++) {
+            long low = tenth * 10_000L;
+            assertThat(pauses).filteredOn(ms -> ms >= low && ms <= low + 10_000).hasSizeBetween(130, 270);
+        }
+    }
+
+    @Test
+    void never_pauses_where_nothing_was_asked_for() {
+        Retry retry = Retry.exponential(Duration.ZERO);
+
+        assertThat(retry.longestPause(1)).isZero();
+        assertThat(retry.longestPause(Integer.MAX_VALUE)).isZero();
+        assertThat(retry.pause(5_000, new Random(1))).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.99, -1, 100.1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
+    void refuses_absurd_factors(double factor) {
+        refused(() -> Retry.defaults().factor(factor), "factor");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, Integer.MIN_VALUE, 10_001, Integer.MAX_VALUE})
+    void refuses_absurd_attempts(int attempts) {
+        refused(() -> Retry.defaults().attempts(attempts), "attempts");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, 365L * 86_400 + 1})
+    void refuses_absurd_pauses(long seconds) {
+        refused(() -> Retry.exponential(Duration.ofSeconds(seconds)), "first pause");
+        refused(() -> Retry.defaults().cap(Duration.ofSeconds(seconds)), "cap");
+    }
+
+    private static void refused(Supplier<Retry> retry, String what) {
+        CarillonException refusal = catchThrowableOfType(CarillonException.class, retry::get);
+
+        assertThat(refusal).isNotNull();
+        assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(refusal).hasMessageContaining(what).hasMessageContaining("outside");
+    }
+}

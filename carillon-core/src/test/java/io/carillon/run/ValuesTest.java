@@ -1,0 +1,150 @@
+package io.carillon.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ValuesTest {
+    @Test
+    void a_run_id_reads_back_its_text_and_no_other_kind() {
+        RunId id = RunId.next();
+
+        assertThat(RunId.parse(id.toString())).isEqualTo(id);
+        assertThat(id.toString()).startsWith("run_");
+        assertThat(RunId.next()).isGreaterThan(id);
+        assertThat(code(() -> RunId.parse(id.toString().replace("run_", "sched_"))))
+                .isEqualTo(ErrorCode.MALFORMED_ID);
+    }
+
+    @Test
+    void an_enqueue_keeps_what_was_set_before() {
+        Enqueue all = Enqueue.after(Duration.ofHours(1))
+                .priority(Priority.HIGH)
+                .key("k")
+                .queue("mail")
+                .concurrencyKey("c");
+
+        assertThat(all)
+                .isEqualTo(new Enqueue(new Enqueue.Due.After(Duration.ofHours(1)), Priority.HIGH, "k", "mail", "c"));
+        assertThat(Enqueue.now()).isEqualTo(Enqueue.after(Duration.ZERO));
+    }
+
+    @Test
+    void an_enqueue_takes_instants_from_1970_to_9999_and_delays_up_to_a_century() {
+        assertThat(Enqueue.at(Instant.EPOCH).due()).isEqualTo(new Enqueue.Due.At(Instant.EPOCH));
+        assertThat(Enqueue.at(Instant.parse("9999-12-31T23:59:59Z")).due()).isNotNull();
+        assertThat(Enqueue.after(Duration.ofDays(36_500)).due()).isNotNull();
+
+        assertThat(code(() -> Enqueue.at(Instant.EPOCH.minusNanos(1)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.at(Instant.parse("+10000-01-01T00:00:00Z"))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.at(Instant.MAX))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.at(Instant.MIN))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.after(Duration.ofNanos(-1)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.after(Duration.ofSeconds(Long.MAX_VALUE))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().key("a\0"))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> Enqueue.now().queue("A"))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> Enqueue.now().concurrencyKey(""))).isEqualTo(ErrorCode.INVALID_NAME);
+    }
+
+    @Test
+    void a_filter_is_bounded_and_carries_no_text_the_database_cannot_read() {
+        assertThat(RunFilter.all()
+                        .queue("q")
+                        .handler("h@1")
+                        .state(RunState.DEAD)
+                        .limit(7))
+                .isEqualTo(new RunFilter("q", "h@1", RunState.DEAD, 7));
+        assertThat(code(() -> RunFilter.all().limit(0))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> RunFilter.all().limit(10_001))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> RunFilter.all().queue("%"))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> RunFilter.all().handler("a\0b"))).isEqualTo(ErrorCode.INVALID_NAME);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "Reminder", "a b", "a@1", "x\0"})
+    void a_handler_type_has_a_proper_name(String name) {
+        assertThat(code(() -> HandlerType.of(name, String.class))).isEqualTo(ErrorCode.INVALID_NAME);
+    }
+
+    @Test
+    void a_handler_type_accepts_each_older_name_once() {
+        HandlerType<String> type = HandlerType.of("a", String.class).accepting("a@1", json -> json);
+
+        assertThat(type.older()).containsOnlyKeys("a@1");
+        assertThat(code(() -> type.accepting("a@1", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
+        assertThat(code(() -> type.accepting("a", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
+        assertThat(code(() -> type.accepting("A@1", json -> json))).isEqualTo(ErrorCode.INVALID_NAME);
+    }
+
+    @Test
+    void a_payload_never_shows_what_it_holds() {
+        Payload payload = new Payload("{\"card\":\"4111\"}".getBytes(StandardCharsets.UTF_8), "json");
+
+        assertThat(payload.toString()).isEqualTo("Payload[15 bytes of json]");
+        assertThat(payload).isEqualTo(new Payload(payload.bytes().clone(), "json"));
+        assertThat(payload).hasSameHashCodeAs(new Payload(payload.bytes().clone(), "json"));
+        assertThat(payload).isNotEqualTo(new Payload(payload.bytes(), "xml"));
+    }
+
+    @Test
+    void the_idempotency_key_is_the_instant_for_ticks_and_the_run_otherwise() {
+        UUID schedule = UUID.fromString("0197c4f0-0000-7000-8000-000000000001");
+        Attempt tick = Attempts.of(Attempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.Link(schedule, null));
+        Attempt direct = Attempts.any();
+
+        assertThat(tick.idempotencyKey()).startsWith("sched_").endsWith("@2026-01-01T00:00:00Z");
+        assertThat(direct.idempotencyKey()).isEqualTo(direct.run().toString());
+        assertThat(Attempts.of(Attempts.LANE, tick.counts(), tick.link()).idempotencyKey())
+                .isEqualTo(tick.idempotencyKey());
+    }
+
+    @Test
+    void an_outcome_is_never_half_said() {
+        assertThatNullPointerException().isThrownBy(() -> Outcome.failed(null));
+        assertThatNullPointerException().isThrownBy(() -> Outcome.rejected(null));
+        assertThatNullPointerException().isThrownBy(() -> Outcome.retryAfter(null));
+        assertThatNullPointerException().isThrownBy(() -> Outcome.snoozed(null));
+        assertThatNullPointerException().isThrownBy(() -> new Outcome.RetryAfter(Duration.ZERO, null));
+        assertThatNullPointerException().isThrownBy(() -> new Outcome.TimedOut(null));
+        assertThatNullPointerException().isThrownBy(() -> new Outcome.Cancelled(null));
+    }
+
+    @Test
+    @ResourceLock(Resources.LOCALE)
+    void words_on_the_wire_read_back_in_every_locale() {
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("tr-TR"));
+
+            assertThat(RunState.values()).allMatch(state -> RunState.of(state.text()) == state);
+            assertThat(Origin.values()).allMatch(origin -> Origin.of(origin.text()) == origin);
+            assertThat(Priority.values()).allMatch(one -> Priority.of(one.number()) == one);
+            assertThat(Arrays.stream(Priority.values()).mapToInt(Priority::share))
+                    .containsExactly(8, 4, 2, 1);
+            assertThat(RunState.WAITING.text()).isEqualTo("waiting");
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+
+    private static ErrorCode code(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        CarillonException refusal = catchThrowableOfType(CarillonException.class, call);
+        return refusal == null ? null : refusal.code();
+    }
+}

@@ -1,0 +1,67 @@
+package io.carillon.value;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+class Uuid7Test {
+    private static final int THREADS = 8;
+    private static final int EACH = 20_000;
+
+    @Test
+    void carries_version_variant_and_the_time() {
+        long before = WallClock.millis();
+        UUID id = Uuid7.next();
+
+        assertThat(id.version()).isEqualTo(7);
+        assertThat(id.variant()).isEqualTo(2);
+        // Bursts borrow from the milliseconds ahead, hence the room upwards.
+        assertThat(id.getMostSignificantBits() >>> 16).isBetween(before, before + 60_000);
+    }
+
+    @Test
+    void only_grows_within_a_thread_and_never_repeats_between_threads() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            Callable<List<UUID>> burst = () -> {
+                List<UUID> mine = new ArrayList<>(EACH);
+                for (int i = 0; i < EACH; i++) mine.add(Uuid7.next());
+                return mine;
+            };
+            Set<Long> stamps = new HashSet<>();
+
+            for (Future<List<UUID>> one : threads.invokeAll(java.util.Collections.nCopies(THREADS, burst))) {
+                List<UUID> mine = one.get();
+                for (int i = 1; i < mine.size(); i++) assertThat(mine.get(i)).isGreaterThan(mine.get(i - 1));
+                mine.forEach(id -> stamps.add(id.getMostSignificantBits()));
+            }
+
+            // The time and counter part alone is unique in a process: no luck with random bits is needed.
+            assertThat(stamps).hasSize(THREADS * EACH);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void grows_from_one_thread_to_the_next() throws Exception {
+        UUID last = Uuid7.next();
+        for (int i = 0; i < 200; i++) {
+            UUID[] next = new UUID[1];
+            Thread thread = new Thread(() -> next[0] = Uuid7.next());
+            thread.start();
+            thread.join();
+            assertThat(next[0]).isGreaterThan(last);
+            last = next[0];
+        }
+    }
+}
