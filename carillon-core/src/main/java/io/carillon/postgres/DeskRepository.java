@@ -31,9 +31,11 @@ final class DeskRepository implements RunDesk {
               FROM gone RETURNING id
             """;
 
+    // The share lock orders us and whoever lets the run go: either that sees our order, or we see that the run waits
+    // again.
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL FOR SHARE
             ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
             """;
 

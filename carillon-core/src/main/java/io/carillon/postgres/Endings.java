@@ -108,10 +108,12 @@ final class Endings {
     private static final Logger log = LoggerFactory.getLogger(Endings.class);
     private final Database database;
     private final Partitions partitions;
+    private final CancelOrders cancels;
 
-    Endings(Database database, Partitions partitions) {
+    Endings(Database database, Partitions partitions, CancelOrders cancels) {
         this.database = database;
         this.partitions = partitions;
+        this.cancels = cancels;
     }
 
     List<Verdict> apply(UUID owner, List<Ended> ended) {
@@ -122,6 +124,7 @@ final class Endings {
                     .sorted(Comparator.comparing(one -> one.attempt().run()))
                     .toList();
             if (!group.isEmpty()) accepted.addAll(splitting(owner, kind, group));
+            if (!group.isEmpty() && kind == Kind.AGAIN_KIND) cancels.settle();
         }
         List<Ended> missing =
                 ended.stream().filter(one -> !accepted.contains(Fence.of(one))).toList();

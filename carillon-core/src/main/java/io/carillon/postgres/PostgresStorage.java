@@ -36,7 +36,8 @@ public final class PostgresStorage implements Storage {
     public PostgresStorage(DataSource source, TickPlanner planner) {
         Database database = new Database(source, STATEMENT_TIMEOUT);
         Partitions partitions = new Partitions(database);
-        runs = new RunRepository(database, new Endings(database, partitions));
+        CancelOrders cancels = new CancelOrders(database, partitions);
+        runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database);
         heartbeat = ConnectionSource.kept(source);
