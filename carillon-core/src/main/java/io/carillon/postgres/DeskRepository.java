@@ -21,12 +21,15 @@ import java.util.UUID;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
+    // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
+    // instant.
     private static final String CANCEL_WAITING = """
             WITH gone AS (DELETE FROM carillon.run WHERE project = :project AND id = :id AND owner IS NULL RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
+            SELECT project, id, CASE WHEN planned_at IS NULL THEN least(day, (carillon.clock() AT TIME ZONE 'UTC')::date) ELSE day END,
+                   queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
                    schedule_id, parent_id, NULL, 'cancelled', origin, target, target_name, key, :reason, trace
               FROM gone RETURNING id
             """;
