@@ -182,9 +182,8 @@ final class DeskRepository implements RunDesk {
                         .uuid("new", fresh)
                         .first(row -> row)
                         .isPresent()) return new Redrive.Redriven(run, new RunId(fresh));
-                Optional<Optional<String>> key = named(session.query(DEAD_KEY), project, run)
-                        .first(row -> Optional.ofNullable(row.maybeText("key")));
-                if (key.isPresent()) return new Redrive.KeyTaken(run, key.get().orElse(""));
+                Optional<Redrive> dead = stillDead(session, project, run);
+                if (dead.isPresent()) return dead.get();
                 // Gone from the dead letter: by an earlier write of ours whose answer was lost, or by somebody else's.
                 boolean ours = named(session.query(REDRIVEN_AS), project, run)
                         .uuid("new", fresh)
@@ -193,9 +192,17 @@ final class DeskRepository implements RunDesk {
                 return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
             });
         } catch (StorageException failure) {
+            // Somebody took the key while we wrote; nothing has happened.
             if (!failure.duplicate()) throw failure;
-            return new Redrive.KeyTaken(run, "");
+            return database.single(session -> stillDead(session, project, run)).orElse(new Redrive.Gone(run));
         }
+    }
+
+    private static Optional<Redrive> stillDead(Session session, String project, RunId run) throws SQLException {
+        return named(session.query(DEAD_KEY), project, run).first(row -> {
+            String key = row.maybeText("key");
+            return new Redrive.KeyTaken(run, key == null ? "" : key);
+        });
     }
 
     @Override
