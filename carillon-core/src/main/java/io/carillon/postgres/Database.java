@@ -17,7 +17,7 @@ final class Database {
     private static final Executor SAME_THREAD = Runnable::run;
 
     private static final String BOUND_TRANSACTION = """
-            SELECT set_config('statement_timeout', '10s', true), set_config('lock_timeout', '2s', true),
+            SELECT set_config('statement_timeout', :limit || 's', true), set_config('lock_timeout', '2s', true),
                    set_config('idle_in_transaction_session_timeout', '5s', true)
             """;
 
@@ -49,7 +49,9 @@ final class Database {
         return repeating(() -> on(false, connection -> {
             try {
                 Session session = new Session(connection, statementSeconds);
-                session.query(BOUND_TRANSACTION).list(row -> row);
+                session.query(BOUND_TRANSACTION)
+                        .text("limit", Integer.toString(statementSeconds))
+                        .list(row -> row);
                 T result = work.on(session);
                 connection.commit();
                 return result;

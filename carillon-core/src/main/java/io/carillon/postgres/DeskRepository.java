@@ -21,19 +21,24 @@ import java.util.UUID;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
+    // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
+    // instant.
     private static final String CANCEL_WAITING = """
             WITH gone AS (DELETE FROM carillon.run WHERE project = :project AND id = :id AND owner IS NULL RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
+            SELECT project, id, CASE WHEN planned_at IS NULL THEN least(day, (carillon.clock() AT TIME ZONE 'UTC')::date) ELSE day END,
+                   queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
                    schedule_id, parent_id, NULL, 'cancelled', origin, target, target_name, key, :reason, trace
               FROM gone RETURNING id
             """;
 
+    // The share lock orders us and whoever lets the run go: either that sees our order, or we see that the run waits
+    // again.
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL FOR SHARE
             ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
             """;
 
@@ -177,9 +182,8 @@ final class DeskRepository implements RunDesk {
                         .uuid("new", fresh)
                         .first(row -> row)
                         .isPresent()) return new Redrive.Redriven(run, new RunId(fresh));
-                Optional<Optional<String>> key = named(session.query(DEAD_KEY), project, run)
-                        .first(row -> Optional.ofNullable(row.maybeText("key")));
-                if (key.isPresent()) return new Redrive.KeyTaken(run, key.get().orElse(""));
+                Optional<Redrive> dead = stillDead(session, project, run);
+                if (dead.isPresent()) return dead.get();
                 // Gone from the dead letter: by an earlier write of ours whose answer was lost, or by somebody else's.
                 boolean ours = named(session.query(REDRIVEN_AS), project, run)
                         .uuid("new", fresh)
@@ -188,9 +192,17 @@ final class DeskRepository implements RunDesk {
                 return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
             });
         } catch (StorageException failure) {
+            // Somebody took the key while we wrote; nothing has happened.
             if (!failure.duplicate()) throw failure;
-            return new Redrive.KeyTaken(run, "");
+            return database.single(session -> stillDead(session, project, run)).orElse(new Redrive.Gone(run));
         }
+    }
+
+    private static Optional<Redrive> stillDead(Session session, String project, RunId run) throws SQLException {
+        return named(session.query(DEAD_KEY), project, run).first(row -> {
+            String key = row.maybeText("key");
+            return new Redrive.KeyTaken(run, key == null ? "" : key);
+        });
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.carillon.store.Ended;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -46,7 +47,7 @@ final class Endings {
               RETURNING r.*, e.age, e.log, e.codec AS result_codec, e.result)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
                  , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace
-              FROM done RETURNING id
+              FROM done RETURNING id, attempt
             """;
 
     private static final String CANCEL = """
@@ -56,7 +57,7 @@ final class Endings {
               RETURNING r.*, e.age, e.log, e.text AS why)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
                  , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace
-              FROM done RETURNING id
+              FROM done RETURNING id, attempt
             """;
 
     private static final String DIE = """
@@ -75,7 +76,7 @@ final class Endings {
             SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
                    carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
                    schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace
-              FROM gone RETURNING id
+              FROM gone RETURNING id, attempt
             """;
 
     // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more.
@@ -91,11 +92,11 @@ final class Endings {
             INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log)
             SELECT project, id, attempt, day, :owner, carillon.clock() - make_interval(secs => age), carillon.clock(), outcome, text,
                    make_interval(secs => pause), log
-              FROM released RETURNING run_id AS id
+              FROM released RETURNING run_id AS id, attempt
             """;
 
     private static final String ACCEPTED_EARLIER = """
-            SELECT e.id FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
+            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
              WHERE EXISTS (SELECT 1 FROM carillon.run_history h
                             WHERE h.id = e.id AND h.project = e.project AND h.attempt = e.attempt AND h.owner = :owner
                               AND h.state <> 'quarantined')
@@ -107,73 +108,99 @@ final class Endings {
     private static final Logger log = LoggerFactory.getLogger(Endings.class);
     private final Database database;
     private final Partitions partitions;
+    private final CancelOrders cancels;
 
-    Endings(Database database, Partitions partitions) {
+    Endings(Database database, Partitions partitions, CancelOrders cancels) {
         this.database = database;
         this.partitions = partitions;
+        this.cancels = cancels;
     }
 
     List<Verdict> apply(UUID owner, List<Ended> ended) {
-        Set<RunId> accepted = new HashSet<>();
+        Set<Fence> accepted = new HashSet<>();
         for (Kind kind : Kind.values()) {
             List<Ended> group = ended.stream()
                     .filter(one -> Kind.of(one.transition()) == kind)
                     .sorted(Comparator.comparing(one -> one.attempt().run()))
                     .toList();
             if (!group.isEmpty()) accepted.addAll(splitting(owner, kind, group));
+            if (!group.isEmpty() && kind == Kind.AGAIN_KIND) cancels.settle();
         }
-        List<Ended> missing = ended.stream()
-                .filter(one -> !accepted.contains(one.attempt().run()))
-                .toList();
+        List<Ended> missing =
+                ended.stream().filter(one -> !accepted.contains(Fence.of(one))).toList();
         if (!missing.isEmpty()) accepted.addAll(acceptedEarlier(owner, missing));
         return ended.stream()
-                .map(one -> accepted.contains(one.attempt().run()) ? Verdict.ACCEPTED : Verdict.LEASE_LOST)
+                .map(one -> accepted.contains(Fence.of(one)) ? Verdict.ACCEPTED : Verdict.LEASE_LOST)
                 .toList();
     }
 
+    /** What a row answers for: an older attempt of the same run may be in the same group. */
+    private record Fence(RunId run, int attempt) {
+        static Fence of(Ended ended) {
+            return new Fence(ended.attempt().run(), ended.attempt().number());
+        }
+
+        static Fence read(Row row) throws SQLException {
+            return new Fence(AttemptRows.runId(row, "id"), row.integer("attempt"));
+        }
+    }
+
+    /** A failed statement dooms the caller's transaction; the savepoint lets the one failure through that we can mend. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended) {
+        Session session = new Session(transaction, 0);
+        Kind kind = Kind.of(ended.transition());
         try {
-            Session session = new Session(transaction, 0);
-            return !write(session, owner, Kind.of(ended.transition()), List.of(ended))
-                    .isEmpty();
+            Savepoint before = transaction.setSavepoint();
+            try {
+                return !write(session, owner, kind, List.of(ended)).isEmpty();
+            } catch (SQLException failure) {
+                if (!new StorageException(failure).partitionMissing()) throw failure;
+                transaction.rollback(before);
+                createPartitions(List.of(ended));
+                return !write(session, owner, kind, List.of(ended)).isEmpty();
+            }
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
     }
 
-    private List<RunId> splitting(UUID owner, Kind kind, List<Ended> group) {
+    private List<Fence> splitting(UUID owner, Kind kind, List<Ended> group) {
         try {
-            return database.single(session -> write(session, owner, kind, group));
+            return writeWithPartitions(owner, kind, group);
         } catch (StorageException failure) {
-            if (failure.partitionMissing()) {
-                partitions.createForRuns(
-                        group.stream().map(one -> one.attempt().run().value()).toList());
-                return database.single(session -> write(session, owner, kind, group));
+            if (!failure.rowAtFault()) throw failure;
+            if (group.size() == 1) {
+                // It is named and left to its lease: it must not hold up the others.
+                log.error(
+                        "ending refused for good run={} error={}",
+                        group.get(0).attempt().run(),
+                        failure.getMessage());
+                return List.of();
             }
-            if (failure.outcomeUnknown() || group.size() == 1) throw failure;
             log.warn("group of endings refused kind={} size={} error={}", kind, group.size(), failure.getMessage());
             int half = group.size() / 2;
-            List<RunId> accepted = new ArrayList<>(oneSide(owner, kind, group.subList(0, half)));
-            accepted.addAll(oneSide(owner, kind, group.subList(half, group.size())));
+            List<Fence> accepted = new ArrayList<>(splitting(owner, kind, group.subList(0, half)));
+            accepted.addAll(splitting(owner, kind, group.subList(half, group.size())));
             return accepted;
         }
     }
 
-    private List<RunId> oneSide(UUID owner, Kind kind, List<Ended> group) {
+    private List<Fence> writeWithPartitions(UUID owner, Kind kind, List<Ended> group) {
         try {
-            return splitting(owner, kind, group);
+            return database.single(session -> write(session, owner, kind, group));
         } catch (StorageException failure) {
-            if (failure.outcomeUnknown() || group.size() > 1) throw failure;
-            // The row at fault is named and left to its lease: it must not hold up the others.
-            log.error(
-                    "ending refused for good run={} error={}",
-                    group.get(0).attempt().run(),
-                    failure.getMessage());
-            return List.of();
+            if (!failure.partitionMissing()) throw failure;
+            createPartitions(group);
+            return database.single(session -> write(session, owner, kind, group));
         }
     }
 
-    private static List<RunId> write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
+    private void createPartitions(List<Ended> group) {
+        partitions.createForRuns(
+                group.stream().map(one -> one.attempt().run().value()).toList());
+    }
+
+    private static List<Fence> write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
         return session.query(kind.sql)
                 .uuid("owner", owner)
                 .column("projects", "text", group, one -> one.attempt().lane().project())
@@ -185,16 +212,16 @@ final class Endings {
                 .column("pauses", "float8", group, one -> EndedCells.pause(one.transition()))
                 .column("codecs", "text", group, one -> EndedCells.codec(one.transition()))
                 .column("results", "bytea", group, one -> EndedCells.result(one.transition()))
-                .list(row -> AttemptRows.runId(row, "id"));
+                .list(Fence::read);
     }
 
-    private List<RunId> acceptedEarlier(UUID owner, List<Ended> missing) {
+    private List<Fence> acceptedEarlier(UUID owner, List<Ended> missing) {
         return database.single(session -> session.query(ACCEPTED_EARLIER)
                 .uuid("owner", owner)
                 .column("projects", "text", missing, one -> one.attempt().lane().project())
                 .column("ids", "uuid", missing, one -> one.attempt().run().value())
                 .column("attempts", "int4", missing, one -> one.attempt().number())
-                .list(row -> AttemptRows.runId(row, "id")));
+                .list(Fence::read));
     }
 
     private enum Kind {

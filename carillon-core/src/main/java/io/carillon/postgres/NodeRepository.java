@@ -16,16 +16,25 @@ import java.util.UUID;
 
 /** The register of nodes. A node is dead when a row says so, never because a clock says so. */
 final class NodeRepository implements NodeStore {
+    private static final int MOST_PARTS = 10;
+
     private static final String REGISTER = """
             INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
             VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
             ON CONFLICT (id) DO NOTHING
             """;
 
+    // By the handlers there are to the runs that wait for them: a million runs that nobody knows cost nothing here.
+    private static final String KNOWN =
+            "(SELECT DISTINCT unnest(handlers) AS name FROM carillon.node WHERE dead_at IS NULL)";
+
     private static final String WAKE_STRANGERS = """
             UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
-             WHERE parked = 'no-handler'
-               AND target_name IN (SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)
+             WHERE ctid = any(array(
+               SELECT waiting.ctid FROM\s""" + KNOWN + """
+                        AS known,
+                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
+                                ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
             """;
 
     // One statement a beat: who lives, and who of mine shall stop.
@@ -47,8 +56,10 @@ final class NodeRepository implements NodeStore {
                      -- the first by the index; written as EXISTS with a comparison it becomes a scan of the whole table
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
-                     OR EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'no-handler' AND target_name IN (
-                                  SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)) AS sweep,
+                     OR EXISTS (SELECT 1 FROM\s""" + KNOWN + """
+                                        AS known,
+                                      LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
+                                                LIMIT 1) waiting) AS sweep,
                    array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT beat FROM peers ORDER BY id) AS beats,
                    array(SELECT project::text FROM orders ORDER BY run_id) AS projects, array(SELECT run_id FROM orders ORDER BY run_id) AS runs,
                    array(SELECT reason FROM orders ORDER BY run_id) AS reasons
@@ -100,7 +111,13 @@ final class NodeRepository implements NodeStore {
                 .number("slots", node.slots())
                 .text("wakeup", node.wakeup())
                 .update());
-        database.single(session -> session.query(WAKE_STRANGERS).update());
+        wakeStrangers();
+    }
+
+    /** In parts, so that no statement writes for long; what is left is found by the next beat. */
+    private void wakeStrangers() {
+        for (int part = 0; part < MOST_PARTS; part++)
+            if (database.single(session -> session.query(WAKE_STRANGERS).update()) == 0) return;
     }
 
     @Override
@@ -162,7 +179,7 @@ final class NodeRepository implements NodeStore {
     @Override
     public Swept sweep(int crashLimit) {
         Swept swept = sweeper.sweep(crashLimit);
-        database.single(session -> session.query(WAKE_STRANGERS).update());
+        wakeStrangers();
         return swept;
     }
 

@@ -20,6 +20,7 @@ import javax.sql.DataSource;
 public final class PostgresStorage implements Storage {
     private static final int CODE = 1;
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
 
     private final RunStore runs;
     private final RunInbox inbox;
@@ -36,12 +37,13 @@ public final class PostgresStorage implements Storage {
     public PostgresStorage(DataSource source, TickPlanner planner) {
         Database database = new Database(source, STATEMENT_TIMEOUT);
         Partitions partitions = new Partitions(database);
-        runs = new RunRepository(database, new Endings(database, partitions));
+        CancelOrders cancels = new CancelOrders(database, partitions);
+        runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database);
         heartbeat = ConnectionSource.kept(source);
-        nodes = new NodeRepository(
-                database, new Database(heartbeat, STATEMENT_TIMEOUT), new Sweeper(database, partitions), CODE);
+        Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
+        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions);
         plans = new PlanRepository(database, partitions);
         schedules = new ScheduleRepository(database, planner, new ScheduleFuture(database, partitions));

@@ -106,10 +106,12 @@ final class RunRepository implements RunStore {
 
     private final Database database;
     private final Endings endings;
+    private final CancelOrders cancels;
 
-    RunRepository(Database database, Endings endings) {
+    RunRepository(Database database, Endings endings, CancelOrders cancels) {
         this.database = database;
         this.endings = endings;
+        this.cancels = cancels;
     }
 
     @Override
@@ -169,12 +171,14 @@ final class RunRepository implements RunStore {
         if (rows.isEmpty()) return 0;
         List<HeldRun> ordered = new ArrayList<>(rows);
         ordered.sort(Comparator.comparing(HeldRun::run));
-        return database.single(session -> session.query(HAND_BACK)
+        int back = database.single(session -> session.query(HAND_BACK)
                 .uuid("owner", owner)
                 .column("projects", "text", ordered, HeldRun::project)
                 .column("ids", "uuid", ordered, row -> row.run().value())
                 .column("attempts", "int4", ordered, HeldRun::attempt)
                 .update());
+        if (back > 0) cancels.settle();
+        return back;
     }
 
     @Override
@@ -191,6 +195,7 @@ final class RunRepository implements RunStore {
         database.single(session -> fenced(session.query(PASS_ON), owner, ordered)
                 .column("names", "text", ordered, attempt -> attempt.target().name())
                 .update());
+        cancels.settle();
     }
 
     @Override

@@ -26,7 +26,7 @@ final class RunRows {
     static final String LIST_LIVE = LIVE_COLUMNS + """
              WHERE r.project = :project AND (:queue::text IS NULL OR r.queue = :queue) AND (:handler::text IS NULL OR r.target_name = :handler)
                AND (:state::text IS NULL OR (:state = 'running') = (r.owner IS NOT NULL))
-             ORDER BY r.due_at LIMIT :limit
+             ORDER BY r.due_at DESC LIMIT :limit
             """;
 
     static final String LIST_ENDED = """

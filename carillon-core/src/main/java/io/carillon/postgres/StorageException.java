@@ -3,11 +3,15 @@ package io.carillon.postgres;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The database refused or was not reached; carries the SQLSTATE so that callers can tell a repeatable failure from a lasting one. */
 final class StorageException extends CarillonException {
     private static final long serialVersionUID = 1L;
+    /** Data, constraints, limits, a trigger's word, and broken pages. */
+    private static final Set<String> ROW_FAULTS = Set.of("22", "23", "54", "P0", "XX");
+
     private final String state;
 
     StorageException(SQLException cause) {
@@ -30,9 +34,9 @@ final class StorageException extends CarillonException {
         return state.equals("23505");
     }
 
-    /** Whether the statement may have taken effect although it failed: the connection broke while it ran. */
-    boolean outcomeUnknown() {
-        return state.startsWith("08") || state.equals("57P01") || state.isEmpty();
+    /** What a row holds was refused: the others of its group may do without it. Anything else is the database's trouble and concerns all. */
+    boolean rowAtFault() {
+        return ROW_FAULTS.contains(state.substring(0, Math.min(2, state.length())));
     }
 
     private static ErrorCode code(SQLException cause) {

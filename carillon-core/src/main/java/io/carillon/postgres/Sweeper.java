@@ -1,8 +1,12 @@
 package io.carillon.postgres;
 
+import io.carillon.run.RunId;
 import io.carillon.store.Swept;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -10,6 +14,8 @@ import java.util.UUID;
  * after its death was written.
  */
 final class Sweeper {
+    private static final int GROUP = 1_000;
+
     private static final String UNSWEPT = """
             SELECT id FROM carillon.node
              WHERE dead_at IS NOT NULL
@@ -17,21 +23,31 @@ final class Sweeper {
                     OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute'))
             """;
 
+    // No index knows the owner, or the claim would have to write it. A death is rare enough for a look at every row, if
+    // one node looks for all; it locks nothing else, so that it may take its time.
+    private static final String TRY_LOCK =
+            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS mine";
+
+    private static final String HELD_BY_DEAD =
+            "SELECT project, id, attempt, owner FROM carillon.run WHERE owner = ANY (:dead::uuid[])";
+
     private static final String EXPIRED = """
-            SELECT coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
-                              ORDER BY leased_until LIMIT 1) < carillon.clock(), false) AS there
+            SELECT project, id, attempt, owner FROM carillon.run
+             WHERE leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 10000
             """;
 
-    // Held by the dead, or leased for a time that is over.
-    private static final String LOST = """
-            (r.owner = ANY (:dead::uuid[]) OR r.leased_until < carillon.clock())
+    // The same attempt is still held; a lease of its own must be over.
+    private static final String STILL_LOST = """
+            unnest(:projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(project, id, attempt, owner)
+             WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = e.owner
+               AND (r.leased_until IS NULL OR r.leased_until < carillon.clock())
             """;
 
     // What runs alone when its node dies has crashed it; one crash too many, and it is quarantined with its payload.
     private static final String QUARANTINE = """
             WITH gone AS (
-              DELETE FROM carillon.run r
-               WHERE r.parked = 'suspect' AND r.owner IS NOT NULL AND r.crashes + 1 >= :limit AND\s""" + LOST + """
+              DELETE FROM carillon.run r USING\s""" + STILL_LOST + """
+               AND r.parked = 'suspect' AND r.crashes + 1 >= :limit
               RETURNING r.*),
             kept AS (
               INSERT INTO carillon.dead_run
@@ -50,65 +66,91 @@ final class Sweeper {
               FROM gone RETURNING id
             """;
 
-    // By ready_at: what is in flight is due or parked. Two hours more, because the clock may have been set back since
-    // the claim.
     private static final String RELEASE = """
             WITH lost AS (
-              SELECT r.project, r.id, r.owner, r.attempt, r.started_at, r.day FROM carillon.run r
-               WHERE (r.ready_at <= carillon.clock() + interval '2 hours' OR r.ready_at = 'infinity') AND r.owner IS NOT NULL AND\s""" + LOST + """
-               FOR UPDATE SKIP LOCKED),
+              SELECT r.project, r.id, r.owner, r.attempt, r.started_at, r.day FROM carillon.run r,\s""" + STILL_LOST + """
+               FOR UPDATE OF r SKIP LOCKED),
             released AS (
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', parked = 'suspect', ready_at = 'infinity',
                      crashes = r.crashes + CASE WHEN r.parked = 'suspect' THEN 1 ELSE 0 END, suspect = least(r.suspect + 1, 100)
-                FROM lost WHERE r.project = lost.project AND r.id = lost.id
-              RETURNING r.id)
+                FROM lost WHERE r.project = lost.project AND r.id = lost.id)
             INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
             SELECT project, id, attempt, day, owner, started_at, carillon.clock(), 'crashed', 'lease lost: its node died or its lease ran out'
-              FROM lost WHERE id IN (SELECT id FROM released)
-            ON CONFLICT DO NOTHING
-            RETURNING run_id AS id
+              FROM lost RETURNING run_id AS id
             """;
 
     private static final String SWEPT =
             "UPDATE carillon.node SET swept_at = carillon.clock() WHERE id = ANY (:dead::uuid[])";
 
-    private static final String RUNS_OF = "SELECT r.id FROM carillon.run r WHERE r.owner IS NOT NULL AND " + LOST;
-
     private final Database database;
+    private final Database patient;
     private final Partitions partitions;
+    private final CancelOrders cancels;
 
-    Sweeper(Database database, Partitions partitions) {
+    Sweeper(Database database, Database patient, Partitions partitions, CancelOrders cancels) {
         this.database = database;
+        this.patient = patient;
         this.partitions = partitions;
+        this.cancels = cancels;
+    }
+
+    private record Lost(String project, RunId run, int attempt, UUID owner) {
+        static Lost read(Row row) throws SQLException {
+            return new Lost(
+                    row.text("project"), AttemptRows.runId(row, "id"), row.integer("attempt"), row.uuid("owner"));
+        }
     }
 
     Swept sweep(int crashLimit) {
         List<UUID> dead = database.single(session -> session.query(UNSWEPT).list(row -> row.uuid("id")));
-        if (dead.isEmpty() && !anyExpired()) return new Swept(0, 0, 0);
+        Optional<List<Lost>> held = dead.isEmpty() ? Optional.empty() : heldBy(dead);
+        List<Lost> lost = new ArrayList<>(
+                database.single(session -> session.query(EXPIRED).list(Lost::read)));
+        held.ifPresent(lost::addAll);
+        lost.sort(Comparator.comparing(Lost::run));
+        int quarantined = 0;
+        int released = 0;
+        for (int from = 0; from < lost.size(); from += GROUP) {
+            List<Lost> group = lost.subList(from, Math.min(lost.size(), from + GROUP));
+            quarantined += writing(
+                    group,
+                    session -> count(rows(session.query(QUARANTINE), group).number("limit", crashLimit)));
+            released += writing(group, session -> count(rows(session.query(RELEASE), group)));
+        }
+        if (released > 0) cancels.settle();
+        // What somebody else had locked may still be held: then the next sweep decides.
+        if (held.isEmpty() || quarantined + released < lost.size()) return new Swept(0, released, quarantined);
+        database.single(session -> session.query(SWEPT).uuids("dead", dead).update());
+        return new Swept(dead.size(), released, quarantined);
+    }
+
+    /** What the dead hold; empty: another node is looking already. */
+    private Optional<List<Lost>> heldBy(List<UUID> dead) {
+        return patient.transaction(session -> {
+            boolean mine =
+                    session.query(TRY_LOCK).first(row -> row.flag("mine")).orElse(false);
+            if (!mine) return Optional.empty();
+            return Optional.of(session.query(HELD_BY_DEAD).uuids("dead", dead).list(Lost::read));
+        });
+    }
+
+    private int writing(List<Lost> group, Database.Work<Integer> work) {
         try {
-            return release(dead, crashLimit);
+            return database.single(work);
         } catch (StorageException failure) {
             if (!failure.partitionMissing()) throw failure;
-            partitions.createForRuns(database.single(
-                    session -> session.query(RUNS_OF).uuids("dead", dead).list(row -> row.uuid("id"))));
-            return release(dead, crashLimit);
+            partitions.createForRuns(
+                    group.stream().map(lost -> lost.run().value()).toList());
+            return database.single(work);
         }
     }
 
-    private boolean anyExpired() {
-        return database.single(session ->
-                session.query(EXPIRED).first(row -> row.flag("there")).orElse(false));
-    }
-
-    private Swept release(List<UUID> dead, int crashLimit) {
-        return database.transaction(session -> {
-            int quarantined =
-                    count(session.query(QUARANTINE).uuids("dead", dead).number("limit", crashLimit));
-            int released = count(session.query(RELEASE).uuids("dead", dead));
-            session.query(SWEPT).uuids("dead", dead).update();
-            return new Swept(dead.size(), released, quarantined);
-        });
+    private static Query rows(Query query, List<Lost> group) throws SQLException {
+        return query.column("projects", "text", group, Lost::project)
+                .column("ids", "uuid", group, lost -> lost.run().value())
+                .column("attempts", "int4", group, Lost::attempt)
+                .column("owners", "uuid", group, Lost::owner);
     }
 
     private static int count(Query query) throws SQLException {

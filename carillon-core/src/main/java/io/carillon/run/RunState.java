@@ -9,7 +9,11 @@ public enum RunState {
     SUCCEEDED,
     DEAD,
     CANCELLED,
-    QUARANTINED;
+    QUARANTINED,
+    /** A tick that was not to run, such as of a paused schedule. */
+    SKIPPED,
+    /** A tick that nobody started in time. */
+    MISSED;
 
     /** The word in SQL, logs and on the wire. */
     public String text() {

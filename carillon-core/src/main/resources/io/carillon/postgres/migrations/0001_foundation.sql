@@ -106,7 +106,7 @@ CREATE INDEX run_ready ON carillon.run (ready_at);
 CREATE UNIQUE INDEX run_instant ON carillon.run (schedule_id, planned_at) WHERE origin IN ('tick', 'backfill');
 CREATE UNIQUE INDEX run_key ON carillon.run (project, queue, key) WHERE key IS NOT NULL;
 CREATE INDEX run_leased ON carillon.run (leased_until) WHERE leased_until IS NOT NULL;
-CREATE INDEX run_parked ON carillon.run (parked, due_at) WHERE parked IS NOT NULL;
+CREATE INDEX run_parked ON carillon.run (parked, target_name, due_at) WHERE parked IS NOT NULL;
 -- Late ticks are found without wading through a backlog; once a run was claimed and let go its start_by is infinity.
 CREATE INDEX run_start_by ON carillon.run (start_by) WHERE start_by < 'infinity';
 
