@@ -1,0 +1,174 @@
+package io.carillon.it.migration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.postgres.Migrator;
+import io.carillon.postgres.SchemaMode;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Locks that others hold, users with few rights, pools with settings of their own. */
+class MigratorSurroundingsTest {
+    private static final String WAITS_FOR_A_LOCK =
+            "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+    private final TestDatabase database = TestDatabase.empty();
+    private final String role = database.name() + "_role";
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    @Test
+    void gives_up_after_its_patience_and_names_the_session_that_migrates() throws Exception {
+        new Migrator(database.dataSource()).run(SchemaMode.AUTO);
+        database.execute("DROP SCHEMA carillon CASCADE");
+        try (Connection other = database.dataSource().getConnection();
+                Statement statement = other.createStatement()) {
+            // The lock is part of the contract between versions, so its number stands here once more.
+            statement.execute("SELECT pg_advisory_lock(x'0ca211104d160001'::bigint)");
+            int pid = other.unwrap(org.postgresql.PGConnection.class).getBackendPID();
+
+            assertThatExceptionOfType(CarillonException.class)
+                    .isThrownBy(() -> new Migrator(database.dataSource())
+                            .patience(Duration.ofMillis(300))
+                            .run(SchemaMode.AUTO))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.STORAGE))
+                    .withMessageContaining("another process is migrating (database session with pid " + pid + ")")
+                    .withMessageContaining("within PT0.3S");
+            statement.execute("SELECT pg_advisory_unlock_all()");
+        }
+    }
+
+    @Test
+    void tries_again_when_a_lock_on_a_table_was_not_to_be_had() throws Exception {
+        database.execute("CREATE SCHEMA carillon");
+        try (Connection other = database.dataSource().getConnection();
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("CREATE TABLE carillon.key_hold (x integer)");
+
+            CompletableFuture<Void> migration =
+                    CompletableFuture.runAsync(() -> new Migrator(database.pool(1)).run(SchemaMode.AUTO));
+            // It waits, lets go after two seconds (so that it does not block others behind it), and waits again.
+            Awaitility.await().until(() -> waitsForALock());
+            Awaitility.await().until(() -> !waitsForALock());
+            Awaitility.await().until(() -> waitsForALock());
+            other.rollback();
+
+            migration.get(20, TimeUnit.SECONDS);
+        }
+        assertThat(Catalog.migrations(database)).hasSize(1);
+    }
+
+    private boolean waitsForALock() {
+        return Catalog.lines(database, WAITS_FOR_A_LOCK).equals(java.util.List.of("t"));
+    }
+
+    @Test
+    void needs_no_right_on_the_database_when_the_schema_is_the_users_own() {
+        PGSimpleDataSource poor = poorUser();
+        try {
+            assertThatExceptionOfType(CarillonException.class)
+                    .isThrownBy(() -> new Migrator(poor).run(SchemaMode.AUTO))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUITABLE_DATA_SOURCE))
+                    .withMessageContaining("permission denied for database " + database.name())
+                    .withMessageContaining("CREATE SCHEMA carillon AUTHORIZATION " + role);
+
+            database.execute("CREATE SCHEMA carillon AUTHORIZATION " + role);
+            new Migrator(poor).run(SchemaMode.AUTO);
+            new Migrator(poor).run(SchemaMode.VALIDATE);
+        } finally {
+            dropRole();
+        }
+    }
+
+    @Test
+    void says_which_rights_it_lacks_in_the_schema_of_another() {
+        PGSimpleDataSource poor = poorUser();
+        try {
+            database.execute("CREATE SCHEMA carillon");
+            assertThatExceptionOfType(CarillonException.class)
+                    .isThrownBy(() -> new Migrator(poor).run(SchemaMode.AUTO))
+                    .withMessageContaining("permission denied for schema carillon");
+
+            new Migrator(database.dataSource()).run(SchemaMode.AUTO);
+            assertThatExceptionOfType(CarillonException.class)
+                    .isThrownBy(() -> new Migrator(poor).run(SchemaMode.VALIDATE))
+                    .withMessageContaining("The user needs USAGE on the schema and SELECT on carillon.migration");
+
+            database.execute("GRANT USAGE ON SCHEMA carillon TO %s; GRANT SELECT ON carillon.migration TO %s"
+                    .formatted(role, role));
+            new Migrator(poor).run(SchemaMode.VALIDATE);
+        } finally {
+            dropRole();
+        }
+    }
+
+    @Test
+    void leaves_a_pooled_connection_as_it_was_whatever_the_pool_prefers() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.jdbcUrl());
+        config.setUsername(database.user());
+        config.setPassword(database.password());
+        config.setMaximumPoolSize(1);
+        config.setAutoCommit(false);
+        config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+        config.setConnectionInitSql("SET statement_timeout = '7s'");
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            new Migrator(pool).run(SchemaMode.AUTO);
+
+            try (Connection connection = pool.getConnection();
+                    Statement statement = connection.createStatement()) {
+                assertThat(connection.getAutoCommit()).isFalse();
+                assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+                try (var row = statement.executeQuery(
+                        "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') || ' ' || current_setting('search_path')")) {
+                    row.next();
+                    assertThat(row.getString(1)).isEqualTo("7s 0 \"$user\", public");
+                }
+                connection.rollback();
+            }
+        }
+    }
+
+    @Test
+    void says_so_when_there_is_no_database() {
+        PGSimpleDataSource nowhere = new PGSimpleDataSource();
+        nowhere.setUrl(database.jdbcUrl());
+        nowhere.setUser(database.user());
+        nowhere.setPassword(database.password());
+        nowhere.setDatabaseName(database.name() + "_missing");
+
+        assertThatExceptionOfType(CarillonException.class)
+                .isThrownBy(() -> new Migrator(nowhere).run(SchemaMode.VALIDATE))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.DATABASE_UNREACHABLE));
+    }
+
+    private PGSimpleDataSource poorUser() {
+        database.execute("CREATE ROLE %s LOGIN PASSWORD 'poor'".formatted(role));
+        PGSimpleDataSource poor = new PGSimpleDataSource();
+        poor.setUrl(database.jdbcUrl());
+        poor.setUser(role);
+        poor.setPassword("poor");
+        return poor;
+    }
+
+    private void dropRole() {
+        database.execute("DROP OWNED BY %s; DROP ROLE %s".formatted(role, role));
+    }
+}

@@ -1,0 +1,106 @@
+package io.carillon.it.migration;
+
+import io.carillon.postgres.Migrator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.sql.DataSource;
+
+/** The migrator as a later version would ship it: the same classes, loaded once more beside further migration files. */
+final class NewerCode {
+    private static final String PLACE = "io/carillon/postgres/migrations/";
+    private final Path directory;
+
+    /** A version that so far brings the files of this one. */
+    NewerCode(Path directory) throws IOException {
+        this.directory = Files.createDirectories(directory.resolve(PLACE));
+        try (InputStream index = Migrator.class.getResourceAsStream("migrations/index.txt")) {
+            Files.write(this.directory.resolve("index.txt"), index.readAllBytes());
+        }
+    }
+
+    NewerCode bringing(String file, String sql) throws IOException {
+        Path index = directory.resolve("index.txt");
+        Files.writeString(directory.resolve(file), sql);
+        Files.writeString(index, Files.readString(index) + file + "\n");
+        return this;
+    }
+
+    void migrate(DataSource dataSource) {
+        Object migrator = migrator(dataSource);
+        invoke(migrator, "run", mode(migrator));
+    }
+
+    String print(DataSource dataSource, int from) {
+        return (String) invoke(migrator(dataSource), "print", from);
+    }
+
+    private Object migrator(DataSource dataSource) {
+        try {
+            URL root = directory.resolve("../../../..").normalize().toUri().toURL();
+            URL core = Migrator.class.getProtectionDomain().getCodeSource().getLocation();
+            return new OwnRoom(root, core)
+                    .loadClass(Migrator.class.getName())
+                    .getConstructor(DataSource.class)
+                    .newInstance(dataSource);
+        } catch (InvocationTargetException e) {
+            throw thrown(e);
+        } catch (ReflectiveOperationException | IOException e) {
+            throw new LinkageError(e.getMessage(), e);
+        }
+    }
+
+    private static Object mode(Object migrator) {
+        try {
+            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.postgres.SchemaMode");
+            return modes.getField("AUTO").get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(e.getMessage(), e);
+        }
+    }
+
+    private static Object invoke(Object migrator, String method, Object argument) {
+        try {
+            Class<?> type = argument instanceof Integer ? int.class : argument.getClass();
+            return migrator.getClass().getMethod(method, type).invoke(migrator, argument);
+        } catch (InvocationTargetException e) {
+            throw thrown(e);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(e.getMessage(), e);
+        }
+    }
+
+    private static RuntimeException thrown(InvocationTargetException e) {
+        return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+    }
+
+    static String text(String... lines) {
+        return String.join("\n", lines) + "\n";
+    }
+
+    /** Defines the classes and finds the files of one package itself; everything else is shared. */
+    private static final class OwnRoom extends URLClassLoader {
+        OwnRoom(URL... urls) {
+            super(urls, NewerCode.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> loaded = findLoadedClass(name);
+                if (loaded != null) return loaded;
+                return name.startsWith("io.carillon.postgres.") ? findClass(name) : super.loadClass(name, resolve);
+            }
+        }
+
+        @Override
+        public URL getResource(String name) {
+            URL own = findResource(name);
+            return own != null ? own : super.getResource(name);
+        }
+    }
+}

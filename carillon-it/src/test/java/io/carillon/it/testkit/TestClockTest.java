@@ -1,0 +1,174 @@
+package io.carillon.it.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestClock;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.postgresql.ds.PGSimpleDataSource;
+
+@CarillonTest
+class TestClockTest {
+    private static final Instant SPRING = Instant.parse("2026-03-29T00:30:00.123456Z");
+    private final TestDatabase database;
+    private final TestClock clock;
+
+    TestClockTest(TestDatabase database, TestClock clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    @BeforeEach
+    void free() {
+        clock.free();
+    }
+
+    @Test
+    void stands_where_it_was_put_and_every_session_sees_it() throws Exception {
+        clock.at(SPRING);
+
+        assertThat(clock.now()).isEqualTo(SPRING);
+        assertThat(clock.stands()).isTrue();
+        assertThat(Rows.of(database.dataSource(), "SELECT extract(epoch FROM carillon.clock())::text"))
+                .containsExactly("1774744200.123456");
+    }
+
+    @Test
+    void stands_again_after_each_step() {
+        clock.at(SPRING);
+
+        clock.advance(Duration.ofHours(24));
+        clock.advance(Duration.ofNanos(-1_000));
+
+        assertThat(clock.now()).isEqualTo(Instant.parse("2026-03-30T00:30:00.123455Z"));
+    }
+
+    @Test
+    void runs_ahead_of_real_time_when_it_was_not_stopped() {
+        clock.advance(Duration.ofDays(400));
+        clock.advance(Duration.ofDays(1));
+
+        Instant first = clock.now();
+
+        assertThat(clock.stands()).isFalse();
+        assertThat(clock.now()).isAfter(first);
+        assertThat(first).isCloseTo(realTime().plus(Duration.ofDays(401)), within(1, ChronoUnit.MINUTES));
+    }
+
+    @Test
+    void tells_real_time_again_once_it_is_free() {
+        clock.advance(Duration.ofDays(1));
+        clock.at(SPRING);
+
+        clock.free();
+
+        assertThat(clock.now()).isCloseTo(realTime(), within(1, ChronoUnit.MINUTES));
+    }
+
+    @Test
+    void wakes_every_engine_with_each_change() throws Exception {
+        try (Connection listening = database.dataSource().getConnection();
+                Statement statement = listening.createStatement()) {
+            statement.execute("LISTEN carillon");
+            List<String> heard = new ArrayList<>();
+
+            clock.at(SPRING);
+            heard.addAll(heard(listening));
+            clock.advance(Duration.ofSeconds(1));
+            heard.addAll(heard(listening));
+            clock.free();
+            heard.addAll(heard(listening));
+
+            assertThat(heard).containsExactly("look", "look", "look");
+            statement.execute("UNLISTEN *");
+        }
+    }
+
+    private static List<String> heard(Connection listening) throws Exception {
+        List<String> heard = new ArrayList<>();
+        for (PGNotification each : listening.unwrap(PGConnection.class).getNotifications(10_000)) {
+            heard.add(each.getParameter());
+        }
+        return heard;
+    }
+
+    @Test
+    void moves_no_other_database() throws Exception {
+        try (TestDatabase other = TestDatabase.migrated()) {
+            clock.at(SPRING);
+
+            assertThat(Rows.of(other.dataSource(), "SELECT (carillon.clock() = statement_timestamp())::text"))
+                    .containsExactly("true");
+        }
+    }
+
+    @Test
+    void may_still_bound_an_index_range() throws Exception {
+        clock.at(SPRING);
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
+
+            assertThat(
+                            Rows.of(
+                                    connection,
+                                    "EXPLAIN SELECT 1 FROM carillon.run WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1"))
+                    .anyMatch(line -> line.contains("Index Cond: (ready_at <= carillon.clock())"));
+            connection.rollback();
+        }
+    }
+
+    @Test
+    void refuses_a_database_the_kit_did_not_make() {
+        PGSimpleDataSource foreign = new PGSimpleDataSource();
+        foreign.setUrl(database.jdbcUrl());
+        foreign.setUser(database.user());
+        foreign.setPassword(database.password());
+        foreign.setDatabaseName("postgres");
+
+        assertThatExceptionOfType(CarillonException.class)
+                .isThrownBy(() -> TestClock.on(foreign))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUITABLE_DATA_SOURCE))
+                .withMessageContaining("postgres")
+                .withMessageContaining("was not made by the test kit");
+    }
+
+    @Test
+    void may_be_taken_in_hand_by_many_at_once() {
+        try (TestDatabase fresh = TestDatabase.migrated()) {
+            List<CompletableFuture<TestClock>> clocks = new ArrayList<>();
+            for (int i = 0; i < 8; i++) clocks.add(CompletableFuture.supplyAsync(fresh::clock));
+
+            assertThat(clocks)
+                    .allSatisfy(each -> assertThat(each.join().stands()).isFalse());
+        }
+    }
+
+    private Instant realTime() {
+        try {
+            return Instant.parse(Rows.of(
+                            database.dataSource(),
+                            "SELECT to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+                    .get(0));
+        } catch (java.sql.SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package io.carillon.it.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.run.HandlerType;
+import io.carillon.testkit.CarillonKit;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.FaultProxy;
+import io.carillon.testkit.NodeProcess;
+import io.carillon.testkit.TestClock;
+import io.carillon.testkit.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Every Java block of docs/testing.md stands in this file, so it compiles and does what the page says. */
+class TestingPageTest {
+    private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+    record Reminder(String order) {}
+
+    static final HandlerType<Reminder> REMIND = HandlerType.of("reminder.send", Reminder.class);
+
+    @Test
+    void shows_only_code_that_is_compiled_here() throws Exception {
+        String page = Files.readString(Path.of("..", "docs", "testing.md"));
+        String source =
+                stripped(Files.readString(Path.of("src/test/java/io/carillon/it/testkit/TestingPageTest.java")));
+
+        List<String> blocks = BLOCK.matcher(page)
+                .results()
+                .map((MatchResult match) -> match.group(1))
+                .toList();
+
+        assertThat(blocks).hasSizeGreaterThan(4);
+        assertThat(blocks).allSatisfy(block -> assertThat(source).contains(stripped(block)));
+    }
+
+    private static String stripped(String code) {
+        return code.lines().map(String::strip).filter(line -> !line.isEmpty()).collect(Collectors.joining("\n"));
+    }
+
+    /** Stands for the application of the page's reader. */
+    static final class Shop {
+        private final SampleRuns runs;
+
+        Shop(TestDatabase database) {
+            runs = new SampleRuns(database);
+        }
+
+        void place(String order) {
+            runs.waiting(REMIND.name(), "remind:" + order, 24 * 3600);
+        }
+    }
+
+    @Nested
+    @CarillonTest(at = "2026-03-29T00:30:00Z")
+    class ReminderTest {
+        private final CarillonKit kit;
+        private final Shop shop;
+
+        ReminderTest(CarillonKit kit) {
+            this.kit = kit;
+            this.shop = new Shop(kit.database());
+        }
+
+        @BeforeEach
+        void clear() {
+            kit.database().clear();
+        }
+
+        @Test
+        void reminds_one_day_after_the_order() {
+            shop.place("17");
+
+            assertThat(kit).enqueued(REMIND).withKey("remind:17").dueIn(Duration.ofHours(24));
+        }
+
+        @Test
+        void asks_about_runs() {
+            shop.place("17");
+
+            kit.run(REMIND).waiting().onAttempt(0);
+            assertThat(kit).enqueued(REMIND).times(1);
+        }
+
+        @Test
+        void moves_the_clock(TestClock clock) {
+            clock.at(Instant.parse("2026-10-25T00:30:00Z")); // stands still
+            clock.advance(Duration.ofHours(1)); // stands still an hour later
+            clock.free(); // real time
+            clock.advance(Duration.ofDays(30)); // runs on, thirty days ahead
+            clock.free();
+        }
+
+        @Test
+        void breaks_the_network(TestDatabase database, FaultProxy proxy) throws Exception {
+            database.execute("CREATE TABLE invoice (id integer)");
+            DataSource dataSource = proxy.dataSource();
+
+            proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO invoice"), 1);
+
+            assertThatThrownBy(() -> post(dataSource)).isInstanceOf(SQLException.class);
+            assertThat(proxy.strikes()).isEqualTo(1);
+            assertThat(Rows.of(database.dataSource(), "SELECT id FROM invoice")).containsExactly("1");
+        }
+
+        private void post(DataSource dataSource) throws SQLException {
+            try (Connection connection = dataSource.getConnection();
+                    var statement = connection.createStatement()) {
+                statement.execute("INSERT INTO invoice VALUES (1)");
+            }
+        }
+
+        @Test
+        void kills_a_node(TestDatabase database) {
+            try (NodeProcess node = NodeProcess.start(ShopNode.class, database.jdbcUrl())) {
+                node.awaitLine("working", Duration.ofSeconds(30));
+                node.kill9(); // or stop() and cont(): a long pause of its machine
+            }
+        }
+
+        @Test
+        void ends_sessions(TestDatabase database) throws Exception {
+            try (Connection open = database.dataSource().getConnection()) {
+                assertThat(open.isValid(1)).isTrue();
+                assertThat(database.terminateSessions()).isPositive();
+            }
+        }
+    }
+
+    /** A node of the reader's application. */
+    static final class ShopNode {
+        public static void main(String[] arguments) throws Exception {
+            System.out.println("working on " + arguments[0]);
+            Thread.currentThread().join();
+        }
+    }
+}
