@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Borrows a connection for one statement or one short transaction and bounds both in time. Nothing is set on the session itself: connections go back to
@@ -69,19 +70,31 @@ final class Database {
     private <T> T on(boolean autoCommit, OnConnection<T> work) throws SQLException {
         Connection connection = source.borrow();
         boolean fine = false;
+        @Nullable Manners before = null;
         try {
-            boolean autoCommitBefore = connection.getAutoCommit();
-            int timeoutBefore = connection.getNetworkTimeout();
-            if (autoCommitBefore != autoCommit) connection.setAutoCommit(autoCommit);
+            before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
+            if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
             // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
             connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + 5) * 1000);
             T result = work.apply(connection);
-            if (autoCommitBefore != autoCommit) connection.setAutoCommit(autoCommitBefore);
-            connection.setNetworkTimeout(SAME_THREAD, timeoutBefore);
             fine = true;
             return result;
         } finally {
+            if (before != null) before.restore(connection);
             source.giveBack(connection, fine);
+        }
+    }
+
+    /** How a connection came; not every pool puts that right by itself. */
+    private record Manners(boolean autoCommit, int networkTimeout) {
+        void restore(Connection connection) {
+            try {
+                if (connection.isClosed()) return;
+                connection.setNetworkTimeout(SAME_THREAD, networkTimeout);
+                if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
+            } catch (SQLException broken) {
+                // The connection is gone; its pool finds out when it is returned.
+            }
         }
     }
 
