@@ -1,6 +1,5 @@
 package io.carillon.postgres;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.LocalDate;
@@ -18,7 +17,12 @@ final class Partitions {
     private static final String DAYS_AHEAD = """
             SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
             """;
-    private static final String EXISTS = "SELECT to_regclass(:name) IS NOT NULL AS there";
+    private static final String ATTACHED =
+            "SELECT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass(:name)) AS there";
+
+    private static final String LEFT_OVER =
+            "SELECT obj_description(to_regclass(:name), 'pg_class') = '" + PartitionRemoval.MARK + "' AS there";
+
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
@@ -46,30 +50,29 @@ final class Partitions {
         int created = 0;
         for (String table : TABLES) {
             String name = "carillon." + table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
-            if (exists(name)) continue;
-            database.transaction(session -> {
+            if (database.single(session -> is(session, ATTACHED, name))) continue;
+            boolean mine = database.transaction(session -> {
                 session.query(LOCK).list(row -> row);
-                if (session.query(EXISTS)
-                        .text("name", name)
-                        .first(row -> row.flag("there"))
-                        .orElse(false)) return false;
-                attach(session.connection(), table, name, day);
+                if (is(session, ATTACHED, name)) return false;
+                attach(session, table, name, day);
                 return true;
             });
-            created++;
+            if (mine) created++;
         }
         return created;
     }
 
-    private boolean exists(String name) {
-        return database.single(session -> session.query(EXISTS)
+    private static boolean is(Session session, String question, String name) throws SQLException {
+        return session.query(question)
                 .text("name", name)
                 .first(row -> row.flag("there"))
-                .orElse(false));
+                .orElse(false);
     }
 
-    private static void attach(Connection connection, String table, String name, LocalDate day) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
+    private static void attach(Session session, String table, String name, LocalDate day) throws SQLException {
+        boolean leftOver = is(session, LEFT_OVER, name);
+        try (Statement statement = session.connection().createStatement()) {
+            if (leftOver) statement.execute("DROP TABLE " + name);
             statement.execute(
                     "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
             statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('"

@@ -47,7 +47,7 @@ public final class PostgresStorage implements Storage {
         runDesk = new DeskRepository(database, partitions);
         plans = new PlanRepository(database, partitions);
         schedules = new ScheduleRepository(database, planner, new ScheduleFuture(database, partitions));
-        housekeeping = new HousekeepingRepository(database, partitions);
+        housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
         projects = new ProjectRepository(database);
     }
