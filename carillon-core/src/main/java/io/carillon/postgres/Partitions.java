@@ -4,16 +4,16 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
-import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
-import java.util.UUID;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /** The daily partitions of the history tables: made ahead, made when missing, dropped when old. */
 final class Partitions {
     static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
 
-    private static final String DAYS_OF_RUNS =
-            "SELECT DISTINCT day::text AS day FROM carillon.run WHERE id = ANY (:ids::uuid[])";
     private static final String DAYS_AHEAD = """
             SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
             """;
@@ -31,11 +31,18 @@ final class Partitions {
         this.database = database;
     }
 
-    /** Creates what the runs with these ids will need when they end. */
-    void createForRuns(Collection<UUID> runs) {
-        List<LocalDate> days = database.single(session ->
-                session.query(DAYS_OF_RUNS).uuids("ids", runs).list(row -> LocalDate.parse(row.text("day"))));
-        days.forEach(this::create);
+    /** Does work of its own transaction that may miss partitions: each that it misses is created and the work repeated. */
+    <T> T completing(Supplier<T> work) {
+        Set<LocalDate> created = new HashSet<>();
+        while (true) {
+            try {
+                return work.get();
+            } catch (StorageException failure) {
+                Optional<LocalDate> missing = failure.missingDay();
+                if (missing.isEmpty() || !created.add(missing.get())) throw failure;
+                create(missing.get());
+            }
+        }
     }
 
     /** Creates yesterday to {@code daysAhead}; returns how many were missing. */

@@ -143,21 +143,7 @@ final class PlanRepository implements PlanStore {
     @Override
     public int write(List<TickPlan> plans) {
         if (plans.isEmpty()) return 0;
-        try {
-            return database.single(session -> write(session, plans));
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            plans.stream()
-                    .flatMap(plan -> plan.gaps().stream())
-                    .map(gap -> gap.to().atOffset(java.time.ZoneOffset.UTC).toLocalDate())
-                    .distinct()
-                    .forEach(partitions::create);
-            partitions.createForRuns(plans.stream()
-                    .flatMap(plan -> plan.late().stream())
-                    .map(TickPlan.Verdict::run)
-                    .toList());
-            return database.single(session -> write(session, plans));
-        }
+        return partitions.completing(() -> database.single(session -> write(session, plans)));
     }
 
     static int write(Session session, List<TickPlan> unordered) throws SQLException {

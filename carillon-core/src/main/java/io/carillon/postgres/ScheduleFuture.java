@@ -5,10 +5,6 @@ import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.When;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -56,15 +52,9 @@ final class ScheduleFuture {
             SELECT pg_notify('carillon', 'work ' || :queue || ' ' || :project || ' ' || (extract(epoch FROM :first::timestamptz) * 1000)::bigint)
             """;
 
-    private static final String UNSTARTED_DAYS = """
-            SELECT DISTINCT day::text AS day FROM carillon.run WHERE origin = 'tick' AND attempt = 0 AND owner IS NULL AND ready_at <= carillon.clock()
-            """;
-
-    private final Database database;
     private final Partitions partitions;
 
-    ScheduleFuture(Database database, Partitions partitions) {
-        this.database = database;
+    ScheduleFuture(Partitions partitions) {
         this.partitions = partitions;
     }
 
@@ -137,21 +127,8 @@ final class ScheduleFuture {
                 .update();
     }
 
-    /** Repeats the work once with the partitions it missed. */
+    /** Repeats the work with the partitions it missed. */
     <T> T retrying(Supplier<T> work) {
-        try {
-            return work.get();
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            List<LocalDate> days = new ArrayList<>(database.single(
-                    session -> session.query(UNSTARTED_DAYS).list(row -> LocalDate.parse(row.text("day")))));
-            days.forEach(partitions::create);
-            partitions.createAhead(1);
-            return work.get();
-        }
-    }
-
-    static LocalDate day(Instant instant) {
-        return instant.atOffset(ZoneOffset.UTC).toLocalDate();
+        return partitions.completing(work);
     }
 }
