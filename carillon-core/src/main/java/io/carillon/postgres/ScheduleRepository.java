@@ -69,7 +69,9 @@ final class ScheduleRepository implements ScheduleDesk {
               (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
             SELECT project, :id, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger',
                    target, target_name, codec, payload, policy
-              FROM carillon.schedule s WHERE project = :project AND name = :name
+              FROM carillon.schedule s
+             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.id = :id)
+            ON CONFLICT DO NOTHING
             """;
 
     private final Database database;
@@ -185,12 +187,11 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public Optional<RunId> trigger(String project, String name) {
-        RunId run = RunId.next();
+    public boolean trigger(String project, String name, RunId run) {
         int stored = database.single(session -> named(session.query(TRIGGER), project, name)
                 .uuid("id", run.value())
                 .update());
-        return stored == 1 ? Optional.of(run) : Optional.empty();
+        return stored == 1 || get(project, name).isPresent();
     }
 
     @Override
