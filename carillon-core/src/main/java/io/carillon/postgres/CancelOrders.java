@@ -1,8 +1,5 @@
 package io.carillon.postgres;
 
-import java.util.List;
-import java.util.UUID;
-
 /** Keeps the word given to whoever cancelled a running run: should the run be let go instead of ended, it ends here. */
 final class CancelOrders {
     // From the orders, which are few, to their runs; a statement of its own, so that it sees every order given before
@@ -26,8 +23,6 @@ final class CancelOrders {
             RETURNING id
             """;
 
-    private static final String ORDERED = "SELECT run_id FROM carillon.cancel_request";
-
     private final Database database;
     private final Partitions partitions;
 
@@ -38,19 +33,8 @@ final class CancelOrders {
 
     /** To be called whenever runs were let go; returns how many it ended. */
     int settle() {
-        try {
-            return write();
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            List<UUID> ordered =
-                    database.single(session -> session.query(ORDERED).list(row -> row.uuid("run_id")));
-            partitions.createForRuns(ordered);
-            return write();
-        }
-    }
-
-    private int write() {
-        return database.single(session -> session.query(END_LET_GO).list(row -> row.uuid("id")))
-                .size();
+        return partitions.completing(() -> database.single(
+                        session -> session.query(END_LET_GO).list(row -> row.uuid("id")))
+                .size());
     }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 
 /** Instants on their way to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities. */
 final class DatabaseTime {
@@ -19,6 +20,11 @@ final class DatabaseTime {
         if (time.equals(OffsetDateTime.MAX)) return Instant.MAX;
         if (time.equals(OffsetDateTime.MIN)) return Instant.MIN;
         return time.toInstant();
+    }
+
+    /** To the microsecond, as the driver and PostgreSQL round. */
+    static Instant rounded(Instant instant) {
+        return instant.plusNanos(500).truncatedTo(ChronoUnit.MICROS);
     }
 
     /** The text form for arrays. */

@@ -136,13 +136,8 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public Cancellation cancel(String project, RunId run, String reason) {
-        try {
-            return tryCancel(project, run, Text.clean(reason));
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            partitions.createForRuns(List.of(run.value()));
-            return tryCancel(project, run, Text.clean(reason));
-        }
+        String clean = Text.clean(reason);
+        return partitions.completing(() -> tryCancel(project, run, clean));
     }
 
     /** A run may be claimed or end between two of the three looks: then they are taken again. */

@@ -7,10 +7,12 @@ import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -154,9 +156,10 @@ final class Endings {
             try {
                 return !write(session, owner, kind, List.of(ended)).isEmpty();
             } catch (SQLException failure) {
-                if (!new StorageException(failure).partitionMissing()) throw failure;
+                Optional<LocalDate> missing = new StorageException(failure).missingDay();
+                if (missing.isEmpty()) throw failure;
                 transaction.rollback(before);
-                createPartitions(List.of(ended));
+                partitions.create(missing.get());
                 return !write(session, owner, kind, List.of(ended)).isEmpty();
             }
         } catch (SQLException failure) {
@@ -166,7 +169,7 @@ final class Endings {
 
     private List<Fence> splitting(UUID owner, Kind kind, List<Ended> group) {
         try {
-            return writeWithPartitions(owner, kind, group);
+            return partitions.completing(() -> database.single(session -> write(session, owner, kind, group)));
         } catch (StorageException failure) {
             if (!failure.rowAtFault()) throw failure;
             if (group.size() == 1) {
@@ -183,21 +186,6 @@ final class Endings {
             accepted.addAll(splitting(owner, kind, group.subList(half, group.size())));
             return accepted;
         }
-    }
-
-    private List<Fence> writeWithPartitions(UUID owner, Kind kind, List<Ended> group) {
-        try {
-            return database.single(session -> write(session, owner, kind, group));
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            createPartitions(group);
-            return database.single(session -> write(session, owner, kind, group));
-        }
-    }
-
-    private void createPartitions(List<Ended> group) {
-        partitions.createForRuns(
-                group.stream().map(one -> one.attempt().run().value()).toList());
     }
 
     private static List<Fence> write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {

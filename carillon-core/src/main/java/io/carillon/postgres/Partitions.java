@@ -1,28 +1,32 @@
 package io.carillon.postgres;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
-import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
-import java.util.UUID;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /** The daily partitions of the history tables: made ahead, made when missing, dropped when old. */
 final class Partitions {
     static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
 
-    private static final String DAYS_OF_RUNS =
-            "SELECT DISTINCT day::text AS day FROM carillon.run WHERE id = ANY (:ids::uuid[])";
     private static final String DAYS_AHEAD = """
             SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
             """;
-    // Not to_regclass: inside a transaction it answers from a cache that does not know what others created meanwhile.
-    private static final String EXISTS = """
-            SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                            WHERE n.nspname = 'carillon' AND c.relname = :name) AS there
+    // Not to_regclass: inside a transaction it may answer from a cache that does not know what others created
+    // meanwhile.
+    private static final String ATTACHED = """
+            SELECT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+                            WHERE n.nspname || '.' || c.relname = :name) AS there
             """;
+
+    private static final String LEFT_OVER =
+            "SELECT obj_description(to_regclass(:name), 'pg_class') = '" + PartitionRemoval.MARK + "' AS there";
+
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
@@ -31,11 +35,18 @@ final class Partitions {
         this.database = database;
     }
 
-    /** Creates what the runs with these ids will need when they end. */
-    void createForRuns(Collection<UUID> runs) {
-        List<LocalDate> days = database.single(session ->
-                session.query(DAYS_OF_RUNS).uuids("ids", runs).list(row -> LocalDate.parse(row.text("day"))));
-        days.forEach(this::create);
+    /** Does work of its own transaction that may miss partitions: each that it misses is created and the work repeated. */
+    <T> T completing(Supplier<T> work) {
+        Set<LocalDate> created = new HashSet<>();
+        while (true) {
+            try {
+                return work.get();
+            } catch (StorageException failure) {
+                Optional<LocalDate> missing = failure.missingDay();
+                if (missing.isEmpty() || !created.add(missing.get())) throw failure;
+                create(missing.get());
+            }
+        }
     }
 
     /** Creates yesterday to {@code daysAhead}; returns how many were missing. */
@@ -49,35 +60,34 @@ final class Partitions {
     int create(LocalDate day) {
         int created = 0;
         for (String table : TABLES) {
-            String name = table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
-            if (exists(name)) continue;
-            database.transaction(session -> {
+            String name = "carillon." + table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
+            if (database.single(session -> is(session, ATTACHED, name))) continue;
+            boolean mine = database.transaction(session -> {
                 session.query(LOCK).list(row -> row);
-                if (session.query(EXISTS)
-                        .text("name", name)
-                        .first(row -> row.flag("there"))
-                        .orElse(false)) return false;
-                attach(session.connection(), table, name, day);
+                if (is(session, ATTACHED, name)) return false;
+                attach(session, table, name, day);
                 return true;
             });
-            created++;
+            if (mine) created++;
         }
         return created;
     }
 
-    private boolean exists(String name) {
-        return database.single(session -> session.query(EXISTS)
+    private static boolean is(Session session, String question, String name) throws SQLException {
+        return session.query(question)
                 .text("name", name)
                 .first(row -> row.flag("there"))
-                .orElse(false));
+                .orElse(false);
     }
 
-    private static void attach(Connection connection, String table, String name, LocalDate day) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE carillon." + name + " (LIKE carillon." + table
-                    + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
-            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION carillon." + name
-                    + " FOR VALUES FROM ('" + day + "') TO ('" + day.plusDays(1) + "')");
+    private static void attach(Session session, String table, String name, LocalDate day) throws SQLException {
+        boolean leftOver = is(session, LEFT_OVER, name);
+        try (Statement statement = session.connection().createStatement()) {
+            if (leftOver) statement.execute("DROP TABLE " + name);
+            statement.execute(
+                    "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
+            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('"
+                    + day + "') TO ('" + day.plusDays(1) + "')");
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.carillon.postgres;
 
-import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.store.PlanStore;
@@ -10,9 +9,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Planning by compare-and-set: read, compute, and write only where cursor and version still are what was read. */
 final class PlanRepository implements PlanStore {
@@ -24,55 +27,64 @@ final class PlanRepository implements PlanStore {
              ORDER BY s.next_at LIMIT :limit
             """;
 
-    // Ticks nobody started in time. Their schedules are found by the ticks, at the cost of the late ones only.
+    // Ticks nobody started in time. Their schedules are found by the ticks, at the cost of the late ones only: the
+    // index
+    // holds no others, and knows it only where the condition says so.
     private static final String WITH_LATE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
              WHERE s.paused_at IS NULL
-               AND s.id IN (SELECT r.schedule_id FROM carillon.run r
-                             WHERE r.start_by <= carillon.clock() AND r.owner IS NULL AND r.attempt = 0 LIMIT 5000)
+               AND (s.project, s.id) IN (SELECT r.project, r.schedule_id FROM carillon.run r
+                                          WHERE r.start_by < 'infinity' AND r.start_by <= carillon.clock() AND r.owner IS NULL AND r.attempt = 0
+                                          ORDER BY r.start_by LIMIT 5000)
              LIMIT :limit
             """;
 
     // Also late runs that an earlier settlement let through and that nobody started yet: run-once means one of them
-    // all.
+    // all. None of them is planned for later.
     private static final String LATE_TICKS = """
             SELECT r.id, r.schedule_id, r.planned_at FROM carillon.run r
-             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.origin = 'tick' AND r.owner IS NULL AND r.attempt = 0
+             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL AND r.attempt = 0
                AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.due_at <= carillon.clock()))
             """;
 
-    // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait.
+    // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
+    // schedule has its slice of the arrays: joining them would compare every tick with every schedule.
     private static final String WRITE = """
             WITH wanted AS (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
-                                   :nexts::timestamptz[], :tickCounts::bigint[], :lateCounts::bigint[])
-                AS w(project, id, version, old, cursor, next_at, ticks, late)),
+                                   :nexts::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :lateFirsts::int[], :lateLasts::int[],
+                                   :gapFirsts::int[], :gapLasts::int[])
+                AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
             locked AS (
-              SELECT s.project, s.id, w.late FROM carillon.schedule s JOIN wanted w ON s.project = w.project AND s.id = w.id
+              SELECT w.*, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy
+                FROM carillon.schedule s JOIN wanted w ON s.project = w.project AND s.id = w.id
                WHERE s.cursor = w.old AND s.version = w.version AND s.paused_at IS NULL
                ORDER BY s.id FOR UPDATE OF s SKIP LOCKED),
             late AS (
-              SELECT r.project, r.id, r.schedule_id, v.reason
-                FROM unnest(:lateProjects::text[], :lateIds::uuid[], :lateReasons::text[]) AS v(project, id, reason)
-                JOIN carillon.run r ON r.project = v.project AND r.id = v.id
-                JOIN locked l ON l.id = r.schedule_id
+              SELECT r.project, r.id, r.schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
+                FROM locked l
+                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last])
+                             AS v(id, reason)
+                JOIN carillon.run r ON r.project = l.project AND r.id = v.id AND r.schedule_id = l.id
                WHERE r.owner IS NULL AND r.attempt = 0
                  FOR UPDATE OF r SKIP LOCKED),
+            settled AS (
+              SELECT * FROM (SELECT late.*, count(*) OVER (PARTITION BY schedule_id) AS found FROM late) counted WHERE found = expected),
             valid AS (
-              SELECT l.project, l.id FROM locked l WHERE l.late = (SELECT count(*) FROM late WHERE late.schedule_id = l.id)),
+              SELECT l.* FROM locked l WHERE l.late_last < l.late_first OR l.id IN (SELECT schedule_id FROM settled)),
             moved AS (
-              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at, ticks = s.ticks + w.ticks
-                FROM wanted w JOIN valid v ON v.project = w.project AND v.id = w.id
-               WHERE s.project = w.project AND s.id = w.id
+              UPDATE carillon.schedule s SET cursor = v.cursor, next_at = v.next_at, ticks = s.ticks + v.tick_last - v.tick_first + 1
+                FROM valid v
+               WHERE s.project = v.project AND s.id = v.id
               RETURNING s.id),
             let_through AS (
               UPDATE carillon.run r SET start_by = 'infinity'
-                FROM late JOIN valid v ON v.id = late.schedule_id
-               WHERE r.project = late.project AND r.id = late.id AND late.reason IS NULL AND r.start_by < 'infinity'),
+                FROM settled t
+               WHERE r.project = t.project AND r.id = t.id AND t.reason IS NULL AND t.start_by < 'infinity'),
             dropped AS (
-              DELETE FROM carillon.run r USING late JOIN valid v ON v.id = late.schedule_id
-               WHERE r.project = late.project AND r.id = late.id AND late.reason IS NOT NULL
-              RETURNING r.*, late.reason AS why),
+              DELETE FROM carillon.run r USING settled t
+               WHERE r.project = t.project AND r.id = t.id AND t.reason IS NOT NULL
+              RETURNING r.*, t.reason AS why),
             missed AS (
               INSERT INTO carillon.run_history
                 (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
@@ -82,23 +94,30 @@ final class PlanRepository implements PlanStore {
                 FROM dropped),
             gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
-              SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason, w.version
-                FROM unnest(:gapIds::uuid[], :gapFroms::timestamptz[], :gapTos::timestamptz[], :gapCounts::bigint[], :gapStates::text[],
-                            :gapReasons::text[]) AS g(id, from_at, to_at, count, state, reason)
-                JOIN valid v ON v.id = g.id JOIN wanted w ON w.id = g.id),
+              SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason, v.version
+                FROM valid v
+                CROSS JOIN LATERAL unnest((:gapFroms::timestamptz[])[v.gap_first : v.gap_last], (:gapTos::timestamptz[])[v.gap_first : v.gap_last],
+                                          (:gapCounts::bigint[])[v.gap_first : v.gap_last], (:gapStates::text[])[v.gap_first : v.gap_last],
+                                          (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
             born AS (
               INSERT INTO carillon.run
                 (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
-              SELECT s.project, t.id, s.queue, s.class, t.due_at, t.due_at, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, s.id,
-                     'tick', s.target, s.target_name, s.codec, s.payload, s.policy
-                FROM unnest(:tickSchedules::uuid[], :tickIds::uuid[], :tickPlanned::timestamptz[], :tickDue::timestamptz[], :tickStartBy::timestamptz[])
-                       AS t(schedule_id, id, planned_at, due_at, start_by)
-                JOIN valid v ON v.id = t.schedule_id
-                JOIN carillon.schedule s ON s.project = v.project AND s.id = v.id
+              SELECT v.project, t.id, v.queue, v.class, t.due_at, t.due_at, t.start_by, t.planned_at, day.of_tick, v.id,
+                     'tick', v.target, v.target_name, v.codec, v.payload, v.policy
+                FROM valid v
+                CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
+                                          (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
+                                          (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by)
+                CROSS JOIN LATERAL (SELECT (t.planned_at AT TIME ZONE 'UTC')::date AS of_tick) day
+               -- an edit rewinds the cursor; what somebody cancelled ahead of time has its line already
+               WHERE NOT coalesce((SELECT true FROM carillon.run_history h
+                                    WHERE h.schedule_id = v.id AND h.planned_at = t.planned_at AND h.day = day.of_tick
+                                      AND h.origin IN ('tick', 'backfill') LIMIT 1), false)
               ON CONFLICT DO NOTHING)
             SELECT count(*) AS moved FROM moved
             """;
 
+    private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
 
@@ -111,7 +130,7 @@ final class PlanRepository implements PlanStore {
     public DueSchedules due(Duration lookAhead, int limit) {
         return database.single(session -> {
             Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
-            Map<UUID, Schedule> schedules = new HashMap<>();
+            Map<UUID, Schedule> schedules = new LinkedHashMap<>();
             session.query(DUE)
                     .seconds("ahead", lookAhead)
                     .number("limit", limit)
@@ -140,23 +159,21 @@ final class PlanRepository implements PlanStore {
         return late;
     }
 
+    /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
     @Override
     public int write(List<TickPlan> plans) {
         if (plans.isEmpty()) return 0;
         try {
-            return database.single(session -> write(session, plans));
+            return partitions.completing(() -> database.single(session -> write(session, plans)));
         } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            plans.stream()
-                    .flatMap(plan -> plan.gaps().stream())
-                    .map(gap -> gap.to().atOffset(java.time.ZoneOffset.UTC).toLocalDate())
-                    .distinct()
-                    .forEach(partitions::create);
-            partitions.createForRuns(plans.stream()
-                    .flatMap(plan -> plan.late().stream())
-                    .map(TickPlan.Verdict::run)
-                    .toList());
-            return database.single(session -> write(session, plans));
+            if (!failure.rowAtFault()) throw failure;
+            if (plans.size() == 1) {
+                log.error(
+                        "plan refused schedule={} error={}", plans.get(0).read().id(), failure.getMessage());
+                return 0;
+            }
+            int half = plans.size() / 2;
+            return write(plans.subList(0, half)) + write(plans.subList(half, plans.size()));
         }
     }
 
@@ -164,9 +181,6 @@ final class PlanRepository implements PlanStore {
         List<TickPlan> plans = unordered.stream()
                 .sorted(Comparator.comparing(plan -> plan.read().id().value()))
                 .toList();
-        List<Part<TickPlan.Tick>> ticks = parts(plans, TickPlan::ticks);
-        List<Part<TickPlan.Gap>> gaps = parts(plans, TickPlan::gaps);
-        List<Part<TickPlan.Verdict>> late = parts(plans, TickPlan::late);
         Query query = session.query(WRITE)
                 .column(
                         "projects",
@@ -181,33 +195,38 @@ final class PlanRepository implements PlanStore {
                         plans,
                         plan -> plan.read().progress().cursor())
                 .column("cursors", "timestamptz", plans, TickPlan::cursor)
-                .column("nexts", "timestamptz", plans, TickPlan::nextAt)
-                .column("tickCounts", "int8", plans, plan -> (long) plan.ticks().size())
-                .column("lateCounts", "int8", plans, plan -> (long) plan.late().size())
-                .column("lateProjects", "text", late, part -> part.definition().project())
-                .column("lateIds", "uuid", late, part -> part.item().run())
-                .column("lateReasons", "text", late, part -> part.item().reason())
-                .column("gapIds", "uuid", gaps, Part::schedule)
-                .column("gapFroms", "timestamptz", gaps, part -> part.item().from())
-                .column("gapTos", "timestamptz", gaps, part -> part.item().to())
-                .column("gapCounts", "int8", gaps, part -> part.item().count())
-                .column("gapStates", "text", gaps, part -> part.item().state())
-                .column("gapReasons", "text", gaps, part -> part.item().reason())
-                .column("tickSchedules", "uuid", ticks, Part::schedule)
-                .column("tickIds", "uuid", ticks, part -> part.item().id())
-                .column("tickPlanned", "timestamptz", ticks, part -> part.item().plannedAt())
-                .column("tickDue", "timestamptz", ticks, part -> part.item().dueAt())
-                .column("tickStartBy", "timestamptz", ticks, part -> part.item().startBy());
-        return query.first(row -> row.integer("moved")).orElse(0);
+                .column("nexts", "timestamptz", plans, TickPlan::nextAt);
+        List<TickPlan.Tick> ticks = sliced(query, "tick", plans, TickPlan::ticks);
+        List<TickPlan.Verdict> late = sliced(query, "late", plans, TickPlan::late);
+        List<TickPlan.Gap> gaps = sliced(query, "gap", plans, TickPlan::gaps);
+        return query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
+                .column("lateReasons", "text", late, TickPlan.Verdict::reason)
+                .column("gapFroms", "timestamptz", gaps, TickPlan.Gap::from)
+                .column("gapTos", "timestamptz", gaps, TickPlan.Gap::to)
+                .column("gapCounts", "int8", gaps, TickPlan.Gap::count)
+                .column("gapStates", "text", gaps, TickPlan.Gap::state)
+                .column("gapReasons", "text", gaps, TickPlan.Gap::reason)
+                .column("tickIds", "uuid", ticks, TickPlan.Tick::id)
+                .column("tickPlanned", "timestamptz", ticks, TickPlan.Tick::plannedAt)
+                .column("tickDue", "timestamptz", ticks, TickPlan.Tick::dueAt)
+                .column("tickStartBy", "timestamptz", ticks, TickPlan.Tick::startBy)
+                .first(row -> row.integer("moved"))
+                .orElse(0);
     }
 
-    private record Part<T>(UUID schedule, Definition definition, T item) {}
-
-    private static <T> List<Part<T>> parts(List<TickPlan> plans, java.util.function.Function<TickPlan, List<T>> items) {
-        List<Part<T>> parts = new ArrayList<>();
-        for (TickPlan plan : plans)
-            for (T item : items.apply(plan))
-                parts.add(new Part<>(plan.read().id().value(), plan.read().definition(), item));
-        return parts;
+    /** All items one after the other; which slice belongs to which plan is bound as two columns. */
+    private static <T> List<T> sliced(Query query, String name, List<TickPlan> plans, Function<TickPlan, List<T>> items)
+            throws SQLException {
+        List<T> all = new ArrayList<>();
+        List<Integer> firsts = new ArrayList<>();
+        List<Integer> lasts = new ArrayList<>();
+        for (TickPlan plan : plans) {
+            firsts.add(all.size() + 1);
+            all.addAll(items.apply(plan));
+            lasts.add(all.size());
+        }
+        query.column(name + "Firsts", "int4", firsts, first -> first)
+                .column(name + "Lasts", "int4", lasts, last -> last);
+        return all;
     }
 }

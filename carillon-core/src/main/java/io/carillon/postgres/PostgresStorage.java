@@ -46,8 +46,8 @@ public final class PostgresStorage implements Storage {
         nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions);
         plans = new PlanRepository(database, partitions);
-        schedules = new ScheduleRepository(database, planner, new ScheduleFuture(database, partitions));
-        housekeeping = new HousekeepingRepository(database, partitions);
+        schedules = new ScheduleRepository(database, partitions, planner);
+        housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
         projects = new ProjectRepository(database);
     }

@@ -2,28 +2,31 @@ package io.carillon.postgres;
 
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
-import io.carillon.schedule.When;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What an edit does to ticks that exist. The line between past and future is T, the later of the clock and the latest instant that ever started: unstarted
  * ticks beyond T are forgotten and will be planned anew; those up to T keep the definition under which they fell due, or end in the ledger.
  */
 final class ScheduleFuture {
+    // Nobody starts what we hold: from here on the latest instant that ever started is what it is.
+    private static final String HOLD = """
+            SELECT count(*) FROM (
+              SELECT 1 FROM carillon.run
+               WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL ORDER BY id FOR UPDATE) held
+            """;
+
+    // Stretches count as well: after the clock was set back they may lie ahead of it.
     private static final String LINE = """
             SELECT greatest(carillon.clock(),
                      (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0),
                      (SELECT max(planned_at) FROM carillon.run_history
                        WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL
-                         AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS line
+                         AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
+                     (SELECT max(to_at) FROM carillon.ledger_gap
+                       WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS line
             """;
 
     private static final String FORGET = """
@@ -47,74 +50,81 @@ final class ScheduleFuture {
               FROM gone
             """;
 
-    private static final String SKIP = """
+    private static final String COVER = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
-            VALUES (:project, :id, :from, :to, (:to::timestamptz AT TIME ZONE 'UTC')::date, :count, 'skipped', :reason, :version)
+            VALUES (:project, :id, :from, :to, (:to::timestamptz AT TIME ZONE 'UTC')::date, :count, :state, :reason, :version)
             """;
 
     private static final String ANNOUNCE = """
             SELECT pg_notify('carillon', 'work ' || :queue || ' ' || :project || ' ' || (extract(epoch FROM :first::timestamptz) * 1000)::bigint)
             """;
 
-    private static final String UNSTARTED_DAYS = """
-            SELECT DISTINCT day::text AS day FROM carillon.run WHERE origin = 'tick' AND attempt = 0 AND owner IS NULL AND ready_at <= carillon.clock()
-            """;
-
-    private final Database database;
-    private final Partitions partitions;
-
-    ScheduleFuture(Database database, Partitions partitions) {
-        this.database = database;
-        this.partitions = partitions;
+    /** Why instants without a run got none. */
+    record Fate(String state, String reason) {
+        static final Fate PAUSED = new Fate("skipped", "paused");
+        static final Fate DELETED = new Fate("cancelled", "schedule deleted");
     }
 
-    /** Forgets what lies beyond T and moves the cursor back to T. */
-    void forget(Session session, Schedule schedule) throws SQLException {
-        Instant line = session.query(LINE)
+    /** A schedule as it was before the lock, and its instants that nobody had planned by then. */
+    record Walked(Schedule schedule, Stretch stretch) {
+        /** The same stretch up to T, if the schedule is still the same. */
+        private Stretch upTo(Schedule now, Instant line) {
+            Instant last = stretch.last();
+            boolean same = now.version() == schedule.version()
+                    && now.progress().cursor().equals(stretch.after())
+                    && (last == null || !last.isAfter(line));
+            Stretch known = same ? stretch : Stretch.after(now.progress().cursor());
+            return known.to(line, now.definition().when());
+        }
+    }
+
+    /** T. From now until the end of the transaction no tick of this schedule starts. */
+    Instant line(Session session, Schedule schedule) throws SQLException {
+        session.query(HOLD).uuid("id", schedule.id().value()).list(row -> row);
+        return session.query(LINE)
                 .uuid("id", schedule.id().value())
                 .first(row -> row.instant("line"))
                 .orElseThrow();
+    }
+
+    /** Forgets what lies beyond T and sets the cursor to T; what lies before must be accounted for. */
+    void forget(Session session, Schedule schedule, Instant line) throws SQLException {
         session.query(FORGET)
                 .uuid("id", schedule.id().value())
                 .instant("line", line)
                 .update();
-        moveCursor(session, schedule, line);
-    }
-
-    /** The same, and ticks up to T that nobody started end in the ledger. */
-    void end(Session session, Schedule schedule, String state, String reason) throws SQLException {
-        forget(session, schedule);
-        session.query(END)
+        session.query(MOVE_CURSOR)
+                .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
-                .text("state", state)
-                .text("reason", reason)
+                .instant("line", line)
                 .update();
     }
 
-    /** Records the instants between the cursor and now as one skipped stretch. */
-    void skip(Session session, Schedule schedule, Instant now, String reason) throws SQLException {
-        When when = schedule.definition().when();
-        Optional<Instant> at = when.next(schedule.progress().cursor());
-        @Nullable Instant first = null;
-        @Nullable Instant last = null;
-        long count = 0;
-        while (at.isPresent() && !at.get().isAfter(now)) {
-            if (first == null) first = at.get();
-            last = at.get();
-            count++;
-            at = when.next(last);
-        }
-        if (first != null && last != null)
-            session.query(SKIP)
-                    .text("project", schedule.definition().project())
-                    .uuid("id", schedule.id().value())
-                    .instant("from", first)
-                    .instant("to", last)
-                    .number("count", count)
-                    .text("reason", reason)
-                    .number("version", schedule.version())
-                    .update();
-        if (schedule.progress().cursor().isBefore(now)) moveCursor(session, schedule, now);
+    /** Ends the ticks up to T that nobody started. */
+    void end(Session session, Schedule schedule, Fate fate) throws SQLException {
+        session.query(END)
+                .uuid("id", schedule.id().value())
+                .text("state", fate.state)
+                .text("reason", fate.reason)
+                .update();
+    }
+
+    /** Records the instants that were never planned, from the cursor up to T, as one stretch; what was walked before the lock is not walked again. */
+    void cover(Session session, Schedule schedule, Walked walked, Instant line, Fate fate) throws SQLException {
+        Stretch stretch = walked.upTo(schedule, line);
+        Instant first = stretch.first();
+        Instant last = stretch.last();
+        if (first == null || last == null) return;
+        session.query(COVER)
+                .text("project", schedule.definition().project())
+                .uuid("id", schedule.id().value())
+                .instant("from", first)
+                .instant("to", last)
+                .number("count", stretch.count())
+                .text("state", fate.state)
+                .text("reason", fate.reason)
+                .number("version", schedule.version())
+                .update();
     }
 
     /** The hint rides along with the transaction, so that a sleeping node knows of the new first tick. */
@@ -127,31 +137,5 @@ final class ScheduleFuture {
                 .text("project", plan.read().definition().project())
                 .instant("first", first.get())
                 .list(row -> row);
-    }
-
-    private static void moveCursor(Session session, Schedule schedule, Instant line) throws SQLException {
-        session.query(MOVE_CURSOR)
-                .text("project", schedule.definition().project())
-                .uuid("id", schedule.id().value())
-                .instant("line", line)
-                .update();
-    }
-
-    /** Repeats the work once with the partitions it missed. */
-    <T> T retrying(Supplier<T> work) {
-        try {
-            return work.get();
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            List<LocalDate> days = new ArrayList<>(database.single(
-                    session -> session.query(UNSTARTED_DAYS).list(row -> LocalDate.parse(row.text("day")))));
-            days.forEach(partitions::create);
-            partitions.createAhead(1);
-            return work.get();
-        }
-    }
-
-    static LocalDate day(Instant instant) {
-        return instant.atOffset(ZoneOffset.UTC).toLocalDate();
     }
 }

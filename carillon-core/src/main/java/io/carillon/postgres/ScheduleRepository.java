@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.ScheduleFuture.Fate;
+import io.carillon.postgres.ScheduleFuture.Walked;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
@@ -69,23 +71,32 @@ final class ScheduleRepository implements ScheduleDesk {
               (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
             SELECT project, :id, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger',
                    target, target_name, codec, payload, policy
-              FROM carillon.schedule s WHERE project = :project AND name = :name
+              FROM carillon.schedule s
+             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.id = :id)
+            ON CONFLICT DO NOTHING
             """;
 
     private final Database database;
+    private final Partitions partitions;
     private final TickPlanner planner;
-    private final ScheduleFuture future;
+    private final ScheduleFuture future = new ScheduleFuture();
     private final LedgerRows ledger = new LedgerRows();
 
-    ScheduleRepository(Database database, TickPlanner planner, ScheduleFuture future) {
+    ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
         this.database = database;
+        this.partitions = partitions;
         this.planner = planner;
-        this.future = future;
     }
 
     @Override
-    public ScheduleChange upsert(Definition definition) {
-        return future.retrying(() -> database.transaction(session -> {
+    public ScheduleChange upsert(Definition wanted) {
+        Definition definition = ScheduleRows.asStored(wanted);
+        Optional<Walked> walked = walk(definition.project(), definition.name());
+        if (walked.isPresent() && walked.get().schedule().definition().equals(definition))
+            return new ScheduleChange.Unchanged(walked.get().schedule());
+        if (walked.isPresent() && !walked.get().schedule().paused())
+            catchUp(walked.get().schedule());
+        return changing(session -> {
             Optional<Schedule> before = lock(session, definition.project(), definition.name());
             if (before.isEmpty()) {
                 refuseIfItNeverFires(session, definition.when(), definition.name());
@@ -100,14 +111,67 @@ final class ScheduleRepository implements ScheduleDesk {
             }
             if (before.get().definition().equals(definition)) return new ScheduleChange.Unchanged(before.get());
             refuseIfItNeverFires(session, definition.when(), definition.name());
-            future.forget(session, before.get());
-            ScheduleRows.bind(session.query(UPDATE), definition)
-                    .text("tzdata", tzdata())
-                    .update();
-            Schedule edited =
-                    lock(session, definition.project(), definition.name()).orElseThrow();
-            return new ScheduleChange.Updated(edited.paused() ? edited : plan(session, edited));
-        }));
+            return new ScheduleChange.Updated(edit(session, before.get(), walked, definition));
+        });
+    }
+
+    private Schedule edit(Session session, Schedule before, Optional<Walked> walked, Definition definition)
+            throws SQLException {
+        Instant line = future.line(session, before);
+        Schedule accounted = before;
+        if (before.paused()) future.cover(session, before, known(walked, before), line, Fate.PAUSED);
+        else accounted = accountFor(session, before, line);
+        future.forget(session, accounted, line);
+        ScheduleRows.bind(session.query(UPDATE), definition)
+                .text("tzdata", tzdata())
+                .update();
+        Schedule edited = lock(session, definition.project(), definition.name()).orElseThrow();
+        return edited.paused() ? edited : plan(session, edited);
+    }
+
+    /** What fell due under the old definition is planned by it, late or not. */
+    private Schedule accountFor(Session session, Schedule before, Instant line) throws SQLException {
+        Schedule schedule = before;
+        while (!schedule.progress().nextAt().isAfter(line)) {
+            PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), line)));
+            schedule =
+                    lock(session, before.definition().project(), before.name()).orElseThrow();
+        }
+        return schedule;
+    }
+
+    /** The same before anything is locked: after a long standstill there may be many instants to walk over. */
+    private void catchUp(Schedule seen) {
+        Schedule schedule = seen;
+        Instant now = now();
+        while (!schedule.progress().nextAt().isAfter(now)) {
+            TickPlan plan = planner.plan(schedule, List.of(), now);
+            int moved = partitions.completing(
+                    () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
+            Optional<Schedule> again = get(seen.definition().project(), seen.name());
+            if (moved == 0 || again.isEmpty()) return;
+            schedule = again.get();
+        }
+    }
+
+    /** A change under the schedule's lock. */
+    private <T> T changing(Database.Work<T> work) {
+        return partitions.completing(() -> database.transaction(work));
+    }
+
+    /** Walks over what nobody planned, as long as nothing is locked. */
+    private Optional<Walked> walk(String project, String name) {
+        return get(project, name).map(schedule -> {
+            Stretch stretch = Stretch.after(schedule.progress().cursor());
+            return new Walked(
+                    schedule,
+                    schedule.paused() ? stretch.to(now(), schedule.definition().when()) : stretch);
+        });
+    }
+
+    private static Walked known(Optional<Walked> walked, Schedule schedule) {
+        return walked.orElseGet(
+                () -> new Walked(schedule, Stretch.after(schedule.progress().cursor())));
     }
 
     private static void refuseIfItNeverFires(Session session, When when, String name) throws SQLException {
@@ -149,48 +213,59 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean pause(String project, String name, Schedule.Pause pause) {
-        return future.retrying(() -> database.transaction(session -> {
+        Optional<Walked> walked = walk(project, name);
+        return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
             if (schedule.paused()) return false;
-            future.end(session, schedule, "skipped", "paused");
+            end(session, schedule, walked, Fate.PAUSED);
             named(session.query(PAUSE), project, name)
                     .text("by", pause.by())
                     .text("reason", pause.reason())
                     .instant("until", pause.until())
                     .update();
             return true;
-        }));
+        });
+    }
+
+    private void end(Session session, Schedule schedule, Optional<Walked> walked, Fate fate) throws SQLException {
+        Instant line = future.line(session, schedule);
+        future.cover(session, schedule, known(walked, schedule), line, fate);
+        future.forget(session, schedule, line);
+        future.end(session, schedule, fate);
     }
 
     @Override
     public boolean resume(String project, String name) {
-        return future.retrying(() -> database.transaction(session -> {
+        Optional<Walked> walked = walk(project, name);
+        return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
             if (!schedule.paused()) return false;
+            Instant line = future.line(session, schedule);
+            future.cover(session, schedule, known(walked, schedule), line, Fate.PAUSED);
+            future.forget(session, schedule, line);
             named(session.query(RESUME), project, name).update();
-            future.skip(session, schedule, now(session), "paused");
             plan(session, lock(session, project, name).orElseThrow());
             return true;
-        }));
+        });
     }
 
     @Override
     public boolean delete(String project, String name) {
-        return future.retrying(() -> database.transaction(session -> {
+        Optional<Walked> walked = walk(project, name);
+        return changing(session -> {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
-            future.end(session, schedule.get(), "cancelled", "schedule deleted");
+            end(session, schedule.get(), walked, Fate.DELETED);
             return named(session.query(DELETE), project, name).update() == 1;
-        }));
+        });
     }
 
     @Override
-    public Optional<RunId> trigger(String project, String name) {
-        RunId run = RunId.next();
+    public boolean trigger(String project, String name, RunId run) {
         int stored = database.single(session -> named(session.query(TRIGGER), project, name)
                 .uuid("id", run.value())
                 .update());
-        return stored == 1 ? Optional.of(run) : Optional.empty();
+        return stored == 1 || get(project, name).isPresent();
     }
 
     @Override
@@ -201,6 +276,10 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
         return named(session.query(LOCK), project, name).first(ScheduleRows::read);
+    }
+
+    private Instant now() {
+        return database.single(ScheduleRepository::now);
     }
 
     private static Instant now(Session session) throws SQLException {

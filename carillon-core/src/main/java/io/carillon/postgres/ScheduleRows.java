@@ -80,6 +80,34 @@ final class ScheduleRows {
         };
     }
 
+    /** The definition as it will be read back: PostgreSQL keeps microseconds. */
+    static Definition asStored(Definition definition) {
+        When when = definition.when();
+        When.Bounds bounds = new When.Bounds(
+                rounded(when.bounds().from()), rounded(when.bounds().until()));
+        return new Definition(
+                definition.project(),
+                definition.name(),
+                new When(asStored(when.timing()), when.dst(), bounds, when.jitter()),
+                definition.what(),
+                definition.policies());
+    }
+
+    private static When.Timing asStored(When.Timing timing) {
+        if (timing instanceof When.Timing.Once once) return new When.Timing.Once(DatabaseTime.rounded(once.at()));
+        if (!(timing instanceof When.Timing.Every every)) return timing;
+        Interval interval = every.interval();
+        Instant start = DatabaseTime.rounded(interval.start().toInstant());
+        return new When.Timing.Every(Interval.every(
+                interval.amount(),
+                interval.unit(),
+                start.atZone(interval.start().getZone())));
+    }
+
+    private static @Nullable Instant rounded(@Nullable Instant instant) {
+        return instant == null ? null : DatabaseTime.rounded(instant);
+    }
+
     /** Binds the definition's columns. */
     static Query bind(Query query, Definition definition) throws SQLException {
         When when = definition.when();

@@ -3,14 +3,22 @@ package io.carillon.postgres;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
+import java.time.LocalDate;
+import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /** The database refused or was not reached; carries the SQLSTATE so that callers can tell a repeatable failure from a lasting one. */
 final class StorageException extends CarillonException {
     private static final long serialVersionUID = 1L;
     /** Data, constraints, limits, a trigger's word, and broken pages. */
     private static final Set<String> ROW_FAULTS = Set.of("22", "23", "54", "P0", "XX");
+
+    private static final Pattern MISSING_DAY = Pattern.compile("\\(day\\) = \\((\\d{4}-\\d{2}-\\d{2})\\)");
 
     private final String state;
 
@@ -24,9 +32,22 @@ final class StorageException extends CarillonException {
         return state.equals("40P01") || state.equals("40001");
     }
 
-    /** A row for which no history partition exists (yet). */
-    boolean partitionMissing() {
-        return state.equals("23514");
+    /** The day whose history partition is missing, if that is what failed. */
+    Optional<LocalDate> missingDay() {
+        if (!state.equals("23514")) return Optional.empty();
+        // Other words are translated, this part is not: Partition key of the failing row contains (day) = (2026-03-02).
+        Matcher day = MISSING_DAY.matcher(detail());
+        return day.find() ? Optional.of(LocalDate.parse(day.group(1))) : Optional.empty();
+    }
+
+    private String detail() {
+        for (@Nullable Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
+            if (!(cause instanceof PSQLException exception)) continue;
+            @Nullable ServerErrorMessage message = exception.getServerErrorMessage();
+            @Nullable String detail = message == null ? null : message.getDetail();
+            if (detail != null) return detail;
+        }
+        return "";
     }
 
     /** A unique key stood in the way. */

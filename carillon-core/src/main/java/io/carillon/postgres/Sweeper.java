@@ -114,9 +114,8 @@ final class Sweeper {
         for (int from = 0; from < lost.size(); from += GROUP) {
             List<Lost> group = lost.subList(from, Math.min(lost.size(), from + GROUP));
             quarantined += writing(
-                    group,
                     session -> count(rows(session.query(QUARANTINE), group).number("limit", crashLimit)));
-            released += writing(group, session -> count(rows(session.query(RELEASE), group)));
+            released += writing(session -> count(rows(session.query(RELEASE), group)));
         }
         if (released > 0) cancels.settle();
         // What somebody else had locked may still be held: then the next sweep decides.
@@ -135,15 +134,8 @@ final class Sweeper {
         });
     }
 
-    private int writing(List<Lost> group, Database.Work<Integer> work) {
-        try {
-            return database.single(work);
-        } catch (StorageException failure) {
-            if (!failure.partitionMissing()) throw failure;
-            partitions.createForRuns(
-                    group.stream().map(lost -> lost.run().value()).toList());
-            return database.single(work);
-        }
+    private int writing(Database.Work<Integer> work) {
+        return partitions.completing(() -> database.single(work));
     }
 
     private static Query rows(Query query, List<Lost> group) throws SQLException {

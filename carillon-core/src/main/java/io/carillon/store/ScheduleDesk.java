@@ -26,7 +26,13 @@ public interface ScheduleDesk {
     boolean delete(String project, String name);
 
     /** One run now, without a planned instant. */
-    Optional<RunId> trigger(String project, String name);
+    default Optional<RunId> trigger(String project, String name) {
+        RunId run = RunId.next();
+        return trigger(project, name, run) ? Optional.of(run) : Optional.empty();
+    }
+
+    /** The same with an id of the caller's: repeated, it makes one run. False: there is no such schedule. */
+    boolean trigger(String project, String name, RunId run);
 
     /** What became of each instant in a range: own rows and stretches, in order. */
     List<LedgerEntry> ledger(String project, String name, Instant from, Instant to);
