@@ -51,6 +51,11 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         return new CarillonBuilder(dataSource);
     }
 
+    /** The tables of Carillon in this database, for those who bring them up to date by hand; {@link #on} does it by itself. */
+    public static Schema schema(DataSource dataSource) {
+        return new Schema(dataSource);
+    }
+
     static Carillon of(CarillonBuilder builder) {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);

@@ -15,6 +15,7 @@ import io.carillon.schedule.When;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
@@ -114,6 +115,13 @@ public final class CarillonBuilder {
     public CarillonBuilder concurrency(int runs) {
         EngineConfig.Slots slots = config.slots();
         config = config.with(new EngineConfig.Slots(runs, slots.transactional(), slots.claim()));
+        return this;
+    }
+
+    /** How long a stop waits for running work before it hands it back; 30 seconds unless set. */
+    public CarillonBuilder drain(Duration atMost) {
+        EngineConfig.Pace pace = config.pace();
+        config = config.with(new EngineConfig.Pace(pace.poll(), pace.plan(), atMost));
         return this;
     }
 

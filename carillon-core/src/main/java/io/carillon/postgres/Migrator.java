@@ -67,15 +67,31 @@ public final class Migrator {
     /** Does what the mode says; returns only when the schema is fit for this version (or {@link SchemaMode#OFF} told it not to look). */
     public void run(SchemaMode mode) {
         if (mode == SchemaMode.OFF) return;
+        inSession(connection -> {
+            SchemaState state = SchemaState.read(connection);
+            List<Migration> pending = state.pending(files);
+            if (pending.isEmpty()) return state;
+            if (mode == SchemaMode.VALIDATE) throw tooOld(state, pending);
+            new MigrationRun(connection, files, patience).toTheEnd();
+            return state;
+        });
+    }
+
+    /** The number of the newest migration that was applied to the database; 0: none. */
+    public int number() {
+        return inSession(SchemaState::read).number();
+    }
+
+    private interface Look {
+        SchemaState at(Connection connection) throws SQLException;
+    }
+
+    private SchemaState inSession(Look look) {
         try (Connection connection = connect()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true);
             try {
-                SchemaState state = SchemaState.read(connection);
-                List<Migration> pending = state.pending(files);
-                if (pending.isEmpty()) return;
-                if (mode == SchemaMode.VALIDATE) throw tooOld(state, pending);
-                new MigrationRun(connection, files, patience).toTheEnd();
+                return look.at(connection);
             } finally {
                 MigrationSession.quietly(() -> connection.setAutoCommit(autoCommit));
             }
