@@ -1,25 +1,30 @@
 package io.carillon.cli;
 
-import java.util.List;
+import io.carillon.cli.shell.Shell;
+import picocli.CommandLine;
 
-/** The entry point of the {@code carillon} command. It knows no commands yet: it prints its usage and refuses the rest. */
+/** The entry point of the {@code carillon} command: reads the words, runs the subcommand and answers with its exit code. */
 public final class Main {
-
-    private static final int USAGE_ERROR = 2;
-    private static final String USAGE = "Usage: carillon [--help | --version]";
-
     private Main() {}
 
     public static void main(String[] args) {
-        List<String> words = List.of(args);
-        if (words.isEmpty() || words.equals(List.of("--help"))) {
-            System.out.println(USAGE);
-        } else if (words.equals(List.of("--version"))) {
-            System.out.println("carillon " + Main.class.getPackage().getImplementationVersion());
-        } else {
-            System.err.println("carillon: unknown command: " + String.join(" ", words));
-            System.err.println(USAGE);
-            System.exit(USAGE_ERROR);
-        }
+        System.exit(run(Shell.real(), args));
+    }
+
+    /** The whole command but the end of the JVM. */
+    public static int run(Shell shell, String... args) {
+        CommandLine command = new CommandLine(new RootCommand(shell))
+                .addSubcommand(new DevCommand(shell))
+                .addSubcommand(new CronCommand(shell))
+                .addSubcommand(new MigrateCommand(shell));
+        Problems problems = new Problems(shell.err());
+        return command.setOut(shell.out())
+                .setErr(shell.err())
+                // "@daily" is an expression, not a file of arguments.
+                .setExpandAtFiles(false)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(problems)
+                .setExecutionExceptionHandler(problems)
+                .execute(args);
     }
 }

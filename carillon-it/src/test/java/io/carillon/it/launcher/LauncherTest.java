@@ -44,6 +44,14 @@ class LauncherTest {
         assertThat(result.exit()).isEqualTo(7);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"dev", "cron", "migrate"})
+    void starts_quickly_what_does_not_live_long(String command) throws Exception {
+        assertThat(checkout.run(command, "--help").out())
+                .contains(": -XX:TieredStopAtLevel=1 -jar ")
+                .endsWith("carillon.jar " + command + " --help\n");
+    }
+
     @Test
     void does_not_build_again_while_nothing_changes() throws Exception {
         checkout.run();

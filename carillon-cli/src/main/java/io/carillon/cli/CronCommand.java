@@ -1,0 +1,127 @@
+package io.carillon.cli;
+
+import io.carillon.cli.shell.Nearest;
+import io.carillon.cli.shell.Shell;
+import io.carillon.cli.shell.UsageException;
+import io.carillon.schedule.CronExpression;
+import io.carillon.schedule.CronSyntaxException;
+import io.carillon.schedule.DstPolicy;
+import io.carillon.schedule.Preview;
+import io.carillon.schedule.When;
+import io.carillon.value.CarillonException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code carillon cron}: explains an expression without a database, by the same calendar that plans the runs. */
+@Command(
+        name = "cron",
+        description = "Explain a cron expression: plain English, the next runs, and what daylight saving does to them.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+final class CronCommand implements Callable<Integer> {
+    private static final Pattern RFC_3339 =
+            Pattern.compile("\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)");
+
+    /** How the answer is written. */
+    enum Output {
+        TABLE,
+        JSON
+    }
+
+    private final Shell shell;
+
+    @Parameters(
+            paramLabel = "EXPRESSION",
+            arity = "1..*",
+            description = "Five fields (minute hour day month weekday), or six with seconds first; in quotes.")
+    private List<String> words = List.of();
+
+    @Option(
+            names = {"-z", "--zone"},
+            paramLabel = "ZONE",
+            defaultValue = "UTC",
+            description = "Time zone by its IANA name, such as Europe/Paris. Default: ${DEFAULT-VALUE}.")
+    private String zone = "UTC";
+
+    @Option(
+            names = "--after",
+            paramLabel = "INSTANT",
+            description = "Show runs after this instant, such as 2026-03-28T00:00:00Z. Default: now.")
+    private @Nullable String after;
+
+    @Option(
+            names = {"-n", "--count"},
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "How many runs to show, 1 to " + Preview.MAX_COUNT + ". Default: ${DEFAULT-VALUE}.")
+    private int count = 10;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "table|json",
+            defaultValue = "table",
+            description = "Table for people or JSON for programs. Default: ${DEFAULT-VALUE}.")
+    private Output output = Output.TABLE;
+
+    CronCommand(Shell shell) {
+        this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+        CronExpression expression = expression();
+        ZoneId place = place();
+        Instant start = start();
+        if (count < 1 || count > Preview.MAX_COUNT)
+            throw new UsageException(
+                    "--count %d is outside 1..%d. Choose one inside.".formatted(count, Preview.MAX_COUNT));
+        Preview preview = Preview.of(expression, place, DstPolicy.defaults(), start, count);
+        if (preview.entries().stream().noneMatch(Preview.Entry::runs))
+            throw new UsageException(
+                    "'%s' has no run after %s. It says: %s. A schedule with it would be refused; choose days that exist."
+                            .formatted(expression, start, preview.description()));
+        CronAnswer answer = new CronAnswer(expression.toString(), start, preview);
+        shell.out().println(output == Output.JSON ? CronJson.text(answer) : CronTable.text(answer));
+        return ExitCode.OK;
+    }
+
+    private CronExpression expression() {
+        if (words.size() > 1)
+            throw new UsageException(
+                    "An expression is one word to the shell, but %d came (%s …). Put it in quotes: carillon cron \"0 2 * * *\"."
+                            .formatted(words.size(), words.get(0)));
+        try {
+            return CronExpression.parse(words.get(0));
+        } catch (CronSyntaxException problem) {
+            throw new UsageException(CronPointer.at(words.get(0), problem), problem);
+        }
+    }
+
+    private ZoneId place() {
+        try {
+            return When.zone(zone);
+        } catch (CarillonException unknown) {
+            throw new UsageException(unknown.getMessage() + Nearest.hint(zone, ZoneId.getAvailableZoneIds()), unknown);
+        }
+    }
+
+    private Instant start() {
+        if (after == null) return shell.clock().instant();
+        try {
+            if (RFC_3339.matcher(after).matches()) return Instant.parse(after);
+        } catch (DateTimeException notOnTheCalendar) {
+            // Answered below, like what does not even look like an instant.
+        }
+        throw new UsageException(
+                "--after '%s' is no instant. Write it like 2026-03-28T00:00:00Z or 2026-03-28T01:00:00+01:00."
+                        .formatted(after));
+    }
+}

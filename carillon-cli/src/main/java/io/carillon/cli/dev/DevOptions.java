@@ -1,0 +1,16 @@
+package io.carillon.cli.dev;
+
+import io.carillon.cli.shell.DatabaseUrl;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code carillon dev} was asked for. Without a URL the database is embedded, and lies in the directory beside the log. */
+public record DevOptions(Path directory, @Nullable DatabaseUrl url, boolean demo, boolean plain, String version) {
+    Path log() {
+        return directory.resolve("carillon.log");
+    }
+
+    Path postgres() {
+        return directory.resolve("postgres");
+    }
+}

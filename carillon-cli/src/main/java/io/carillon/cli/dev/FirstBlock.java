@@ -1,0 +1,44 @@
+package io.carillon.cli.dev;
+
+import io.carillon.cli.shell.Spans;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The first thing a user reads: what runs here, on what, what is planned, and how to stop it. */
+record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules) {
+    private static final String ENTRY = "  %-10s %s";
+
+    String text() {
+        List<String> lines = new ArrayList<>();
+        lines.add("");
+        lines.add("Carillon " + head.version());
+        lines.add("*** DEV MODE: to try things out. NOT FOR PRODUCTION. ***");
+        lines.add("");
+        lines.add(ENTRY.formatted("database", head.database()));
+        lines.add(ENTRY.formatted("schema", schema));
+        lines.add(ENTRY.formatted("data", head.data()));
+        lines.add(ENTRY.formatted("log", head.log()));
+        if (schedules.isEmpty()) lines.add(ENTRY.formatted("schedules", "none yet"));
+        for (int i = 0; i < schedules.size(); i++)
+            lines.add(ENTRY.formatted(i == 0 ? "schedules" : "", row(schedules.get(i))));
+        lines.add(ENTRY.formatted("stop", "Ctrl-C; the data stays"));
+        lines.add("");
+        return String.join("\n", lines);
+    }
+
+    private String row(Picture.Row schedule) {
+        int names =
+                schedules.stream().mapToInt(one -> one.name().length()).max().orElse(0);
+        int timings =
+                schedules.stream().mapToInt(one -> one.english().length()).max().orElse(0);
+        return ("%-" + names + "s  %-" + timings + "s  %s")
+                .formatted(schedule.name(), schedule.english(), next(schedule));
+    }
+
+    static String next(Picture.Row schedule) {
+        if (schedule.paused()) return "paused";
+        Duration next = schedule.next();
+        return next == null ? "no further run" : "next in " + Spans.countdown(next);
+    }
+}

@@ -1,0 +1,38 @@
+package io.carillon.cli.dev;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FirstBlockTest {
+    private static final Picture.Head HEAD =
+            new Picture.Head("1.2.3", "embedded PostgreSQL 18.6 on 127.0.0.1:5433", "/data", "/data/carillon.log");
+
+    @Test
+    void says_what_runs_on_what_and_how_to_stop_it() {
+        List<Picture.Row> schedules = List.of(
+                new Picture.Row("demo.hello", "Every 5 seconds", Duration.ofMillis(3_200), false),
+                new Picture.Row("nightly", "At 02:00 every day (Europe/Paris)", null, true));
+
+        assertThat(new FirstBlock(HEAD, "created, number 1", schedules).text()).isEqualTo("""
+
+                Carillon 1.2.3
+                *** DEV MODE: to try things out. NOT FOR PRODUCTION. ***
+
+                  database   embedded PostgreSQL 18.6 on 127.0.0.1:5433
+                  schema     created, number 1
+                  data       /data
+                  log        /data/carillon.log
+                  schedules  demo.hello  Every 5 seconds                    next in 4 s
+                             nightly     At 02:00 every day (Europe/Paris)  paused
+                  stop       Ctrl-C; the data stays
+                """);
+    }
+
+    @Test
+    void says_so_where_there_are_no_schedules() {
+        assertThat(new FirstBlock(HEAD, "created, number 1", List.of()).text()).contains("  schedules  none yet\n");
+    }
+}
