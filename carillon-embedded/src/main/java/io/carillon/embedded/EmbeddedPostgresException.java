@@ -1,0 +1,19 @@
+package io.carillon.embedded;
+
+/** Says that PostgreSQL could not be unpacked, created, started or stopped. The message names the place and what to do. */
+public final class EmbeddedPostgresException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    EmbeddedPostgresException(String message) {
+        super(message);
+    }
+
+    EmbeddedPostgresException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    static EmbeddedPostgresException interrupted(String during, InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new EmbeddedPostgresException("Interrupted while " + during + ".", cause);
+    }
+}
