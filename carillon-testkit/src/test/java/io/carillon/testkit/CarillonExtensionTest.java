@@ -22,7 +22,7 @@ class CarillonExtensionTest {
         run(FirstSample.class, SecondSample.class);
 
         List<String> names = SEEN.stream().distinct().toList();
-        assertThat(SEEN).hasSize(4);
+        assertThat(SEEN).hasSize(5);
         assertThat(names).hasSize(2);
         assertThat(databases()).isNotEmpty().doesNotContainAnyElementsOf(names);
     }
@@ -85,6 +85,11 @@ class CarillonExtensionTest {
     static class SecondSample {
         @Test
         void one(TestDatabase database) {
+            SEEN.add(database.name());
+        }
+
+        @Test
+        void two(TestDatabase database) {
             SEEN.add(database.name());
         }
     }

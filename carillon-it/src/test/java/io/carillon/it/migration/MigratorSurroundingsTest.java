@@ -10,11 +10,14 @@ import io.carillon.postgres.SchemaMode;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -144,6 +147,32 @@ class MigratorSurroundingsTest {
                 connection.rollback();
             }
         }
+    }
+
+    @Test
+    void gives_a_connection_back_with_the_auto_commit_it_had() throws Exception {
+        try (Connection connection = database.dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+
+            new Migrator(lending(connection)).run(SchemaMode.AUTO);
+            assertThat(connection.getAutoCommit()).isFalse();
+
+            new Migrator(lending(connection)).run(SchemaMode.VALIDATE);
+            assertThat(connection.getAutoCommit()).isFalse();
+        }
+    }
+
+    /** Lends one open connection, and takes it back without looking at it, as the simplest of data sources do. */
+    private static DataSource lending(Connection connection) {
+        Connection lent = proxy(
+                Connection.class,
+                (self, method, arguments) ->
+                        method.getName().equals("close") ? null : method.invoke(connection, arguments));
+        return proxy(DataSource.class, (self, method, arguments) -> lent);
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
     }
 
     @Test

@@ -72,6 +72,17 @@ class TestDatabaseTest {
     }
 
     @Test
+    void lends_no_connection_that_died_while_it_lay_idle() throws Exception {
+        try (TestDatabase database = TestDatabase.empty()) {
+            Rows.of(database.dataSource(), "SELECT 1");
+
+            assertThat(database.terminateSessions()).isEqualTo(1);
+
+            assertThat(Rows.of(database.dataSource(), "SELECT 1")).containsExactly("1");
+        }
+    }
+
+    @Test
     void lends_a_connection_again_and_rolls_back_what_its_borrower_left() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
             database.execute("CREATE TABLE t (x integer)");
