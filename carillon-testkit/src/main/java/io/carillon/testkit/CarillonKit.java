@@ -1,5 +1,6 @@
 package io.carillon.testkit;
 
+import io.carillon.Carillon;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.value.CarillonException;
@@ -33,6 +34,7 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
             """;
 
     private static final int MOST_ROUNDS = 1_000;
+    private static final Duration BUDGET = Duration.ofMinutes(1);
 
     private final TestDatabase database;
     private final TestClock clock;
@@ -40,7 +42,7 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
     private IntSupplier dueOnce = () -> {
         throw new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "The kit does not know what executes runs. Tell it by CarillonKit.executing(...).");
+                "The kit does not know what executes runs. Tell it by CarillonKit.driving(carillon).");
     };
 
     private CarillonKit(TestDatabase database) {
@@ -76,6 +78,11 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
     /** The one run of a handler; fails when there is none or more than one. */
     public RunsAssert run(HandlerType<?> type) {
         return RunsAssert.of(this, type).times(1);
+    }
+
+    /** Drives this Carillon (made by {@code build()}, so that nothing runs in the background): {@link #runDue()} executes its handlers in the calling thread. */
+    public CarillonKit driving(Carillon carillon) {
+        return executing(() -> carillon.tick(BUDGET).processed());
     }
 
     /** Says how due runs are executed once in the calling thread; it answers how many were. */

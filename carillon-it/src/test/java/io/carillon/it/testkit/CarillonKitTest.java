@@ -130,7 +130,7 @@ class CarillonKitTest {
     void says_so_when_it_does_not_know_what_executes() {
         assertThatExceptionOfType(CarillonException.class)
                 .isThrownBy(() -> CarillonKit.on(kit.database()).runDue())
-                .withMessageContaining("CarillonKit.executing");
+                .withMessageContaining("CarillonKit.driving");
     }
 
     @Test
