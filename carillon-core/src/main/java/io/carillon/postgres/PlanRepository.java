@@ -102,17 +102,12 @@ final class PlanRepository implements PlanStore {
             born AS (
               INSERT INTO carillon.run
                 (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
-              SELECT v.project, t.id, v.queue, v.class, t.due_at, t.due_at, t.start_by, t.planned_at, day.of_tick, v.id,
+              SELECT v.project, t.id, v.queue, v.class, t.due_at, t.due_at, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
                      'tick', v.target, v.target_name, v.codec, v.payload, v.policy
                 FROM valid v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by)
-                CROSS JOIN LATERAL (SELECT (t.planned_at AT TIME ZONE 'UTC')::date AS of_tick) day
-               -- an edit rewinds the cursor; what somebody cancelled ahead of time has its line already
-               WHERE NOT coalesce((SELECT true FROM carillon.run_history h
-                                    WHERE h.schedule_id = v.id AND h.planned_at = t.planned_at AND h.day = day.of_tick
-                                      AND h.origin IN ('tick', 'backfill') LIMIT 1), false)
               ON CONFLICT DO NOTHING)
             SELECT count(*) AS moved FROM moved
             """;

@@ -7,24 +7,25 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What an edit does to ticks that exist. The line between past and future is T, the later of the clock and the latest instant that ever started: unstarted
- * ticks beyond T are forgotten and will be planned anew; those up to T keep the definition under which they fell due, or end in the ledger.
+ * What an edit does to ticks that exist. The line between past and future is T, the later of the clock and the latest instant that ever started or ended:
+ * unstarted ticks beyond T are forgotten and will be planned anew; those up to T keep the definition under which they fell due, or end in the ledger.
  */
 final class ScheduleFuture {
-    // Nobody starts what we hold: from here on the latest instant that ever started is what it is.
+    // Nobody starts or cancels what we hold: from here on T is what it is.
     private static final String HOLD = """
             SELECT count(*) FROM (
               SELECT 1 FROM carillon.run
                WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL ORDER BY id FOR UPDATE) held
             """;
 
-    // Stretches count as well: after the clock was set back they may lie ahead of it.
+    // Whatever has its line in the ledger counts, so that no instant gets a second one: a tick cancelled ahead of its
+    // time,
+    // or, after the clock was set back, a stretch that lies ahead.
     private static final String LINE = """
             SELECT greatest(carillon.clock(),
                      (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0),
                      (SELECT max(planned_at) FROM carillon.run_history
-                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL
-                         AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
+                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
                      (SELECT max(to_at) FROM carillon.ledger_gap
                        WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS line
             """;
