@@ -1,5 +1,6 @@
 package io.carillon.testkit;
 
+import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.postgres.Migrator;
 import io.carillon.postgres.SchemaMode;
 import io.carillon.value.CarillonException;
@@ -96,10 +97,16 @@ final class TestServer {
 
     private static TestServer start() {
         String url = System.getenv(URL_VARIABLE);
-        if (url == null || url.isBlank()) throw CarillonException.notYet("The embedded test server");
+        if (url == null || url.isBlank()) return embedded();
         TestServer server = new TestServer(ServerAddress.parse(url));
         Runtime.getRuntime().addShutdownHook(new Thread(server::dropAll, "carillon-test-databases"));
         return server;
+    }
+
+    /** The embedded server ends with this JVM, and its databases with it. */
+    private static TestServer embedded() {
+        EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
+        return new TestServer(new ServerAddress(postgres.jdbcUrl(MAINTENANCE), postgres.user(), postgres.password()));
     }
 
     /** Started on first use, by whichever thread comes first. */

@@ -130,7 +130,8 @@ class TestClockTest {
                             Rows.of(
                                     connection,
                                     "EXPLAIN SELECT 1 FROM carillon.run WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1"))
-                    .anyMatch(line -> line.contains("Index Cond: (ready_at <= carillon.clock())"));
+                    // A role named like the schema has it on its search path, and the plan then leaves the name out.
+                    .anyMatch(line -> line.matches(".*Index Cond: \\(ready_at <= (carillon\\.)?clock\\(\\)\\).*"));
             connection.rollback();
         }
     }
