@@ -9,6 +9,7 @@ import io.carillon.store.RunStore;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
@@ -139,10 +141,10 @@ final class RunRepository implements RunStore {
     private record Found(Attempt attempt, Instant readyAt) {}
 
     @Override
-    public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets) {
+    public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
         return database.single(session -> session.query(CLAIM_SUSPECT)
                 .uuid("owner", owner)
-                .seconds("lease", null)
+                .seconds("lease", lease)
                 .texts("targets", targets)
                 .first(AttemptRows::read));
     }

@@ -2,10 +2,12 @@ package io.carillon.store;
 
 import io.carillon.run.Attempt;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The life of runs between claim and end. Every write that ends or extends an attempt is fenced by its owner and number. */
 public interface RunStore {
@@ -13,7 +15,12 @@ public interface RunStore {
     Claimed claim(ClaimRequest request);
 
     /** Takes one run whose node died while holding it, marked so that another death counts as a crash. */
-    Optional<Attempt> claimSuspect(UUID owner, Set<String> targets);
+    default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets) {
+        return claimSuspect(owner, targets, null);
+    }
+
+    /** The same for whoever has no heartbeat: {@code lease} says how long it shall hold. */
+    Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease);
 
     /** Applies what was decided, in groups; one verdict per attempt, in order. */
     List<Verdict> apply(UUID owner, List<Ended> ended);
