@@ -48,7 +48,9 @@ final class PlanRepository implements PlanStore {
             """;
 
     // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
-    // schedule has its slice of the arrays: joining them would compare every tick with every schedule.
+    // schedule has its slice of the arrays: joining them would compare every tick with every schedule. Rows are looked
+    // up
+    // one by one, because a join planned for empty tables reads them whole when they are full.
     private static final String WRITE = """
             WITH wanted AS (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
@@ -57,17 +59,18 @@ final class PlanRepository implements PlanStore {
                 AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
             locked AS (
               SELECT w.*, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy
-                FROM carillon.schedule s JOIN wanted w ON s.project = w.project AND s.id = w.id
-               WHERE s.cursor = w.old AND s.version = w.version AND s.paused_at IS NULL
-               ORDER BY s.id FOR UPDATE OF s SKIP LOCKED),
+                FROM wanted w
+                CROSS JOIN LATERAL (SELECT * FROM carillon.schedule
+                                     WHERE project = w.project AND id = w.id AND cursor = w.old AND version = w.version AND paused_at IS NULL
+                                     LIMIT 1 FOR UPDATE SKIP LOCKED) s),
             late AS (
-              SELECT r.project, r.id, r.schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
+              SELECT l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
                 FROM locked l
                 CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last])
                              AS v(id, reason)
-                JOIN carillon.run r ON r.project = l.project AND r.id = v.id AND r.schedule_id = l.id
-               WHERE r.owner IS NULL AND r.attempt = 0
-                 FOR UPDATE OF r SKIP LOCKED),
+                CROSS JOIN LATERAL (SELECT id, start_by FROM carillon.run
+                                     WHERE project = l.project AND id = v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
+                                     LIMIT 1 FOR UPDATE SKIP LOCKED) r),
             settled AS (
               SELECT * FROM (SELECT late.*, count(*) OVER (PARTITION BY schedule_id) AS found FROM late) counted WHERE found = expected),
             valid AS (

@@ -1,0 +1,89 @@
+package io.carillon.it.store;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Explains a statement of the store as the server plans it once it stops looking at the values of its parameters, which it does after a few executions of
+ * a prepared statement.
+ */
+final class GenericPlan {
+    private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
+
+    /** The type of each parameter and a value to explain with; one name means the same in all statements. */
+    private static final Map<String, String> VALUES = values("""
+            ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | classes smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
+            cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
+            gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
+            gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'
+            keys text[] '{k10}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}'
+            lease float8 null | limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
+            lows timestamptz[] '{-infinity}' | names text[] '{mail.send}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
+            owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | pauses float8[] '{5}'
+            project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | ages float8[] '{1}' | reason text 'why'
+            results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
+            tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | versions bigint[] '{1}'
+            """);
+
+    private GenericPlan() {}
+
+    private static Map<String, String> values(String table) {
+        Map<String, String> values = new java.util.HashMap<>();
+        for (String line : table.split("[|\n]", -1)) {
+            String[] cells = line.strip().split(" ", 2);
+            if (cells.length == 2) values.put(cells[0], cells[1]);
+        }
+        return values;
+    }
+
+    /** The plan's lines; nothing is changed. {@code analyze}: executed once and rolled back, with times. */
+    static List<String> of(Connection connection, String name, boolean analyze) throws SQLException {
+        List<String> names = new ArrayList<>();
+        Matcher parameter = PARAMETER.matcher(Statements.text(name));
+        String text = parameter.replaceAll(found -> {
+            if (!names.contains(found.group(1))) names.add(found.group(1));
+            return "\\$" + (names.indexOf(found.group(1)) + 1);
+        });
+        String types = String.join(", ", names.stream().map(one -> cell(one, 0)).toList());
+        String values =
+                String.join(", ", names.stream().map(one -> cell(one, 1)).toList());
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCAL plan_cache_mode = force_generic_plan");
+            statement.execute("PREPARE explained" + (names.isEmpty() ? "" : " (" + types + ")") + " AS " + text);
+            String options = analyze ? "ANALYZE, BUFFERS" : "COSTS OFF";
+            return lines(
+                    statement,
+                    "EXPLAIN (" + options + ") EXECUTE explained" + (names.isEmpty() ? "" : " (" + values + ")"));
+        } finally {
+            connection.rollback();
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("DEALLOCATE ALL");
+            }
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private static String cell(String parameter, int number) {
+        String value = VALUES.get(parameter);
+        if (value == null) throw new AssertionError("no value to explain with for :" + parameter);
+        return value.split(" ", 2)[number];
+    }
+
+    private static List<String> lines(Statement statement, String sql) throws SQLException {
+        try (ResultSet rows = statement.executeQuery(sql)) {
+            List<String> lines = new ArrayList<>();
+            while (rows.next()) lines.add(rows.getString(1));
+            return lines;
+        }
+    }
+}

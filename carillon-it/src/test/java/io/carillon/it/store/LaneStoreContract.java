@@ -1,0 +1,129 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import io.carillon.store.LaneDue;
+import io.carillon.store.LaneInfo;
+import io.carillon.store.Look;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Finding lanes with work, and stopping them. */
+abstract class LaneStoreContract extends StoreContract {
+    private static final Lane ORDERS = new Lane("orders", "default");
+    private static final Lane FOREIGN = new Lane("mail", "other");
+
+    private Look look() {
+        return storage().lanes().look(Instant.MIN);
+    }
+
+    @Test
+    void a_look_shows_each_class_of_each_lane_with_its_earliest_run() {
+        enqueue(Order.mail().after(Duration.ofMinutes(3)), 2);
+        enqueue(Order.mail().after(Duration.ofMinutes(2)));
+        enqueue(Order.mail().of(Priority.BULK));
+        enqueue(Order.mail().in(FOREIGN).after(SECOND));
+
+        Look look = look();
+
+        assertThat(look.lanes())
+                .containsExactlyInAnyOrder(
+                        new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(Duration.ofMinutes(2))),
+                        new LaneDue(Order.MAIL, Priority.BULK, StoreBench.NOON),
+                        new LaneDue(FOREIGN, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
+        assertThat(look.now()).isEqualTo(StoreBench.NOON);
+        assertThat(look.full()).isFalse();
+        assertThat(look.suspects()).isFalse();
+        assertThat(storage().lanes().scan()).hasSameElementsAs(look.lanes());
+    }
+
+    @Test
+    void a_look_at_nothing_tells_the_time() {
+        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false));
+        assertThat(storage().lanes().scan()).isEmpty();
+    }
+
+    @Test
+    void neither_look_nor_scan_shows_what_is_held_or_parked() {
+        enqueue(Order.mail(), 3);
+        UUID node = node();
+        List<Attempt> held = claim(node, 3);
+        storage().runs().parkRunning(node, held.subList(0, 1));
+        storage().runs().handBack(node, held.subList(1, 2));
+
+        assertThat(look().lanes()).hasSize(1);
+        claim(node, 3);
+        assertThat(look().lanes()).isEmpty();
+        assertThat(storage().lanes().scan()).isEmpty();
+    }
+
+    @Test
+    void a_look_from_a_low_water_mark_leaves_out_what_lies_below() {
+        enqueue(Order.mail());
+        enqueue(Order.mail().in(ORDERS).after(SECOND));
+
+        assertThat(storage().lanes().look(StoreBench.NOON.plus(SECOND)).lanes())
+                .extracting(LaneDue::lane)
+                .containsExactly(ORDERS);
+    }
+
+    @Test
+    void a_look_says_when_there_is_more_than_it_saw_and_the_scan_sees_all() {
+        enqueue(Order.mail(), 250);
+        enqueue(Order.mail().in(ORDERS).after(SECOND));
+
+        assertThat(look().full()).isTrue();
+        assertThat(look().lanes()).extracting(LaneDue::lane).containsExactly(Order.MAIL);
+        assertThat(storage().lanes().scan()).extracting(LaneDue::lane).containsExactlyInAnyOrder(Order.MAIL, ORDERS);
+    }
+
+    @Test
+    void a_paused_lane_is_not_shown_as_work_and_still_counts_as_more_to_see() {
+        enqueue(Order.mail(), 250);
+        enqueue(Order.mail().in(ORDERS));
+        storage().lanes().pause(Order.MAIL, "ann", "maintenance");
+
+        assertThat(look().lanes()).extracting(LaneDue::lane).doesNotContain(Order.MAIL);
+        assertThat(look().full()).isTrue();
+        assertThat(storage().lanes().scan()).extracting(LaneDue::lane).containsExactly(ORDERS);
+    }
+
+    @Test
+    void pausing_and_resuming_say_whether_they_changed_anything() {
+        assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
+        assertThat(storage().lanes().pause(Order.MAIL, "ann", "why")).isTrue();
+        assertThat(storage().lanes().pause(Order.MAIL, "bob", "other")).isFalse();
+        assertThat(storage().lanes().list(PROJECT))
+                .containsExactly(new LaneInfo(Order.MAIL, 0, 0, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
+        assertThat(storage().lanes().resume(Order.MAIL)).isTrue();
+        assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
+    }
+
+    @Test
+    void pausing_a_lane_leaves_the_same_queue_of_other_projects_alone() {
+        enqueue(Order.mail());
+        enqueue(Order.mail().in(FOREIGN));
+        storage().lanes().pause(Order.MAIL, "ann", null);
+
+        assertThat(claim(node(), quota(Order.MAIL, Priority.NORMAL, 1), quota(FOREIGN, Priority.NORMAL, 1)))
+                .extracting(Attempt::lane)
+                .containsExactly(FOREIGN);
+    }
+
+    @Test
+    void lists_the_lanes_of_one_project_with_what_waits_and_runs() {
+        enqueue(Order.mail(), 5);
+        enqueue(Order.mail().in(ORDERS), 2);
+        enqueue(Order.mail().in(FOREIGN), 7);
+        claim(node(), 2);
+
+        assertThat(storage().lanes().list(PROJECT))
+                .containsExactly(new LaneInfo(Order.MAIL, 3, 2, null), new LaneInfo(ORDERS, 2, 0, null));
+    }
+}

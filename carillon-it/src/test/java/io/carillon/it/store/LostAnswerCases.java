@@ -1,0 +1,434 @@
+package io.carillon.it.store;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Cancellation;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.NewRun;
+import io.carillon.run.Progress;
+import io.carillon.run.Redrive;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.run.Transition;
+import io.carillon.store.Beat;
+import io.carillon.store.HeldRun;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.ProgressNote;
+import io.carillon.store.Storage;
+import io.carillon.store.Verdict;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+
+/** For each writing statement about runs, nodes and lanes: a deed that sends it, and the one effect it must have. */
+final class LostAnswerCases extends StoreContract {
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final PostgresBench bench;
+    private final Storage through;
+    private final DataSource network;
+    private final Map<String, Supplier<LostAnswer>> cases;
+
+    /** Prepares by the bench's own doors, and does the deed {@code through} the network that breaks. */
+    LostAnswerCases(PostgresBench bench, Storage through, DataSource network) {
+        this.bench = bench;
+        this.through = through;
+        this.network = network;
+        this.cases = new java.util.HashMap<>(Map.ofEntries(
+                entry("CancelOrders.END_LET_GO", this::endLetGo),
+                entry("DeskRepository.CANCEL_RUNNING", this::cancelRunning),
+                entry("DeskRepository.CANCEL_WAITING", this::cancelWaiting),
+                entry("DeskRepository.REDRIVE", this::redrive),
+                entry("Endings.AGAIN", this::again),
+                entry("Endings.CANCEL", () -> ending(new Transition.Cancel("enough"), RunState.CANCELLED)),
+                entry("Endings.DIE", () -> ending(new Transition.Die("no"), RunState.DEAD)),
+                entry("Endings.SUCCEED", () -> ending(complete(), RunState.SUCCEEDED)),
+                entry("HousekeepingRepository.PURGE_CANCELS", this::purge),
+                entry("HousekeepingRepository.PURGE_DEAD_RUNS", this::purge),
+                entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
+                entry("HousekeepingRepository.PURGE_NODES", this::purge),
+                entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
+                entry("InboxRepository.INSERT", this::enqueue),
+                entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
+                entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneRepository.RESUME", this::resumeLane),
+                entry("NodeRepository.BEAT", this::beat),
+                entry("NodeRepository.DECLARE_DEAD", this::declareDead),
+                entry("NodeRepository.PROGRESS", this::progress),
+                entry("NodeRepository.REGISTER", this::register),
+                entry("NodeRepository.RETIRE", this::retire),
+                entry("NodeRepository.WAKE_STRANGERS", this::wakeStrangers),
+                entry("ProjectRepository.ENSURE", this::ensureProject),
+                entry("RunRepository.CLAIM", this::claim),
+                entry("RunRepository.CLAIM_SUSPECT", this::claimSuspect),
+                entry("RunRepository.HAND_BACK", this::handBack),
+                entry("RunRepository.PARK_RUNNING", this::parkRunning),
+                entry("RunRepository.PASS_ON", this::passOn),
+                entry("Sweeper.QUARANTINE", this::quarantine),
+                entry("Sweeper.RELEASE", this::release),
+                entry("Sweeper.SWEPT", this::release)));
+        cases.putAll(new LostScheduleCases(bench, through).cases());
+    }
+
+    @Override
+    StoreBench bench() {
+        return bench;
+    }
+
+    LostAnswer of(String name) {
+        Supplier<LostAnswer> prepared = cases.get(name);
+        if (prepared == null)
+            throw new AssertionError("%s writes, and no case loses its answer: add one to %s"
+                    .formatted(name, getClass().getSimpleName()));
+        return prepared.get();
+    }
+
+    Set<String> names() {
+        return cases.keySet();
+    }
+
+    /** The run is listed once, and its state is this. */
+    private void once(RunId id, RunState state) {
+        List<Run> listed = storage().runDesk().list(PROJECT, RunFilter.all()).stream()
+                .filter(run -> run.id().equals(id))
+                .toList();
+        assertThat(listed).hasSize(1);
+        assertThat(listed.get(0).state()).isEqualTo(state);
+    }
+
+    private LostAnswer endLetGo() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        storage().runDesk().cancel(PROJECT, id, "enough");
+        return LostAnswer.of(
+                () -> through.runs().handBack(node, List.of(attempt)), answer -> once(id, RunState.CANCELLED));
+    }
+
+    private LostAnswer cancelRunning() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+        return LostAnswer.of(() -> through.runDesk().cancel(PROJECT, id, "enough"), answer -> {
+            assertThat(answer).isEqualTo(new Cancellation.Requested());
+            assertThat(storage().nodes().beat(node, 0, List.of()).cancels())
+                    .containsExactly(new Beat.CancelOrder(PROJECT, id, "enough"));
+        });
+    }
+
+    private LostAnswer cancelWaiting() {
+        RunId id = enqueue(Order.mail());
+        return LostAnswer.of(() -> through.runDesk().cancel(PROJECT, id, "enough"), answer -> {
+            assertThat(answer).isEqualTo(new Cancellation.AlreadyEnded(RunState.CANCELLED));
+            once(id, RunState.CANCELLED);
+        });
+    }
+
+    private LostAnswer redrive() {
+        RunId dead = enqueue(Order.mail());
+        UUID node = node();
+        apply(node, claimOne(node), new Transition.Die("no"));
+        return LostAnswer.of(() -> through.runDesk().redrive(PROJECT, List.of(dead)), answer -> {
+            assertThat(answer).isEqualTo(List.of(new Redrive.Gone(dead)));
+            assertThat(claim(node, 9)).hasSize(1);
+        });
+    }
+
+    private LostAnswer again() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(
+                () -> through.runs().apply(node, List.of(ended(attempt, new Transition.Retry(SECOND, "oops", false)))),
+                answer -> {
+                    assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
+                    assertThat(get(id)).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
+                    assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
+                });
+    }
+
+    private LostAnswer ending(Transition transition, RunState state) {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(() -> through.runs().apply(node, List.of(ended(attempt, transition))), answer -> {
+            assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
+            once(id, state);
+            assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).hasSize(state == RunState.DEAD ? 1 : 0);
+        });
+    }
+
+    /** One of everything that is purged, and one of everything that is not. */
+    private LostAnswer purge() {
+        UUID gone = node();
+        apply(gone, leftOver(gone), new Transition.Die("no"));
+        storage().nodes().retire(gone);
+        storage().nodes().sweep(3);
+        bench.database().execute("""
+                INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, gen_random_uuid(), until
+                  FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
+                """);
+        advance(MINUTE);
+        storage().nodes().sweep(3);
+        advance(Duration.ofDays(40));
+        UUID stays = node();
+        Attempt running = leftOver(stays);
+        return LostAnswer.of(() -> through.housekeeping().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
+            assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).isEmpty();
+            assertThat(bench.rows().texts("SELECT key FROM carillon.key_hold")).containsExactly("new");
+            assertThat(bench.rows().texts("SELECT run_id FROM carillon.progress"))
+                    .containsExactly(running.run().value().toString());
+            assertThat(bench.rows().texts("SELECT run_id FROM carillon.cancel_request"))
+                    .containsExactly(running.run().value().toString());
+            assertThat(bench.rows().texts("SELECT id FROM carillon.node")).containsExactly(stays.toString());
+        });
+    }
+
+    private Attempt leftOver(UUID node) {
+        RunId id = enqueue(Order.mail());
+        Attempt attempt = claimOne(node);
+        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, new Progress(1, 2))));
+        storage().runDesk().cancel(PROJECT, id, "enough");
+        return attempt;
+    }
+
+    private LostAnswer enqueue() {
+        List<NewRun> runs = List.of(Order.mail().run(), Order.mail().key("k").run());
+        return LostAnswer.of(() -> through.inbox().enqueue(runs), answer -> stored(runs, answer));
+    }
+
+    private LostAnswer enqueueIn() {
+        List<NewRun> runs = List.of(Order.mail().run(), Order.mail().key("k").run());
+        return LostAnswer.of(
+                () -> {
+                    try (Connection connection = network.getConnection()) {
+                        connection.setAutoCommit(false);
+                        List<EnqueueResult> results = through.inbox().enqueueIn(connection, runs);
+                        connection.commit();
+                        connection.setAutoCommit(true);
+                        return results;
+                    }
+                },
+                answer -> stored(runs, answer));
+    }
+
+    private void stored(List<NewRun> runs, Object answer) {
+        assertThat(answer)
+                .isEqualTo(runs.stream()
+                        .map(run -> new EnqueueResult.Enqueued(run.id()))
+                        .toList());
+        assertThat(claim(node(), 9)).hasSize(2);
+    }
+
+    private LostAnswer pauseLane() {
+        return LostAnswer.of(() -> through.lanes().pause(Order.MAIL, "ann", null), answer -> {
+            assertThat(answer).isEqualTo(false);
+            assertThat(storage().lanes().list(PROJECT)).hasSize(1);
+        });
+    }
+
+    private LostAnswer resumeLane() {
+        storage().lanes().pause(Order.MAIL, "ann", null);
+        enqueue(Order.mail());
+        return LostAnswer.of(() -> through.lanes().resume(Order.MAIL), answer -> {
+            assertThat(answer).isEqualTo(false);
+            assertThat(claim(node(), 9)).hasSize(1);
+        });
+    }
+
+    private LostAnswer beat() {
+        UUID node = node();
+        return LostAnswer.of(() -> through.nodes().beat(node, 0, List.of()), answer -> {
+            assertThat(((Beat) answer).alive()).isTrue();
+            assertThat(storage().nodes().beat(node(), 0, List.of()).peers()).containsEntry(node, 2L);
+        });
+    }
+
+    private LostAnswer declareDead() {
+        UUID node = node();
+        return LostAnswer.of(() -> through.nodes().declareDead(node, 0, "silent"), answer -> {
+            assertThat(answer).isEqualTo(false);
+            assertThat(storage().nodes().beat(node, 0, List.of()).alive()).isFalse();
+            assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isTrue();
+        });
+    }
+
+    private LostAnswer progress() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+        List<ProgressNote> notes = List.of(new ProgressNote(PROJECT, id, new Progress(3, 4)));
+        return LostAnswer.of(
+                () -> through.nodes().beat(node, 1, notes),
+                answer -> assertThat(get(id).details().progress()).isEqualTo(new Progress(3, 4)));
+    }
+
+    private LostAnswer register() {
+        NodeInfo info = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(Order.HANDLER), 50, "notify");
+        return LostAnswer.of(
+                () -> {
+                    through.nodes().register(info);
+                    return "registered";
+                },
+                answer -> assertThat(storage().nodes().list())
+                        .singleElement()
+                        .satisfies(view -> assertThat(view.info()).isEqualTo(info)));
+    }
+
+    private LostAnswer retire() {
+        UUID node = node();
+        return LostAnswer.of(
+                () -> {
+                    through.nodes().retire(node);
+                    return "retired";
+                },
+                answer -> assertThat(storage().nodes().beat(node, 0, List.of()).alive())
+                        .isFalse());
+    }
+
+    private LostAnswer wakeStrangers() {
+        UUID ignorant = node("other");
+        RunId id = enqueue(Order.mail());
+        storage().runs().passOn(ignorant, claim(ignorant, 1));
+        NodeInfo wise = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(Order.HANDLER), 50, "notify");
+        return LostAnswer.of(
+                () -> {
+                    through.nodes().register(wise);
+                    return "registered";
+                },
+                answer -> {
+                    assertThat(get(id).details().parked()).isNull();
+                    assertThat(claim(wise.id(), 9)).hasSize(1);
+                });
+    }
+
+    private LostAnswer ensureProject() {
+        return LostAnswer.of(
+                () -> {
+                    through.projects().ensure("lost-and-found");
+                    return "ensured";
+                },
+                answer -> assertThat(bench.rows()
+                                .number("SELECT count(*) FROM carillon.project WHERE project = 'lost-and-found'"))
+                        .isEqualTo(1));
+    }
+
+    /** Nobody heard that the claim succeeded: the run is held once, can be found, and goes back. */
+    private LostAnswer claim() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        io.carillon.store.ClaimRequest request = new io.carillon.store.ClaimRequest(
+                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
+        return LostAnswer.of(() -> through.runs().claim(request).attempts(), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            heldOnceAndBack(node, id, 1);
+            assertThat(claimOne(node).number()).isEqualTo(2);
+        });
+    }
+
+    private void heldOnceAndBack(UUID node, RunId id, int attempt) {
+        List<HeldRun> held = storage().runs().held(node);
+        assertThat(held).containsExactly(new HeldRun(PROJECT, id, attempt));
+        assertThat(storage().runs().handBackRows(node, held)).isEqualTo(1);
+    }
+
+    private LostAnswer claimSuspect() {
+        RunId id = suspect(node());
+        UUID node = node();
+        return LostAnswer.of(() -> through.runs().claimSuspect(node, Set.of(Order.HANDLER)), answer -> {
+            assertThat(answer).isEqualTo(java.util.Optional.empty());
+            heldOnceAndBack(node, id, 2);
+            assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER)))
+                    .isPresent();
+        });
+    }
+
+    private RunId suspect(UUID doomed) {
+        RunId id = enqueue(Order.mail());
+        claimOne(doomed);
+        storage().nodes().declareDead(doomed, 0, "test");
+        storage().nodes().sweep(3);
+        return id;
+    }
+
+    private LostAnswer handBack() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(() -> through.runs().handBack(node, List.of(attempt)), answer -> {
+            assertThat(answer).isEqualTo(0);
+            once(id, RunState.WAITING);
+            assertThat(claimOne(node).number()).isEqualTo(2);
+        });
+    }
+
+    private LostAnswer parkRunning() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(
+                () -> {
+                    through.runs().parkRunning(node, List.of(attempt));
+                    return "parked";
+                },
+                answer -> {
+                    assertThat(get(id).details().parked()).isEqualTo("running");
+                    assertThat(apply(node, attempt, complete())).isEqualTo(Verdict.ACCEPTED);
+                });
+    }
+
+    private LostAnswer passOn() {
+        RunId id = enqueue(Order.mail().to("nobody.knows"));
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(
+                () -> {
+                    through.runs().passOn(node, List.of(attempt));
+                    return "passed";
+                },
+                answer -> {
+                    once(id, RunState.WAITING);
+                    assertThat(get(id).details().parked()).isEqualTo("no-handler");
+                });
+    }
+
+    private LostAnswer quarantine() {
+        RunId id = suspect(node());
+        UUID node = node();
+        assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER))).isPresent();
+        storage().nodes().declareDead(node, 0, "test");
+        return LostAnswer.of(() -> through.nodes().sweep(1), answer -> {
+            once(id, RunState.QUARANTINED);
+            assertThat(get(id).crashes()).isEqualTo(1);
+            assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).containsExactly(id);
+            assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
+        });
+    }
+
+    private LostAnswer release() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+        storage().nodes().declareDead(node, 0, "test");
+        return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
+            once(id, RunState.WAITING);
+            assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
+            assertThat(storage()
+                            .runs()
+                            .claimSuspect(node(), Set.of(Order.HANDLER))
+                            .orElseThrow()
+                            .counts())
+                    .isEqualTo(new Attempt.Counts(0, 1, 0));
+            assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
+        });
+    }
+}

@@ -1,0 +1,132 @@
+package io.carillon.it.store;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.run.RunId;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.TickPlan;
+import io.carillon.schedule.When;
+import io.carillon.store.ScheduleChange;
+import io.carillon.store.Storage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+
+/** For each writing statement about schedules and plans: a deed that sends it, and the one effect it must have. */
+final class LostScheduleCases extends PlanningContract {
+    private static final When TEN_SECONDS = When.every(Duration.ofSeconds(10));
+    private static final Promise PROMISE = Promise.of(TEN_SECONDS);
+
+    private final PostgresBench bench;
+    private final Storage through;
+
+    LostScheduleCases(PostgresBench bench, Storage through) {
+        this.bench = bench;
+        this.through = through;
+    }
+
+    @Override
+    StoreBench bench() {
+        return bench;
+    }
+
+    Map<String, Supplier<LostAnswer>> cases() {
+        return Map.ofEntries(
+                entry("PlanRepository.WRITE", this::write),
+                entry("ScheduleFuture.COVER", () -> changed(Duration.ofHours(1), this::pause, false)),
+                entry("ScheduleFuture.END", () -> changed(Duration.ofSeconds(25), this::pause, false)),
+                entry("ScheduleFuture.FORGET", () -> changed(Duration.ofSeconds(25), this::edit, null)),
+                entry("ScheduleFuture.MOVE_CURSOR", () -> changed(Duration.ofSeconds(25), this::edit, null)),
+                entry("ScheduleRepository.DELETE", this::delete),
+                entry("ScheduleRepository.INSERT", this::insert),
+                entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
+                entry("ScheduleRepository.RESUME", this::resume),
+                entry("ScheduleRepository.TRIGGER", this::trigger),
+                entry("ScheduleRepository.UPDATE", () -> changed(Duration.ofSeconds(25), this::edit, null)));
+    }
+
+    private Object pause() {
+        return through.schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
+    }
+
+    private Object edit() {
+        return through.schedules().upsert(PROMISE.payload("second").definition());
+    }
+
+    private void covered() {
+        Instant cursor = schedule("report").progress().cursor();
+        assertThat(Coverage.faults(ledger("report"), List.of(new Coverage.Span(StoreBench.NOON, cursor, TEN_SECONDS))))
+                .isEmpty();
+    }
+
+    /** A change of a schedule of which a while has passed: the second answer says that it was done before, and every instant has one line. */
+    private LostAnswer changed(Duration passed, Callable<?> deed, Object expected) {
+        store(PROMISE);
+        advance(passed);
+        return LostAnswer.of(deed, answer -> {
+            if (expected != null) assertThat(answer).isEqualTo(expected);
+            else assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
+            assertThat(schedule("report").version()).isEqualTo(2);
+            covered();
+        });
+    }
+
+    /** With everything a plan can hold: new ticks, late ones, and a stretch that nobody planned. */
+    private LostAnswer write() {
+        store(PROMISE);
+        advance(Duration.ofHours(2));
+        List<TickPlan> plans = plans(due());
+        TickPlan plan = plans.get(0);
+        assertThat(List.of(plan.ticks(), plan.late(), plan.gaps())).noneMatch(List::isEmpty);
+        return LostAnswer.of(() -> through.plans().write(plans), answer -> {
+            assertThat(answer).isEqualTo(0);
+            assertThat(schedule("report").progress().ticks())
+                    .isEqualTo(12 + plan.ticks().size());
+            covered();
+        });
+    }
+
+    private LostAnswer insert() {
+        return LostAnswer.of(() -> through.schedules().upsert(PROMISE.definition()), answer -> {
+            assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
+            assertThat(storage().schedules().list(PROJECT)).hasSize(1);
+            assertThat(lines("report")).hasSize(12);
+        });
+    }
+
+    private LostAnswer resume() {
+        store(PROMISE);
+        storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
+        advance(Duration.ofHours(1));
+        return LostAnswer.of(() -> through.schedules().resume(PROJECT, "report"), answer -> {
+            assertThat(answer).isEqualTo(false);
+            assertThat(schedule("report").paused()).isFalse();
+            covered();
+        });
+    }
+
+    private LostAnswer delete() {
+        store(PROMISE);
+        advance(Duration.ofSeconds(25));
+        return LostAnswer.of(() -> through.schedules().delete(PROJECT, "report"), answer -> {
+            assertThat(answer).isEqualTo(false);
+            assertThat(storage().schedules().list(PROJECT)).isEmpty();
+            assertThat(bench.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+            assertThat(bench.rows().number("SELECT count(*) FROM carillon.run_history"))
+                    .isEqualTo(2);
+        });
+    }
+
+    private LostAnswer trigger() {
+        store(PROMISE);
+        RunId id = RunId.next();
+        return LostAnswer.of(() -> through.schedules().trigger(PROJECT, "report", id), answer -> {
+            assertThat(answer).isEqualTo(true);
+            assertThat(claim(node(), 9)).hasSize(1);
+        });
+    }
+}

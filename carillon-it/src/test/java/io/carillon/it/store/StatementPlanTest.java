@@ -1,0 +1,152 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The statements that run often find their rows by an index, however many rows there are, were or will be. */
+class StatementPlanTest {
+    /** The hot statements, and the indexes they must use. */
+    private static final Map<String, List<String>> INDEXES = new TreeMap<>(Map.ofEntries(
+            Map.entry("CancelOrders.END_LET_GO", List.of("run_pkey")),
+            Map.entry("DeskRepository.CANCEL_WAITING", List.of("run_pkey")),
+            Map.entry("Endings.AGAIN", List.of("run_pkey")),
+            Map.entry("Endings.CANCEL", List.of("run_pkey")),
+            Map.entry("Endings.DIE", List.of("run_pkey")),
+            Map.entry("Endings.SUCCEED", List.of("run_pkey")),
+            Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_key")),
+            Map.entry("LaneRepository.LOOK", List.of("run_ready", "run_parked")),
+            Map.entry("LaneRepository.SCAN", List.of("run_lane")),
+            Map.entry("NodeRepository.BEAT", List.of("run_leased", "run_parked", "run_pkey")),
+            Map.entry("NodeRepository.WAKE_STRANGERS", List.of("run_parked")),
+            Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
+            Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
+            Map.entry("PlanRepository.WRITE", List.of("schedule_pkey", "run_pkey")),
+            Map.entry("RunRepository.CLAIM", List.of("run_lane", "Tid Scan on run")),
+            Map.entry("RunRepository.CLAIM_SUSPECT", List.of("run_parked", "Tid Scan on run")),
+            Map.entry("RunRepository.HAND_BACK", List.of("run_pkey")),
+            Map.entry("RunRepository.HELD", List.of("run_lane", "run_parked")),
+            Map.entry("RunRepository.PARK_RUNNING", List.of("run_pkey")),
+            Map.entry("RunRepository.PASS_ON", List.of("run_pkey")),
+            Map.entry("Sweeper.EXPIRED", List.of("run_leased")),
+            Map.entry("Sweeper.RELEASE", List.of("run_pkey"))));
+
+    private static final String NODE = """
+            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
+            VALUES ('00000000-0000-7000-8000-000000000001', 'n', 'host', 1, '1', 1, '{mail.send}', 50, 'notify')
+            """;
+
+    // Six of ten wait in one lane, one in a thousand others, two lie ahead, one is parked for want of a handler.
+    private static final String RUNS = """
+            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, parked)
+            SELECT CASE WHEN i %% 10 = 6 THEN 'p' || i %% 1000 ELSE 'default' END, gen_random_uuid(), 'mail', 1, due,
+                   CASE WHEN i %% 10 = 9 THEN 'infinity' ELSE due END, due::date, 'direct', 'handler',
+                   CASE WHEN i %% 10 = 9 THEN 'nobody.knows' ELSE 'mail.send' END, 'json', convert_to(repeat('x', 90), 'UTF8'),
+                   CASE WHEN i %% 10 = 0 THEN 'k' || i END, CASE WHEN i %% 10 = 9 THEN 'no-handler' END
+              FROM (SELECT i, carillon.clock() + CASE WHEN i %% 10 IN (7, 8) THEN 1 ELSE -1 END * i * interval '5 ms' AS due
+                      FROM generate_series(1, %d) i) x
+            """;
+
+    private static final String SCHEDULES = """
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, class, target, target_name, payload, codec, missed,
+                                           missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+            SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler', 'mail.send', '{}',
+                   'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(), carillon.clock() + i * interval '1 s', 'x'
+              FROM generate_series(1, %d) i
+            """;
+
+    private final TestDatabase database = TestDatabase.migrated();
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    @Test
+    void with_many_rows_of_which_few_matter() throws SQLException {
+        fill(40_000, 10_000);
+        database.execute("ANALYZE");
+
+        assertThat(scans()).isEmpty();
+        assertThat(withoutTheirIndex()).isEmpty();
+        assertThat(text("PlanRepository.DUE")).contains("schedule_next").doesNotContain("Seq Scan on schedule");
+    }
+
+    @Test
+    void with_an_empty_queue_that_nobody_analyzed() throws SQLException {
+        fill(0, 10_000);
+
+        assertThat(scans()).isEmpty();
+    }
+
+    @Test
+    void with_an_empty_queue_that_was_vacuumed() throws SQLException {
+        fill(3_000, 10_000);
+        database.execute("DELETE FROM carillon.run");
+        try (Connection connection = database.dataSource().getConnection();
+                var statement = connection.createStatement()) {
+            statement.execute("VACUUM ANALYZE carillon.run");
+        }
+
+        assertThat(scans()).isEmpty();
+    }
+
+    @Tag("slow")
+    @Test
+    void with_a_million_rows_and_their_times() throws SQLException {
+        fill(1_000_000, 1_000_000);
+        database.execute("ANALYZE");
+        try (Connection connection = database.dataSource().getConnection()) {
+            for (String name : Stream.concat(
+                            INDEXES.keySet().stream(), Stream.of("PlanRepository.DUE", "Sweeper.HELD_BY_DEAD"))
+                    .toList()) {
+                GenericPlan.of(connection, name, true);
+                List<String> plan = GenericPlan.of(connection, name, true);
+                System.out.println(name + ": " + plan.get(plan.size() - 1).strip());
+            }
+        }
+
+        assertThat(scans()).isEmpty();
+        assertThat(withoutTheirIndex()).isEmpty();
+    }
+
+    private void fill(int runs, int schedules) {
+        database.execute(NODE);
+        database.execute(RUNS.formatted(runs));
+        database.execute(SCHEDULES.formatted(schedules));
+    }
+
+    /** The plans that read a whole table. Such a plan, made while the queue is empty, is kept until somebody analyzes. */
+    private Map<String, String> scans() throws SQLException {
+        return plans((name, plan) -> plan.matches("(?s).*Seq Scan on (run|schedule)\\b.*"));
+    }
+
+    private Map<String, String> withoutTheirIndex() throws SQLException {
+        return plans((name, plan) -> !INDEXES.get(name).stream().allMatch(plan::contains));
+    }
+
+    private Map<String, String> plans(BiPredicate<String, String> which) throws SQLException {
+        Map<String, String> found = new TreeMap<>();
+        for (String name : INDEXES.keySet()) {
+            String plan = text(name);
+            if (which.test(name, plan)) found.put(name, plan);
+        }
+        return found;
+    }
+
+    private String text(String name) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection()) {
+            return String.join("\n", GenericPlan.of(connection, name, false));
+        }
+    }
+}

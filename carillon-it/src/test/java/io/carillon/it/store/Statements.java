@@ -1,0 +1,68 @@
+package io.carillon.it.store;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/** The statements of the store, read from the constants of its classes: {@code Class.CONSTANT} and its text. */
+final class Statements {
+    private static final Pattern WRITES =
+            Pattern.compile("\\b(INSERT\\s+INTO|DELETE\\s+FROM|UPDATE\\s+carillon\\.)", Pattern.CASE_INSENSITIVE);
+
+    /** Migrations have tests of their own and run before there is anything to lose. */
+    private static final Pattern MIGRATION = Pattern.compile("(Migrat|Schema(State|Mode)|SqlScript).*");
+
+    private static final Map<String, String> ALL = read();
+
+    private Statements() {}
+
+    /** All text constants of the room that speaks SQL. */
+    static Map<String, String> all() {
+        return new TreeMap<>(ALL);
+    }
+
+    private static Map<String, String> read() {
+        Map<String, String> found = new TreeMap<>();
+        for (JavaClass type : new ClassFileImporter().importPackages("io.carillon.postgres")) {
+            if (MIGRATION.matcher(type.getSimpleName()).matches()) continue;
+            for (Field field : type.reflect().getDeclaredFields()) {
+                if (!Modifier.isStatic(field.getModifiers()) || field.getType() != String.class) continue;
+                found.put(type.getSimpleName() + "." + field.getName(), text(field));
+            }
+        }
+        return found;
+    }
+
+    /** Those that write rows. */
+    static Map<String, String> writing() {
+        Map<String, String> writing = all();
+        writing.values().removeIf(text -> !WRITES.matcher(text).find());
+        return writing;
+    }
+
+    static String text(String name) {
+        String text = all().get(name);
+        if (text == null) throw new AssertionError("there is no constant " + name);
+        return text;
+    }
+
+    private static String text(Field field) {
+        try {
+            field.setAccessible(true);
+            return (String) field.get(null);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(field + " cannot be read", e);
+        }
+    }
+
+    /** The text without the names or numbers of its parameters and without its layout, as it is recognised on the wire. */
+    static String bare(String sql) {
+        return sql.replaceAll("(?<!:):[a-zA-Z][a-zA-Z0-9]*|\\$\\d+", "?")
+                .replaceAll("\\s+", " ")
+                .strip();
+    }
+}

@@ -1,0 +1,118 @@
+package io.carillon.it.store;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.Lane;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.run.Transition;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Ended;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.Storage;
+import io.carillon.store.Verdict;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the contracts of all ports share: a bench, and short words for what they do to it. */
+abstract class StoreContract {
+    static final String PROJECT = Order.MAIL.project();
+    static final Duration SECOND = Duration.ofSeconds(1);
+
+    abstract StoreBench bench();
+
+    @BeforeEach
+    void clear() {
+        bench().clear();
+    }
+
+    Storage storage() {
+        return bench().storage();
+    }
+
+    void advance(Duration by) {
+        bench().clock().advance(by);
+    }
+
+    /** Registers a node that knows the mail's handler. */
+    UUID node() {
+        return node(Order.HANDLER);
+    }
+
+    UUID node(String... handlers) {
+        UUID id = UUID.randomUUID();
+        storage().nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(handlers), 50, "notify"));
+        return id;
+    }
+
+    RunId enqueue(Order order) {
+        return storage().inbox().enqueue(List.of(order.run())).get(0).run();
+    }
+
+    List<RunId> enqueue(Order order, int count) {
+        return storage().inbox().enqueue(order.times(count)).stream()
+                .map(EnqueueResult::run)
+                .toList();
+    }
+
+    static ClaimRequest.Quota quota(Lane lane, Priority priority, int count) {
+        return new ClaimRequest.Quota(lane, priority, count, Instant.MIN);
+    }
+
+    List<Attempt> claim(UUID node, ClaimRequest.Quota... quotas) {
+        return storage()
+                .runs()
+                .claim(new ClaimRequest(node, List.of(quotas), Set.of(), null))
+                .attempts();
+    }
+
+    /** Claims mails of normal priority. */
+    List<Attempt> claim(UUID node, int count) {
+        return claim(node, quota(Order.MAIL, Priority.NORMAL, count));
+    }
+
+    Attempt claimOne(UUID node) {
+        List<Attempt> claimed = claim(node, 1);
+        if (claimed.size() != 1) throw new AssertionError("expected one run to claim: " + claimed);
+        return claimed.get(0);
+    }
+
+    /** A claim without a node, held for a while. */
+    List<Attempt> lease(UUID owner, int count, Duration lease) {
+        ClaimRequest.Quota quota = quota(Order.MAIL, Priority.NORMAL, count);
+        return storage()
+                .runs()
+                .claim(new ClaimRequest(owner, List.of(quota), Set.of(), lease))
+                .attempts();
+    }
+
+    static Ended ended(Attempt attempt, Transition transition) {
+        return new Ended(attempt, transition, SECOND, null);
+    }
+
+    Verdict apply(UUID owner, Attempt attempt, Transition transition) {
+        return storage()
+                .runs()
+                .apply(owner, List.of(ended(attempt, transition)))
+                .get(0);
+    }
+
+    static Transition complete() {
+        return new Transition.Complete(null);
+    }
+
+    static Payload bytes(String text) {
+        return new Payload(text.getBytes(StandardCharsets.UTF_8), "json");
+    }
+
+    Run get(RunId run) {
+        return storage().runDesk().get(PROJECT, run).orElseThrow();
+    }
+}
