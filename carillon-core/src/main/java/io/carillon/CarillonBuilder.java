@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.carillon.engine.EngineConfig;
 import io.carillon.json.JsonCodec;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
 import io.carillon.run.PayloadCodec;

@@ -1,7 +1,7 @@
 package io.carillon;
 
-import io.carillon.postgres.Migrator;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.postgres.migration.SchemaMode;
 import javax.sql.DataSource;
 
 /** The tables of Carillon in one database: how far they are, and how they get on. Connects only when asked something that needs it. */

@@ -2,8 +2,8 @@ package io.carillon.it.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.postgres.Migrator;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;

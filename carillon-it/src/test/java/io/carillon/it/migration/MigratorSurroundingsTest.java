@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.carillon.postgres.Migrator;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;

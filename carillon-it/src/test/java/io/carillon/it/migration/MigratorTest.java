@@ -3,8 +3,8 @@ package io.carillon.it.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.carillon.postgres.Migrator;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;

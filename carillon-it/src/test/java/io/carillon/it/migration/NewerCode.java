@@ -1,6 +1,6 @@
 package io.carillon.it.migration;
 
-import io.carillon.postgres.Migrator;
+import io.carillon.postgres.migration.Migrator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
@@ -18,7 +18,7 @@ final class NewerCode {
     /** A version that so far brings the files of this one. */
     NewerCode(Path directory) throws IOException {
         this.directory = Files.createDirectories(directory.resolve(PLACE));
-        try (InputStream index = Migrator.class.getResourceAsStream("migrations/index.txt")) {
+        try (InputStream index = Migrator.class.getResourceAsStream("/io/carillon/postgres/migrations/index.txt")) {
             Files.write(this.directory.resolve("index.txt"), index.readAllBytes());
         }
     }
@@ -56,7 +56,8 @@ final class NewerCode {
 
     private static Object mode(Object migrator) {
         try {
-            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.postgres.SchemaMode");
+            Class<?> modes =
+                    migrator.getClass().getClassLoader().loadClass("io.carillon.postgres.migration.SchemaMode");
             return modes.getField("AUTO").get(null);
         } catch (ReflectiveOperationException e) {
             throw new LinkageError(e.getMessage(), e);

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import java.sql.Connection;
 import java.sql.ResultSet;

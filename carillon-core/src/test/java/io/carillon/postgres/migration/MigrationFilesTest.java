@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class MigrationFilesTest {
     @Test
     void lists_every_file_of_the_directory_and_no_other() throws Exception {
-        URL index = MigrationFiles.class.getResource("migrations/index.txt");
+        URL index = MigrationFiles.class.getResource("/io/carillon/postgres/migrations/index.txt");
         List<String> inDirectory;
         try (Stream<Path> files = Files.list(Path.of(index.toURI()).getParent())) {
             inDirectory = files.map(file -> file.getFileName().toString())

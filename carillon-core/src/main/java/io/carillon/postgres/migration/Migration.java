@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

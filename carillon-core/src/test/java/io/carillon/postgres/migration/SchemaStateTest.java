@@ -1,9 +1,9 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.carillon.postgres.SchemaState.Applied;
+import io.carillon.postgres.migration.SchemaState.Applied;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,7 +28,7 @@ final class MigrationFiles {
     }
 
     private static String read(String name) {
-        try (InputStream in = MigrationFiles.class.getResourceAsStream("migrations/" + name)) {
+        try (InputStream in = MigrationFiles.class.getResourceAsStream("/io/carillon/postgres/migrations/" + name)) {
             if (in == null) {
                 throw new IllegalStateException(
                         "Migration '%s' is missing beside %s: the jar is incomplete".formatted(name, INDEX));

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.postgres.migration;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
