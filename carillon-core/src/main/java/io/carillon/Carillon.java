@@ -24,12 +24,15 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A distributed scheduler and durable work queue on the PostgreSQL you have. Each planned instant creates exactly one run, or one recorded reason why not;
  * handlers start at least once; results are recorded at most once; effects are exactly-once if they commit with the run.
  */
 public final class Carillon implements Enqueuing, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Carillon.class);
     private final Storage storage;
     private final Payloads payloads;
     private final Schedules schedules;
@@ -99,7 +102,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
         List<EnqueueResult> results = storage.inbox().enqueue(runs);
-        announce(runs.get(0));
+        quietly(() -> announce(runs.get(0)));
         return results;
     }
 
@@ -178,7 +181,16 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private void wake() {
         Engine running = engine;
         if (running != null) running.announcePlans();
-        else storage.wake().send(List.of(new Signal.Look()));
+        else quietly(() -> storage.wake().send(List.of(new Signal.Look())));
+    }
+
+    /** What a hint speaks of is committed already: one that cannot be sent costs a poll, and must not look like a failure of what was done. */
+    private static void quietly(Runnable hint) {
+        try {
+            hint.run();
+        } catch (CarillonException unsent) {
+            log.warn("a hint could not be sent, polling will find the work", unsent);
+        }
     }
 
     private void refuseIfClosed() {
