@@ -31,6 +31,7 @@ public final class Engine implements AutoCloseable {
     private final Completer completer;
     private final Claimer claimer;
     private final Heart heart;
+    private final Rescuer rescuer;
     private final PlanningLoop planning;
     private final Warden warden;
     private final Housekeeper housekeeper;
@@ -57,7 +58,8 @@ public final class Engine implements AutoCloseable {
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         claimer = new Claimer(storage, book, node, appetite[0], config.pace().poll());
         completer.onWritten(claimer::wake);
-        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, claimer::lookNow);
+        rescuer = new Rescuer(storage.nodes(), claimer::lookNow);
+        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
         heart.onDeath(this::giveUpAll);
         planning = new PlanningLoop(
                 storage.plans(), parts.planner(), this::hintHere, config.pace().plan());
@@ -82,7 +84,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private List<Loop> loops() {
-        return List.of(heart, completer, announcer, listener, warden, planning, housekeeper, claimer);
+        return List.of(heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, claimer);
     }
 
     private NodeInfo introduce(UUID id) {
@@ -173,7 +175,8 @@ public final class Engine implements AutoCloseable {
         awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         awaitIdle(System.nanoTime() + Duration.ofSeconds(5).toNanos());
-        for (Loop loop : List.of(claimer, planning, warden, housekeeper, listener, announcer, completer, heart))
+        for (Loop loop :
+                List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer, completer, heart))
             loop.close();
         workers.close();
         try {

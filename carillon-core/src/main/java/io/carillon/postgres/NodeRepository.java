@@ -143,7 +143,7 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public boolean declareDead(UUID node, long beat, String why) {
-        return database.single(session -> session.query(DECLARE_DEAD)
+        return heartbeat.single(session -> session.query(DECLARE_DEAD)
                         .uuid("id", node)
                         .number("beat", beat)
                         .text("why", why)
