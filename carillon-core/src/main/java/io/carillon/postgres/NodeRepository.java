@@ -28,6 +28,11 @@ final class NodeRepository implements NodeStore {
                AND target_name IN (SELECT unnest(handlers) FROM carillon.node WHERE dead_at IS NULL)
             """;
 
+    private static final String WAKE = """
+            UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
+             WHERE parked = 'no-handler' AND target_name = ANY (:handlers::text[])
+            """;
+
     // One statement a beat: who lives, and who of mine shall stop.
     private static final String BEAT = """
             WITH me AS (
@@ -98,6 +103,12 @@ final class NodeRepository implements NodeStore {
                 .text("wakeup", node.wakeup())
                 .update());
         database.single(session -> session.query(WAKE_STRANGERS).update());
+    }
+
+    @Override
+    public void wake(Set<String> handlers) {
+        database.single(
+                session -> session.query(WAKE).texts("handlers", handlers).update());
     }
 
     @Override
