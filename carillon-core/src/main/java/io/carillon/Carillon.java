@@ -57,11 +57,14 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     static Carillon of(CarillonBuilder builder) {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
-        int transactional = DataSources.transactionalSlots(
-                engineSource,
-                builder.handlers.anyTransactional() && builder.engineDataSource == null,
-                builder.config.slots().transactional());
         EngineConfig.Slots slots = builder.config.slots();
+        // Only loops need room in the pool: who just enqueues or ticks may have a connection or two.
+        int transactional = builder.node
+                ? DataSources.transactionalSlots(
+                        engineSource,
+                        builder.handlers.anyTransactional() && builder.engineDataSource == null,
+                        slots.transactional())
+                : slots.transactional();
         EngineConfig config =
                 builder.config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
         new Migrator(engineSource).run(builder.schema);
