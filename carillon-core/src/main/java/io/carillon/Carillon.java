@@ -10,6 +10,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.NewRun;
+import io.carillon.schedule.Definition;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
@@ -80,7 +81,11 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config);
-        builder.schedules.values().forEach(define -> carillon.schedules.upsert(define.apply(carillon.schedules)));
+        // All of them are read before the first is written: one that cannot be written down changes nothing.
+        List<Definition> definitions = builder.schedules.values().stream()
+                .map(define -> define.apply(carillon.schedules))
+                .toList();
+        definitions.forEach(carillon.schedules::upsert);
         return carillon;
     }
 
