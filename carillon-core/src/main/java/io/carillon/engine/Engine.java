@@ -175,16 +175,21 @@ public final class Engine implements AutoCloseable {
         awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         awaitIdle(System.nanoTime() + Duration.ofSeconds(5).toNanos());
-        for (Loop loop :
-                List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer, completer, heart))
-            loop.close();
-        workers.close();
-        try {
-            heart.retire();
-        } catch (RuntimeException unreachable) {
-            log.warn("the node could not say good-bye, it will be declared dead node={}", node.id(), unreachable);
-        }
+        List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer, completer, heart)
+                .forEach(loop -> quietly("close the loop " + loop.name(), loop::close));
+        quietly("stop its workers", workers::close);
+        // Unsaid, the good-bye makes this node one that will be declared dead.
+        quietly("say good-bye", heart::retire);
         log.info("node stopped node={}", node.id());
+    }
+
+    /** A stop goes on to its end, whatever fails on the way: half a stopped node holds threads and connections for ever. */
+    private void quietly(String what, Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable failure) {
+            log.warn("the node could not {} while it stopped node={}", what, node.id(), failure);
+        }
     }
 
     private void awaitIdle(long deadline) {
