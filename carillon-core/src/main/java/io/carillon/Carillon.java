@@ -10,6 +10,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.NewRun;
+import io.carillon.schedule.Definition;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
@@ -24,12 +25,15 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A distributed scheduler and durable work queue on the PostgreSQL you have. Each planned instant creates exactly one run, or one recorded reason why not;
  * handlers start at least once; results are recorded at most once; effects are exactly-once if they commit with the run.
  */
 public final class Carillon implements Enqueuing, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Carillon.class);
     private final Storage storage;
     private final Payloads payloads;
     private final Schedules schedules;
@@ -59,11 +63,14 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     static Carillon of(CarillonBuilder builder) {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
-        int transactional = DataSources.transactionalSlots(
-                engineSource,
-                builder.handlers.anyTransactional() && builder.engineDataSource == null,
-                builder.config.slots().transactional());
         EngineConfig.Slots slots = builder.config.slots();
+        // Only loops need room in the pool: who just enqueues or ticks may have a connection or two.
+        int transactional = builder.node
+                ? DataSources.transactionalSlots(
+                        engineSource,
+                        builder.handlers.anyTransactional() && builder.engineDataSource == null,
+                        slots.transactional())
+                : slots.transactional();
         EngineConfig config =
                 builder.config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
         new Migrator(engineSource).run(builder.schema);
@@ -79,7 +86,11 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config);
-        builder.schedules.values().forEach(define -> carillon.schedules.upsert(define.apply(carillon.schedules)));
+        // All of them are read before the first is written: one that cannot be written down changes nothing.
+        List<Definition> definitions = builder.schedules.values().stream()
+                .map(define -> define.apply(carillon.schedules))
+                .toList();
+        definitions.forEach(carillon.schedules::upsert);
         return carillon;
     }
 
@@ -104,7 +115,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
         List<EnqueueResult> results = storage.inbox().enqueue(runs);
-        announce(runs.get(0));
+        quietly(() -> announce(runs.get(0)));
         return results;
     }
 
@@ -184,7 +195,16 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private void wake() {
         Engine running = engine;
         if (running != null) running.announcePlans();
-        else storage.wake().send(List.of(new Signal.Look()));
+        else quietly(() -> storage.wake().send(List.of(new Signal.Look())));
+    }
+
+    /** What a hint speaks of is committed already: one that cannot be sent costs a poll, and must not look like a failure of what was done. */
+    private static void quietly(Runnable hint) {
+        try {
+            hint.run();
+        } catch (CarillonException unsent) {
+            log.warn("a hint could not be sent, polling will find the work", unsent);
+        }
     }
 
     private void refuseIfClosed() {

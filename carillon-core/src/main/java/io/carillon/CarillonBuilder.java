@@ -38,6 +38,7 @@ public final class CarillonBuilder {
     RunListener listener = RunListener.none();
     String project = "default";
     String nodeName = "";
+    boolean node;
 
     CarillonBuilder(DataSource dataSource) {
         this.dataSource = requireNonNull(dataSource, "dataSource");
@@ -163,12 +164,14 @@ public final class CarillonBuilder {
 
     /** Prepares the tables and the schedules, without any background thread: enough to enqueue, to manage and to {@link Carillon#tick}. */
     public Carillon build() {
+        node = false;
         return Carillon.of(this);
     }
 
     /** {@link #build()}, and a node that plans and executes until it is closed. */
     public Carillon start() {
-        Carillon carillon = build();
+        node = true;
+        Carillon carillon = Carillon.of(this);
         try {
             carillon.startEngine();
             return carillon;

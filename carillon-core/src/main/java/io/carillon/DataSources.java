@@ -26,7 +26,7 @@ final class DataSources {
                     ErrorCode.UNSUITABLE_DATA_SOURCE,
                     "The engine cannot work on a %s: its connections belong to the caller's transaction. Give the pool behind it to Carillon.on(…), or to engineDataSource(…)."
                             .formatted(source.getClass().getSimpleName()));
-        try (Connection connection = source.getConnection()) {
+        try (Connection connection = connect(source)) {
             String product = connection.getMetaData().getDatabaseProductName();
             int version = connection.getMetaData().getDatabaseMajorVersion();
             if (!product.equals("PostgreSQL") || version < OLDEST_POSTGRES)
@@ -35,12 +35,25 @@ final class DataSources {
                         "This is %s %d; Carillon needs PostgreSQL %d or later."
                                 .formatted(product, version, OLDEST_POSTGRES));
         } catch (SQLException failure) {
-            throw new CarillonException(
-                    ErrorCode.DATABASE_UNREACHABLE,
-                    "No connection to the database: %s. Check that it is up, that the data source is open, and its URL, user and password."
-                            .formatted(failure.getMessage()),
-                    failure);
+            throw unreachable(failure);
         }
+    }
+
+    /** Pools that open themselves on first use may fail with exceptions of their own. */
+    private static Connection connect(DataSource source) throws SQLException {
+        try {
+            return source.getConnection();
+        } catch (RuntimeException failure) {
+            throw unreachable(failure);
+        }
+    }
+
+    private static CarillonException unreachable(Exception failure) {
+        return new CarillonException(
+                ErrorCode.DATABASE_UNREACHABLE,
+                "No connection to the database: %s. Check that it is up, that the data source is open, and its URL, user and password."
+                        .formatted(failure.getMessage()),
+                failure);
     }
 
     /** How many connections the pool may have, if it says so. */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Asks the loops and the database what is wrong. */
 final class HealthCheck {
     private static final Duration SKEW = Duration.ofMinutes(1);
+    private static final Duration SILENT = Duration.ofMinutes(1);
 
     private HealthCheck() {}
 
@@ -20,10 +21,10 @@ final class HealthCheck {
         List<String> issues = new ArrayList<>();
         if (engine != null) engine(engine.status(), issues);
         try {
-            List<NodeView> nodes = storage.nodes().list();
-            if (nodes.stream().noneMatch(NodeView::alive))
-                issues.add("no node is alive: nothing is executed until one starts");
-            storage.lanes().look(Instant.MIN);
+            nodes(
+                    storage.nodes().list().stream().filter(NodeView::alive).toList(),
+                    storage.lanes().look(Instant.MIN).now(),
+                    issues);
             storage.runDesk()
                     .strangers()
                     .forEach((handler, count) -> issues.add(
@@ -33,6 +34,20 @@ final class HealthCheck {
             issues.add("the database does not answer: " + unreachable.getMessage());
         }
         return new Health(issues.isEmpty(), issues);
+    }
+
+    /** A node that died alone has nobody who declares it dead: its row says that it lives. */
+    private static void nodes(List<NodeView> living, Instant now, List<String> issues) {
+        List<NodeView> silent = living.stream()
+                .filter(node -> node.beatAt().plus(SILENT).isBefore(now))
+                .toList();
+        silent.forEach(node -> issues.add(
+                "node '%s' on %s has not beaten for %d s: its runs are rescued as soon as another node watches it"
+                        .formatted(
+                                node.info().name(),
+                                node.info().host(),
+                                Duration.between(node.beatAt(), now).toSeconds())));
+        if (silent.size() == living.size()) issues.add("no node is alive: nothing is executed until one starts");
     }
 
     private static void engine(EngineStatus status, List<String> issues) {

@@ -14,6 +14,7 @@ import io.carillon.store.ScheduleChange;
 import io.carillon.store.ScheduleDesk;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
 import io.carillon.value.Text;
 import java.time.Instant;
 import java.util.List;
@@ -67,7 +68,7 @@ public final class Schedules {
     }
 
     public Optional<Schedule> get(String name) {
-        return desk.get(payloads.project(), name);
+        return desk.get(payloads.project(), checked(name));
     }
 
     /** All of them by name, up to 10,000. */
@@ -79,19 +80,19 @@ public final class Schedules {
     public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
         if (until != null) throw CarillonException.notYet("A pause that ends by itself");
         String why = reason == null ? null : Text.clean(reason, 1_000);
-        return desk.pause(payloads.project(), name, new Schedule.Pause(Instant.EPOCH, "library", why, null));
+        return desk.pause(payloads.project(), checked(name), new Schedule.Pause(Instant.EPOCH, "library", why, null));
     }
 
     /** Goes on with the next instant. False: it was not paused. */
     public boolean resume(String name) {
-        boolean resumed = desk.resume(payloads.project(), name);
+        boolean resumed = desk.resume(payloads.project(), checked(name));
         changed.run();
         return resumed;
     }
 
     /** One run now, whatever the schedule says. */
     public RunId trigger(String name) {
-        RunId run = desk.trigger(payloads.project(), name)
+        RunId run = desk.trigger(payloads.project(), checked(name))
                 .orElseThrow(() -> new CarillonException(
                         ErrorCode.UNKNOWN_SCHEDULE,
                         "There is no schedule '%s'. schedules().list() names those there are."
@@ -113,11 +114,15 @@ public final class Schedules {
 
     /** What became of each planned instant in a range, both ends inclusive. */
     public List<LedgerEntry> ledger(String name, Instant from, Instant to) {
-        return desk.ledger(payloads.project(), name, from, to);
+        return desk.ledger(payloads.project(), checked(name), from, to);
     }
 
     /** Removes it and its waiting ticks; runs that started go on. False: there was none. */
     public boolean delete(String name) {
-        return desk.delete(payloads.project(), name);
+        return desk.delete(payloads.project(), checked(name));
+    }
+
+    private static String checked(String name) {
+        return Names.check("schedule", name);
     }
 }

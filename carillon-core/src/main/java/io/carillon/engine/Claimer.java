@@ -73,6 +73,8 @@ final class Claimer extends Loop {
             sleep(poll.toNanos());
             return;
         }
+        // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
+        if (System.nanoTime() - lastLook >= poll.toNanos()) look();
         if (claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= poll.toNanos()) {
@@ -96,9 +98,6 @@ final class Claimer extends Loop {
             claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, null));
         } catch (RuntimeException | Error failure) {
             book.again(quotas, now);
-            // It may have committed all the same: whatever is ours and not held goes back as soon as the database
-            // answers.
-            lastReconcile -= RECONCILE_NANOS;
             throw failure;
         }
         learn(quotas, claimed, now);
@@ -168,6 +167,12 @@ final class Claimer extends Loop {
             lastScan = System.nanoTime();
             book.seen(lanes.scan());
         }
+    }
+
+    /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */
+    @Override
+    void onFailure(Throwable failure) {
+        lastReconcile = System.nanoTime() - RECONCILE_NANOS - 1;
     }
 
     private void trySuspect() {

@@ -9,9 +9,11 @@ import io.carillon.store.RunStore;
 import io.carillon.store.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +38,9 @@ final class Completer extends Loop implements Finish {
     private final RunListener listener;
     private final ConcurrentLinkedQueue<Job> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
+    /** Those of the group whose verdict is known: what fails after it must not have them told of twice. */
+    private final Set<Held> answered = new HashSet<>();
+
     private List<Job> group = List.of();
     private volatile Runnable onWritten = () -> {};
     private volatile BiConsumer<Lane, Duration> onAgain = (lane, pause) -> {};
@@ -94,6 +99,7 @@ final class Completer extends Loop implements Finish {
         write(group);
         backlog.addAndGet(-group.size());
         group = List.of();
+        answered.clear();
         onWritten.run();
     }
 
@@ -111,7 +117,9 @@ final class Completer extends Loop implements Finish {
         for (Job job : jobs)
             byOwner.computeIfAbsent(job.held.owner(), o -> new ArrayList<>()).add(job);
         byOwner.forEach((owner, mine) -> {
-            List<Job> decided = mine.stream().filter(job -> job.ended != null).toList();
+            List<Job> decided = mine.stream()
+                    .filter(job -> job.ended != null && !answered.contains(job.held))
+                    .toList();
             List<Ended> ended = decided.stream()
                     .map(Job::ended)
                     .map(java.util.Objects::requireNonNull)
@@ -126,6 +134,7 @@ final class Completer extends Loop implements Finish {
     }
 
     private void settled(Held held, Ended ended, Verdict verdict) {
+        answered.add(held);
         holding.remove(held);
         if (verdict == Verdict.ACCEPTED) {
             if (ended.transition() instanceof Transition.Retry retry)

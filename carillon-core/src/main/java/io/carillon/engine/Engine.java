@@ -32,6 +32,7 @@ public final class Engine implements AutoCloseable {
     private final Completer completer;
     private final Claimer claimer;
     private final Heart heart;
+    private final Rescuer rescuer;
     private final PlanningLoop planning;
     private final Warden warden;
     private final Housekeeper housekeeper;
@@ -59,7 +60,8 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(storage, book, node, appetite[0], config.pace().poll());
         completer.onWritten(claimer::wake);
         completer.onAgain((lane, pause) -> hintHere(lane, clock.now().plus(pause)));
-        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, claimer::lookNow);
+        rescuer = new Rescuer(storage.nodes(), claimer::lookNow);
+        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
         heart.onDeath(this::giveUpAll);
         planning = new PlanningLoop(
                 storage.plans(), parts.planner(), this::hintHere, config.pace().plan());
@@ -84,7 +86,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private List<Loop> loops() {
-        return List.of(heart, completer, announcer, listener, warden, planning, housekeeper, claimer);
+        return List.of(heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, claimer);
     }
 
     private NodeInfo introduce(UUID id) {
@@ -184,15 +186,21 @@ public final class Engine implements AutoCloseable {
         awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         awaitIdle(System.nanoTime() + Duration.ofSeconds(5).toNanos());
-        for (Loop loop : List.of(claimer, planning, warden, housekeeper, listener, announcer, completer, heart))
-            loop.close();
-        workers.close();
-        try {
-            heart.retire();
-        } catch (RuntimeException unreachable) {
-            log.warn("the node could not say good-bye, it will be declared dead node={}", node.id(), unreachable);
-        }
+        List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer, completer, heart)
+                .forEach(loop -> quietly("close the loop " + loop.name(), loop::close));
+        quietly("stop its workers", workers::close);
+        // Unsaid, the good-bye makes this node one that will be declared dead.
+        quietly("say good-bye", heart::retire);
         log.info("node stopped node={}", node.id());
+    }
+
+    /** A stop goes on to its end, whatever fails on the way: half a stopped node holds threads and connections for ever. */
+    private void quietly(String what, Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable failure) {
+            log.warn("the node could not {} while it stopped node={}", what, node.id(), failure);
+        }
     }
 
     private void awaitIdle(long deadline) {

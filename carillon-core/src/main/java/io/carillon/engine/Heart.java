@@ -3,7 +3,6 @@ package io.carillon.engine;
 import io.carillon.store.Beat;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.NodeStore;
-import io.carillon.store.Swept;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +17,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Heart extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Heart.class);
-    private static final int CRASH_LIMIT = 3;
 
     private record Seen(long beat, long sinceNanos) {}
 
@@ -26,7 +24,7 @@ final class Heart extends Loop {
     private final Node node;
     private final EngineConfig.Heartbeat config;
     private final Function<UUID, NodeInfo> introduction;
-    private final Runnable onSwept;
+    private final Runnable onSweepDue;
     private final Map<UUID, Seen> watched = new HashMap<>();
     private volatile Runnable onDeath = () -> {};
 
@@ -35,13 +33,13 @@ final class Heart extends Loop {
             Node node,
             EngineConfig.Heartbeat config,
             Function<UUID, NodeInfo> introduction,
-            Runnable onSwept) {
+            Runnable onSweepDue) {
         super("heart", true);
         this.nodes = nodes;
         this.node = node;
         this.config = config;
         this.introduction = introduction;
-        this.onSwept = onSwept;
+        this.onSweepDue = onSweepDue;
     }
 
     /** What to do when this node learns that it was declared dead, before it is born again. */
@@ -65,7 +63,7 @@ final class Heart extends Loop {
         for (Beat.CancelOrder order : beat.cancels())
             node.holding().find(order.run()).ifPresent(held -> held.stop(Held.Stop.CANCELLED, order.reason()));
         boolean buried = bury(beat.peers());
-        if (buried || beat.sweepDue()) sweep();
+        if (buried || beat.sweepDue()) onSweepDue.run();
         sleep(config.every().toNanos());
     }
 
@@ -98,17 +96,6 @@ final class Heart extends Loop {
             }
         }
         return buried;
-    }
-
-    private void sweep() {
-        Swept swept = nodes.sweep(CRASH_LIMIT);
-        if (swept.any())
-            log.warn(
-                    "runs rescued nodes={} released={} quarantined={}",
-                    swept.nodes(),
-                    swept.released(),
-                    swept.quarantined());
-        onSwept.run();
     }
 
     /** Ends this incarnation in order. */

@@ -6,6 +6,7 @@ import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Ended;
 import io.carillon.store.HeldRun;
+import io.carillon.store.LaneDue;
 import io.carillon.store.Look;
 import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
@@ -15,14 +16,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent: for serverless functions and external crons. There is no
  * heartbeat, so each run is leased for the budget's time; what was claimed and not started goes back at once.
  */
 public final class TickDriver {
+    private static final Logger log = LoggerFactory.getLogger(TickDriver.class);
     private static final int CLAIM = 10;
     private static final int CRASH_LIMIT = 3;
 
@@ -45,6 +50,8 @@ public final class TickDriver {
         long deadline = System.nanoTime() + budget.toNanos();
         storage.housekeeping().keepPartitions(1);
         storage.nodes().sweep(CRASH_LIMIT);
+        // No node registers here: what waits for want of a handler that this process has would wait for ever.
+        storage.nodes().wake(handlers.names());
         new PlanningLoop(storage.plans(), parts.planner(), (lane, at) -> {}, Duration.ofHours(1)).plan();
         Turn turn = new Turn(Uuid7.next(), budget, deadline);
         while (turn.round()) {
@@ -76,11 +83,13 @@ public final class TickDriver {
             if (timeIsUp()) return false;
             Look look = storage.lanes().look(Instant.MIN);
             clock.observe(look.now());
-            List<ClaimRequest.Quota> quotas = look.lanes().stream()
+            boolean any = look.suspects() && suspect();
+            if (timeIsUp()) return false;
+            List<ClaimRequest.Quota> quotas = due(look).stream()
                     .filter(due -> !due.readyAt().isAfter(look.now()))
                     .map(due -> new ClaimRequest.Quota(due.lane(), due.priority(), CLAIM, Instant.MIN))
                     .toList();
-            if (quotas.isEmpty()) return false;
+            if (quotas.isEmpty()) return any;
             List<Attempt> claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, lease))
                     .attempts();
             for (int i = 0; i < claimed.size(); i++) {
@@ -90,7 +99,19 @@ public final class TickDriver {
                 }
                 run(claimed.get(i));
             }
-            return !claimed.isEmpty();
+            return any || !claimed.isEmpty();
+        }
+
+        /** One at a time, as everywhere; false: all of them are held, paused or foreign. */
+        private boolean suspect() {
+            Optional<Attempt> suspect = runs.claimSuspect(owner, handlers.names(), lease);
+            suspect.ifPresent(this::run);
+            return suspect.isPresent();
+        }
+
+        /** Where the head is full, a lane that is paused or foreign may fill it and hide all others. */
+        private List<LaneDue> due(Look look) {
+            return look.full() ? storage.lanes().scan() : look.lanes();
         }
 
         private void run(Attempt attempt) {
@@ -110,7 +131,7 @@ public final class TickDriver {
         @Override
         public void submit(Held held, Ended ended) {
             Verdict verdict = runs.apply(owner, List.of(ended)).get(0);
-            if (verdict == Verdict.ACCEPTED) listener.ended(held.attemptValue(), ended.transition(), held.sinceStart());
+            if (verdict == Verdict.ACCEPTED) told(held, ended.transition());
             boolean failed =
                     ended.transition() instanceof Transition.Retry || ended.transition() instanceof Transition.Die;
             if (failed || verdict == Verdict.LEASE_LOST) errors++;
@@ -124,7 +145,15 @@ public final class TickDriver {
 
         @Override
         public void done(Held held, Transition transition) {
-            listener.ended(held.attemptValue(), transition, held.sinceStart());
+            told(held, transition);
+        }
+
+        private void told(Held held, Transition transition) {
+            try {
+                listener.ended(held.attemptValue(), transition, held.sinceStart());
+            } catch (Throwable failure) {
+                log.warn("a listener failed", failure);
+            }
         }
     }
 }

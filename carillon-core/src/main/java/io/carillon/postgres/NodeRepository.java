@@ -38,6 +38,11 @@ final class NodeRepository implements NodeStore {
                                 ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
             """;
 
+    private static final String WAKE = """
+            UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
+             WHERE parked = 'no-handler' AND target_name = ANY (:handlers::text[])
+            """;
+
     // One statement a beat: who lives, and who of mine shall stop.
     private static final String BEAT = """
             WITH me AS (
@@ -122,6 +127,12 @@ final class NodeRepository implements NodeStore {
     }
 
     @Override
+    public void wake(Set<String> handlers) {
+        database.single(
+                session -> session.query(WAKE).texts("handlers", handlers).update());
+    }
+
+    @Override
     public Beat beat(UUID node, int busy, List<ProgressNote> progress) {
         return heartbeat.single(session -> {
             if (!progress.isEmpty()) {
@@ -164,7 +175,7 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public boolean declareDead(UUID node, long beat, String why) {
-        return database.single(session -> session.query(DECLARE_DEAD)
+        return heartbeat.single(session -> session.query(DECLARE_DEAD)
                         .uuid("id", node)
                         .number("beat", beat)
                         .text("why", why)

@@ -1,12 +1,16 @@
 package io.carillon.store;
 
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 /** The register of nodes and the death of some. */
 public interface NodeStore {
     /** Enters a fresh incarnation and wakes runs that were parked for want of its handlers. */
     void register(NodeInfo node);
+
+    /** Wakes runs that were parked for want of these handlers: for whoever executes without being a node. */
+    void wake(Set<String> handlers);
 
     /** One heartbeat, with what a node needs to know each time. */
     Beat beat(UUID node, int busy, List<ProgressNote> progress);

@@ -1,0 +1,76 @@
+package io.carillon.it.engine;
+
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** Decides which port calls fail, how, and whether before or after they took effect. */
+final class Faults {
+    /** What a port throws. */
+    enum Kind {
+        RUNTIME(() -> new IllegalStateException("injected")),
+        STACK_OVERFLOW(() -> new StackOverflowError("injected")),
+        OUT_OF_MEMORY(() -> new OutOfMemoryError("injected")),
+        STORAGE(() -> new CarillonException(
+                ErrorCode.DATABASE_UNREACHABLE, "injected", new SQLException("injected", "08006"))),
+        RAW_SQL(() -> new SQLException("injected", "57P01"));
+
+        private final Supplier<Throwable> make;
+
+        Kind(Supplier<Throwable> make) {
+            this.make = make;
+        }
+    }
+
+    /** Whether the call had its effect before its answer was lost. */
+    enum When {
+        BEFORE,
+        AFTER
+    }
+
+    private final Kind kind;
+    private final When when;
+    private final Map<String, AtomicInteger> armed = new ConcurrentHashMap<>();
+    private final Set<String> struck = new ConcurrentSkipListSet<>();
+
+    Faults(Kind kind, When when) {
+        this.kind = kind;
+        this.when = when;
+    }
+
+    /** The next calls of each of these fail, so many times. */
+    void arm(Set<String> points, int times) {
+        points.forEach(point -> armed.put(point, new AtomicInteger(times)));
+    }
+
+    void disarm() {
+        armed.clear();
+    }
+
+    /** Which points have failed at least once. */
+    Set<String> struck() {
+        return new TreeSet<>(struck);
+    }
+
+    Object through(String point, Callable<Object> call) throws Throwable {
+        AtomicInteger left = armed.get(point);
+        boolean strikes = left != null && left.getAndDecrement() > 0;
+        if (!strikes) return call.call();
+        if (when == When.AFTER) call.call();
+        struck.add(point);
+        throw kind.make.get();
+    }
+
+    @Override
+    public String toString() {
+        return kind + " " + when;
+    }
+}

@@ -1,0 +1,69 @@
+package io.carillon.it.engine;
+
+import io.carillon.store.Storage;
+import io.carillon.store.WakeChannel;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/** A real storage whose ports fail on command. The list of calls is read off the ports: a new one is covered by being there. */
+final class FaultyStorage {
+    private FaultyStorage() {}
+
+    static Storage around(Storage real, Faults faults) {
+        return proxy(Storage.class, real, (self, method, args) -> {
+            Object port = invoke(method, real, args);
+            return port == null || !method.getReturnType().isInterface()
+                    ? port
+                    : port(method.getReturnType(), method.getName(), port, faults);
+        });
+    }
+
+    /** Every call of every port, as {@code runs.claim}. */
+    static Set<String> points() {
+        Set<String> points = new TreeSet<>();
+        for (Method accessor : Storage.class.getMethods())
+            if (accessor.getReturnType().isInterface())
+                calls(accessor.getReturnType())
+                        .forEach(call -> points.add(accessor.getName() + "." + call.getName()));
+        calls(WakeChannel.Ear.class).forEach(call -> points.add("ear." + call.getName()));
+        return points;
+    }
+
+    /** Default methods only lead to others. */
+    private static Stream<Method> calls(Class<?> port) {
+        return Arrays.stream(port.getMethods()).filter(method -> Modifier.isAbstract(method.getModifiers()));
+    }
+
+    private static <T> T port(Class<T> type, String name, Object real, Faults faults) {
+        return proxy(type, real, (self, method, args) -> {
+            if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
+            if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);
+            Object answer = faults.through(name + "." + method.getName(), () -> invoke(method, real, args));
+            return answer instanceof WakeChannel.Ear ear ? port(WakeChannel.Ear.class, "ear", ear, faults) : answer;
+        });
+    }
+
+    private static Object invoke(Method method, Object target, Object[] args) throws Exception {
+        try {
+            return method.invoke(target, args);
+        } catch (InvocationTargetException failure) {
+            throw FaultyStorage.<RuntimeException>sneaky(failure.getCause());
+        }
+    }
+
+    private static <T> T proxy(Class<T> type, Object real, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E sneaky(Throwable error) throws E {
+        throw (E) error;
+    }
+}

@@ -1,0 +1,82 @@
+package io.carillon.it.engine;
+
+import static io.carillon.it.engine.Faults.When.AFTER;
+import static io.carillon.it.engine.Faults.When.BEFORE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.it.engine.Faults.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every call an engine makes to its storage fails, in every way, before or after it took effect, while the engine works. When it stops failing, every run
+ * has ended once, and no loop has died.
+ */
+class PortFaultsTest {
+    /** Called by users and by ticks on their own threads: what fails there is told to whoever called. */
+    private static final Set<String> NOT_BY_LOOPS = Set.of("inbox", "runDesk", "schedules", "projects");
+
+    /** Every ten minutes, at a time nobody can wait for; the housekeeper's own test has them. */
+    private static final Set<String> RARE = Set.of(
+            "housekeeping.dropHistory",
+            "housekeeping.keepPartitions",
+            "housekeeping.purge",
+            "lanes.list",
+            "lanes.pause",
+            "lanes.resume",
+            "nodes.list",
+            "nodes.wake");
+
+    @Test
+    void every_loop_goes_on_and_nothing_is_lost_or_doubled() throws Exception {
+        live(List.of(
+                new Faults(Kind.RUNTIME, BEFORE),
+                new Faults(Kind.STACK_OVERFLOW, AFTER),
+                new Faults(Kind.OUT_OF_MEMORY, BEFORE),
+                new Faults(Kind.STORAGE, BEFORE),
+                new Faults(Kind.STORAGE, AFTER),
+                new Faults(Kind.RAW_SQL, AFTER)));
+    }
+
+    @Test
+    @Tag("slow")
+    void every_loop_survives_every_kind_of_failure_before_and_after_its_effect() throws Exception {
+        List<Faults> all = new ArrayList<>();
+        for (Kind kind : Kind.values()) for (Faults.When when : Faults.When.values()) all.add(new Faults(kind, when));
+        live(all);
+    }
+
+    /** All at the same time, each on a database of its own: they mostly wait. */
+    private static void live(List<Faults> faults) throws Exception {
+        List<Callable<Scenario>> all = new ArrayList<>();
+        for (Faults one : faults) all.add(() -> new Scenario(one, loopCalls()).live());
+        ExecutorService threads = Executors.newFixedThreadPool(all.size());
+        try {
+            for (Future<Scenario> one : threads.invokeAll(all)) one.get().check();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void knows_every_call_of_every_port() {
+        Set<String> points = FaultyStorage.points();
+
+        assertThat(points).containsAll(RARE).contains("runs.claim", "runs.apply", "nodes.beat", "ear.await");
+        assertThat(loopCalls()).hasSizeGreaterThan(15);
+    }
+
+    private static Set<String> loopCalls() {
+        Set<String> calls = new TreeSet<>(FaultyStorage.points());
+        calls.removeIf(call -> RARE.contains(call) || NOT_BY_LOOPS.contains(call.substring(0, call.indexOf('.'))));
+        return calls;
+    }
+}

@@ -1,0 +1,276 @@
+package io.carillon.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.engine.BoundHandler;
+import io.carillon.engine.Engine;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.EngineParts;
+import io.carillon.engine.EngineStatus;
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.run.Attempt;
+import io.carillon.run.Enqueue;
+import io.carillon.run.Lane;
+import io.carillon.run.NewRun;
+import io.carillon.run.Origin;
+import io.carillon.run.Outcome;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.RetryRule;
+import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
+import io.carillon.run.Target;
+import io.carillon.run.Transition;
+import io.carillon.schedule.Definition;
+import io.carillon.schedule.Policies;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.schedule.When;
+import io.carillon.store.Storage;
+import io.carillon.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** One engine on one database with work of every sort, while its storage fails in one way. */
+final class Scenario {
+    private static final int QUICK = 120;
+    private static final Payload NOTHING = new Payload("{}".getBytes(StandardCharsets.UTF_8), "json");
+
+    private final Faults faults;
+    private final Set<String> points;
+    private final Map<RunId, AtomicInteger> calls = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> told = new ConcurrentHashMap<>();
+    private final List<RunId> once = new ArrayList<>();
+    private final CountDownLatch never = new CountDownLatch(1);
+    private final List<String> wrong = new ArrayList<>();
+
+    Scenario(Faults faults, Set<String> points) {
+        this.faults = faults;
+        this.points = points;
+    }
+
+    Scenario live() throws Exception {
+        try (TestDatabase database = TestDatabase.migrated()) {
+            DataSource source = database.pool(16);
+            try (Storage real = new PostgresStorage(source, TickPlanner.defaults())) {
+                Engine engine = new Engine(
+                        new EngineParts(
+                                FaultyStorage.around(real, faults),
+                                handlers(),
+                                source::getConnection,
+                                new Told(),
+                                TickPlanner.defaults(),
+                                new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
+                        config());
+                engine.start();
+                try {
+                    work(engine, real, database);
+                } finally {
+                    faults.arm(Set.of("nodes.retire", "ear.close"), 1);
+                    engine.close();
+                }
+            }
+        }
+        return this;
+    }
+
+    private void work(Engine engine, Storage real, TestDatabase database) throws Exception {
+        prepare(real, database);
+        faults.arm(points, 2);
+        for (int i = 0; i < QUICK; i++) once.add(enqueue(real, "default", i % 4 == 0 ? "flaky" : "quick"));
+        once.add(enqueue(real, "default", "long"));
+        once.add(enqueue(real, "default", "transactional"));
+        RunId stopped = enqueue(real, "default", "endless");
+        await().atMost(Duration.ofSeconds(40)).until(() -> calls.containsKey(stopped));
+        real.runDesk().cancel("default", stopped, "enough");
+
+        // Everything has failed that the work above leads to; what is left is the death of this very node.
+        Set<String> expected = new java.util.TreeSet<>(points);
+        expected.removeAll(Set.of("nodes.register", "nodes.retire", "ear.close"));
+        await().atMost(Duration.ofSeconds(40))
+                .untilAsserted(() -> assertThat(faults.struck()).containsAll(expected));
+        awaitEnds(database, engine);
+        faults.arm(Set.of("nodes.register"), 2);
+        database.execute("UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'test' WHERE name = 'faulty'");
+        await().atMost(Duration.ofSeconds(20)).until(() -> faults.struck().contains("nodes.register"));
+        for (int i = 0; i < 10; i++) once.add(enqueue(real, "default", "quick"));
+        faults.disarm();
+        awaitEnds(database, engine);
+        judge(database, stopped);
+    }
+
+    /** A schedule, a dead node with a run in its hands, strangers, and a paused queue that fills the head. */
+    private void prepare(Storage real, TestDatabase database) {
+        real.lanes().pause(new Lane("frozen", "default"), "test", null);
+        for (int i = 0; i < 210; i++) enqueue(real, "frozen", "quick");
+        for (int i = 0; i < 3; i++) enqueue(real, "default", "stranger");
+        real.schedules()
+                .upsert(new Definition(
+                        "default",
+                        "every-second",
+                        When.every(Duration.ofSeconds(1)),
+                        new Definition.What("default", 1, "handler", "quick", NOTHING.bytes(), "json"),
+                        Policies.defaults()));
+        RunId orphan = enqueue(real, "orphans", "quick");
+        once.add(orphan);
+        database.execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{}', 1, 'notify');"
+                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1"
+                + " WHERE queue = 'orphans'");
+    }
+
+    private void awaitEnds(TestDatabase database, Engine engine) {
+        await().atMost(Duration.ofSeconds(40)).pollInterval(Duration.ofMillis(100)).untilAsserted(() -> {
+            assertThat(number(database, "SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
+                            + " AND queue <> 'frozen' AND target_name <> 'stranger'"))
+                    .as("%s: runs that have not ended", faults)
+                    .isZero();
+            assertThat(number(database, "SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
+                            + " AND target_name = 'stranger'"))
+                    .as("%s: strangers that are held", faults)
+                    .isZero();
+            EngineStatus status = engine.status();
+            assertThat(status.loops().values())
+                    .as("%s: %s", faults, status.loops())
+                    .allMatch(EngineStatus.LoopStatus::alive)
+                    .noneMatch(EngineStatus.LoopStatus::failing);
+        });
+    }
+
+    private void judge(TestDatabase database, RunId stopped) {
+        Map<String, Long> states = new HashMap<>();
+        for (RunId id : once) {
+            String state = text(database, "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '"
+                    + id.value() + "'");
+            states.merge(state, 1L, Long::sum);
+        }
+        note(!states.equals(Map.of("succeeded", (long) once.size())), "ended as " + states);
+        note(
+                !"cancelled"
+                        .equals(text(
+                                database,
+                                "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '"
+                                        + stopped.value() + "'")),
+                "the cancelled one");
+        note(
+                number(database, "SELECT count(*) FROM carillon.run WHERE target_name = 'stranger'") != 3,
+                "strangers are gone");
+        note(
+                number(database, "SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
+                                + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
+                        > 0,
+                "an instant ran twice");
+        note(
+                number(database, "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+                        < 3,
+                "hardly any instant ran");
+        told.forEach((attempt, times) -> note(times.get() > 1, attempt + " was told " + times + " times"));
+        calls.forEach((run, times) -> note(
+                once.contains(run) && times.get() > 1, run + " was executed " + times + " times without need"));
+    }
+
+    private void note(boolean bad, String what) {
+        if (bad) wrong.add(what);
+    }
+
+    void check() {
+        assertThat(wrong).as(faults.toString()).isEmpty();
+        assertThat(faults.struck()).as(faults.toString()).containsAll(points);
+    }
+
+    private Map<String, BoundHandler> handlers() {
+        Map<String, BoundHandler> all = new HashMap<>();
+        all.put("quick", handler("quick", false, attempt -> {}));
+        all.put("flaky", handler("flaky", false, attempt -> {
+            if (attempt.counts().failures() < 2) {
+                calls.remove(attempt.run());
+                throw new IllegalStateException("flaky");
+            }
+        }));
+        // Long enough to be parked out of the claim's way.
+        all.put("long", handler("long", false, attempt -> never.await(11, TimeUnit.SECONDS)));
+        all.put("endless", handler("endless", false, attempt -> never.await()));
+        all.put("transactional", handler("transactional", true, attempt -> {
+            if (attempt.counts().failures() < 3) calls.remove(attempt.run());
+        }));
+        return all;
+    }
+
+    private interface Code {
+        void run(Attempt attempt) throws Exception;
+    }
+
+    private BoundHandler handler(String name, boolean transactional, Code code) {
+        return new BoundHandler(
+                name,
+                Duration.ofMinutes(1),
+                new RetryRule(Retry.exponential(Duration.ZERO), List.of()),
+                transactional,
+                (attempt, context, connection) -> {
+                    calls.computeIfAbsent(attempt.run(), run -> new AtomicInteger()).incrementAndGet();
+                    code.run(attempt);
+                    return Outcome.succeeded(null);
+                });
+    }
+
+    private static RunId enqueue(Storage real, String queue, String handler) {
+        NewRun run = new NewRun(
+                RunId.next(),
+                new Lane(queue, "default"),
+                Priority.NORMAL,
+                Origin.DIRECT,
+                Target.handler(handler),
+                NOTHING,
+                new Enqueue.Due.After(Duration.ZERO),
+                null,
+                null);
+        real.inbox().enqueue(List.of(run));
+        return run.id();
+    }
+
+    private static EngineConfig config() {
+        return EngineConfig.defaults()
+                .with(new EngineConfig.Slots(20, 4, 50))
+                .with(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(3)))
+                .with(new EngineConfig.Pace(Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(2)));
+    }
+
+    private static long number(TestDatabase database, String sql) {
+        return Long.parseLong(text(database, sql));
+    }
+
+    private static String text(TestDatabase database, String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    /** Counts how often the end of an attempt is told. */
+    private final class Told implements RunListener {
+        @Override
+        public void ended(Attempt attempt, Transition transition, Duration took) {
+            told.computeIfAbsent(attempt.run() + " " + attempt.number(), key -> new AtomicInteger())
+                    .incrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.carillon.it.frontdoor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Overlap;
+import io.carillon.schedule.When;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Text;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Wrong input to a door that is open: each refusal has its code, says what to do, and leaves the tables as they were. */
+@CarillonTest
+class BadInputTest {
+    record Job(String text) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final When HOURLY = When.cron("0 * * * *", "UTC");
+    private static final Job FINE = new Job("fine");
+    private static final List<String> BAD_NAMES =
+            List.of("", "Upper", "a b", "a/b", "'; DROP TABLE carillon.run; --", "nul\0", "\uD800", "x".repeat(101));
+    private final House house;
+    private Carillon carillon;
+    private Map<String, String> before;
+
+    BadInputTest(TestDatabase database) {
+        house = new House(database);
+    }
+
+    @BeforeEach
+    void something_is_there_already() {
+        carillon = house.client(builder -> builder.handle(JOB, (job, run) -> {}));
+        carillon.enqueue(JOB, FINE, Enqueue.after(Duration.ofHours(1)).key("k"));
+        carillon.schedules().upsert("there", HOURLY, JOB, FINE);
+        before = house.tables();
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    @Test
+    void payloads_that_cannot_be_kept() {
+        refused(ErrorCode.PAYLOAD_TOO_LARGE, () -> carillon.enqueue(JOB, new Job("x".repeat(300 * 1024))));
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(JOB, new Job("a\0b")));
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(JOB, new Job("\uD83D")));
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(JOB, null));
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueueAll(JOB, List.of(FINE, FINE, new Job("\0"), FINE)));
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.schedules().upsert("new", HOURLY, JOB, new Job("a\0b")));
+        refused(
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                () -> carillon.schedules().upsert("there", HOURLY, JOB, new Job("x".repeat(300 * 1024))));
+    }
+
+    @Test
+    void options_outside_their_ranges() {
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.enqueue(JOB, FINE, Enqueue.after(Duration.ofNanos(-1))));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.enqueue(JOB, FINE, Enqueue.at(Instant.MAX)));
+        refused(
+                ErrorCode.INVALID_NAME,
+                () -> carillon.enqueue(JOB, FINE, Enqueue.now().key("a\0")));
+        refused(
+                ErrorCode.NOT_YET,
+                () -> carillon.enqueue(JOB, FINE, Enqueue.now().concurrencyKey("c")));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.runs().list(RunFilter.all().limit(0)));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().preview(HOURLY, Instant.EPOCH, 0));
+        refused(ErrorCode.NOT_YET, () -> carillon.queues().limit("default", 3));
+        refused(ErrorCode.NOT_YET, () -> carillon.schedules().pause("there", "x", Instant.MAX));
+        refused(ErrorCode.NOT_YET, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
+        refused(
+                ErrorCode.NOT_YET,
+                () -> carillon.schedules()
+                        .upsert("there", HOURLY, JOB, FINE, options -> options.missed(Missed.RUN_ALL)));
+        refused(
+                ErrorCode.NOT_YET,
+                () -> carillon.schedules()
+                        .upsert("there", HOURLY, JOB, FINE, options -> options.overlap(Overlap.SKIP)));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.grace(Duration.ZERO)));
+    }
+
+    @Test
+    void wrong_timings() {
+        refused(
+                ErrorCode.CRON_SYNTAX,
+                () -> carillon.schedules().upsert("new", When.cron("61 * * * *", "UTC"), JOB, FINE));
+        refused(
+                ErrorCode.UNKNOWN_ZONE,
+                () -> carillon.schedules().upsert("new", When.cron("0 * * * *", "Mars/Olympus"), JOB, FINE));
+        for (When never : List.of(
+                When.cron("0 0 30 2 *", "UTC"),
+                When.cron("0 0 31 4 *", "UTC"),
+                When.once(Instant.parse("2020-01-01T00:00:00Z")),
+                HOURLY.until(Instant.parse("2020-01-01T00:00:00Z")),
+                When.cron("0 0 29 2 *", "UTC")
+                        .from(Instant.parse("2201-01-01T00:00:00Z"))
+                        .until(Instant.parse("2201-12-31T00:00:00Z")))) {
+            long start = System.nanoTime();
+            refused(ErrorCode.NEVER_FIRES, () -> carillon.schedules().upsert("new", never, JOB, FINE));
+            refused(ErrorCode.NEVER_FIRES, () -> carillon.schedules().upsert("there", never, JOB, FINE));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        }
+        carillon.schedules().upsert("leap-monday", When.cron("0 0 29 2 1", "UTC"), JOB, FINE);
+    }
+
+    @Test
+    void bad_names_everywhere() {
+        for (String name : BAD_NAMES) {
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().upsert(name, HOURLY, JOB, FINE));
+            refused(
+                    ErrorCode.INVALID_NAME,
+                    () -> carillon.enqueue(JOB, FINE, Enqueue.now().queue(name)));
+            refused(ErrorCode.INVALID_NAME, () -> HandlerType.of(name, Job.class));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.queues().pause(name));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.queues().resume(name));
+            refused(
+                    ErrorCode.INVALID_NAME,
+                    () -> carillon.runs().list(RunFilter.all().queue(name)));
+        }
+    }
+
+    @Test
+    void names_of_schedules_that_cannot_be() {
+        for (String name : BAD_NAMES) {
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().get(name));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().pause(name, null, null));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().resume(name));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().trigger(name));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().delete(name));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().ledger(name, Instant.EPOCH, Instant.EPOCH));
+        }
+    }
+
+    @Test
+    void ids_that_were_never_given_out() {
+        refused(ErrorCode.MALFORMED_ID, () -> carillon.runs().get(RunId.parse("run_%_' OR 1=1")));
+        assertThat(carillon.runs().get(RunId.next())).isEmpty();
+    }
+
+    @Test
+    void a_builder_that_contradicts_itself() {
+        refused(
+                ErrorCode.DUPLICATE_HANDLER,
+                builder -> builder.handle(JOB, (a, b) -> {}).handle(JOB, (a, b) -> {}));
+        refused(
+                ErrorCode.DUPLICATE_HANDLER,
+                builder -> builder.handle(JOB, (a, b) -> {})
+                        .handleInTransaction(
+                                HandlerType.of("other", Job.class).accepting("job", json -> FINE), (a, b, c) -> {}));
+        refused(
+                ErrorCode.DUPLICATE_SCHEDULE,
+                builder -> builder.schedule("twice", HOURLY, JOB, FINE).schedule("twice", HOURLY, JOB, FINE));
+        refused(ErrorCode.INVALID_NAME, builder -> builder.schedule("a b", HOURLY, JOB, FINE));
+        refused(ErrorCode.INVALID_NAME, builder -> builder.project("My Project"));
+        refused(ErrorCode.INVALID_NAME, builder -> builder.nodeName("a b"));
+        refused(ErrorCode.INVALID_OPTION, builder -> builder.concurrency(0));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                builder -> builder.handle(JOB, (a, b) -> {}, options -> options.timeout(Duration.ZERO)));
+    }
+
+    @Test
+    void a_payload_of_the_builder_that_is_wrong_keeps_all_schedules_from_being_written() {
+        refused(
+                ErrorCode.PAYLOAD_UNWRITABLE,
+                builder -> builder.schedule("one", HOURLY, JOB, FINE).schedule("two", HOURLY, JOB, new Job("\0")));
+    }
+
+    private void refused(ErrorCode code, UnaryOperator<CarillonBuilder> builder) {
+        refused(code, () -> builder.apply(house.builder()).start().close());
+    }
+
+    private void refused(ErrorCode code, ThrowingCallable call) {
+        Throwable refusal = catchThrowable(call);
+
+        assertThat(refusal).as("it was taken").isInstanceOf(CarillonException.class);
+        assertThat(((CarillonException) refusal).code()).isEqualTo(code);
+        assertThat(refusal.getMessage()).hasSizeBetween(20, 600).matches(Text::isClean);
+        assertThat(house.tables()).as("after '%s'", refusal.getMessage()).isEqualTo(before);
+    }
+}

@@ -1,0 +1,381 @@
+package io.carillon.it.frontdoor;
+
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.Carillon;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Origin;
+import io.carillon.run.Priority;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleChange;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestClock;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A schedule's life, on a clock that the test moves. */
+@CarillonTest(at = "2026-05-04T12:00:00Z")
+class SchedulesTest {
+    record Report(String region) {}
+
+    private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
+    private static final When HOURLY = When.cron("0 * * * *", "UTC");
+    private static final Report EU = new Report("eu");
+    private static final Report US = new Report("us");
+
+    private final Queue<String> made = new ConcurrentLinkedQueue<>();
+    private final TestClock clock;
+    private final House house;
+    private Carillon carillon;
+
+    SchedulesTest(TestDatabase database, TestClock clock) {
+        this.house = new House(database);
+        this.clock = clock;
+    }
+
+    @BeforeEach
+    void client() {
+        carillon = house.client(builder -> builder.handle(
+                REPORT,
+                (report, run) -> made.add(report.region() + " "
+                        + run.plannedAt().map(SchedulesTest::time).orElse("-"))));
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    @Test
+    void the_same_definition_again_changes_nothing() {
+        ScheduleChange created = carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        ScheduleChange again = carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        ScheduleChange edited = carillon.schedules().upsert("r", HOURLY, REPORT, US);
+
+        assertThat(created).isInstanceOf(ScheduleChange.Created.class);
+        assertThat(again).isInstanceOf(ScheduleChange.Unchanged.class);
+        assertThat(again.schedule().id()).isEqualTo(created.schedule().id());
+        assertThat(again.schedule().version()).isEqualTo(1);
+        assertThat(edited).isInstanceOf(ScheduleChange.Updated.class);
+        assertThat(edited.schedule().id()).isEqualTo(created.schedule().id());
+        assertThat(carillon.schedules().get("r").map(Schedule::version)).contains(2L);
+        assertThat(carillon.schedules().list()).hasSize(1);
+    }
+
+    @Test
+    void every_kind_and_option_reads_back_as_it_was_written() {
+        When[] all = {
+            HOURLY,
+            When.cron("30 2 * * *", "Europe/Berlin")
+                    .dst(new io.carillon.schedule.DstPolicy(
+                            io.carillon.schedule.DstPolicy.Gap.SKIP, io.carillon.schedule.DstPolicy.Repeat.BOTH)),
+            When.every(Duration.ofSeconds(90)),
+            When.every(
+                    2,
+                    java.time.temporal.ChronoUnit.WEEKS,
+                    Instant.parse("2026-01-01T09:30:00.123456Z").atZone(java.time.ZoneId.of("Asia/Kolkata"))),
+            When.once(at("15:00")),
+            HOURLY.from(at("13:00")).until(at("14:00")).jitter(Duration.ofMillis(1_234)),
+        };
+        for (int i = 0; i < all.length; i++) {
+            String name = "s" + i;
+            When when = all[i];
+
+            carillon.schedules()
+                    .upsert(
+                            name,
+                            when,
+                            REPORT,
+                            EU,
+                            options -> options.missed(Missed.SKIP)
+                                    .grace(Duration.ofMillis(1_500))
+                                    .catchUp(Duration.ofDays(366))
+                                    .queue("q")
+                                    .priority(Priority.BULK));
+
+            assertThat(carillon.schedules().get(name).orElseThrow().definition().when())
+                    .isEqualTo(when);
+            assertThat(carillon.schedules()
+                            .upsert(
+                                    name,
+                                    when,
+                                    REPORT,
+                                    EU,
+                                    options -> options.missed(Missed.SKIP)
+                                            .grace(Duration.ofMillis(1_500))
+                                            .catchUp(Duration.ofDays(366))
+                                            .queue("q")
+                                            .priority(Priority.BULK)))
+                    .isInstanceOf(ScheduleChange.Unchanged.class);
+        }
+    }
+
+    @Test
+    void ticks_run_at_their_instants_and_not_before() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+
+        assertThat(tick()).isZero();
+        clock.at(at("12:59").plusSeconds(59));
+        assertThat(tick()).isZero();
+        clock.at(at("13:00"));
+        assertThat(tick()).isEqualTo(1);
+        assertThat(tick()).isZero();
+        assertThat(made).containsExactly("eu 13:00");
+    }
+
+    @Test
+    void an_edit_changes_the_future_and_leaves_what_was_due() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(at("12:59"));
+        tick();
+        clock.at(at("13:00"));
+        // 13:00 has come and nobody started it yet: it keeps the promise under which it fell due.
+        carillon.schedules().upsert("r", When.cron("30 * * * *", "UTC"), REPORT, US);
+
+        tick();
+        clock.at(at("13:30"));
+        tick();
+        clock.at(at("14:00"));
+        tick();
+
+        assertThat(made).containsExactly("eu 13:00", "us 13:30");
+        assertThat(ledger("r", "12:00", "14:00"))
+                .extracting(LedgerEntry::state)
+                .containsExactly("succeeded", "succeeded");
+    }
+
+    @Test
+    void an_edit_back_and_forth_runs_no_instant_twice() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(at("12:59").plusSeconds(30));
+        tick();
+        for (Report payload : List.of(US, EU, US, EU)) carillon.schedules().upsert("r", HOURLY, REPORT, payload);
+        clock.at(at("13:00"));
+        tick();
+        for (Report payload : List.of(US, EU, US)) carillon.schedules().upsert("r", HOURLY, REPORT, payload);
+        tick();
+        clock.at(at("14:00"));
+        tick();
+
+        assertThat(made).containsExactly("eu 13:00", "us 14:00");
+    }
+
+    @Test
+    void a_paused_schedule_runs_nothing_now_or_later_and_says_so() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        assertThat(carillon.schedules().pause("r", "month end \0", null)).isTrue();
+        assertThat(carillon.schedules().pause("r", "again", null)).isFalse();
+        Schedule.Pause pause = carillon.schedules().get("r").orElseThrow().pause();
+        assertThat(pause).isNotNull();
+        assertThat(pause.reason()).isEqualTo("month end \uFFFD");
+
+        clock.at(at("15:30"));
+        assertThat(tick()).isZero();
+        assertThat(carillon.schedules().resume("r")).isTrue();
+        assertThat(carillon.schedules().resume("r")).isFalse();
+        assertThat(tick()).isZero();
+        clock.at(at("16:00"));
+        tick();
+
+        assertThat(made).containsExactly("eu 16:00");
+        assertThat(ledger("r", "12:00", "16:00"))
+                .satisfiesExactly(
+                        gap -> {
+                            assertThat(gap.state()).isEqualTo("skipped");
+                            assertThat(gap.reason()).isEqualTo("paused");
+                            assertThat(gap.count()).isEqualTo(3);
+                            assertThat(gap.from()).isEqualTo(at("13:00"));
+                            assertThat(gap.to()).isEqualTo(at("15:00"));
+                        },
+                        run -> assertThat(run.state()).isEqualTo("succeeded"));
+    }
+
+    @Test
+    void a_pause_ends_what_was_due_and_not_started() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(at("12:59"));
+        tick();
+        clock.at(at("13:01"));
+
+        carillon.schedules().pause("r", null, null);
+
+        assertThat(tick()).isZero();
+        assertThat(ledger("r", "12:00", "14:00")).singleElement().satisfies(entry -> {
+            assertThat(entry.from()).isEqualTo(at("13:00"));
+            assertThat(entry.state()).isEqualTo("skipped");
+            assertThat(entry.reason()).isEqualTo("paused");
+        });
+    }
+
+    @Test
+    @Tag("slow")
+    void a_pause_of_three_years_of_seconds_can_be_resumed() {
+        carillon.schedules().upsert("r", When.cron("* * * * * *", "UTC"), REPORT, EU);
+        carillon.schedules().pause("r", null, null);
+        clock.at(at("12:00").plus(Duration.ofDays(3 * 365)));
+
+        assertThat(carillon.schedules().resume("r")).isTrue();
+
+        assertThat(house.number("SELECT count FROM carillon.ledger_gap")).isEqualTo(3 * 365 * 86_400);
+    }
+
+    @Test
+    void a_deleted_schedule_is_gone_and_its_name_is_free() {
+        ScheduleChange first = carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(at("12:59"));
+        tick();
+
+        assertThat(carillon.schedules().delete("r")).isTrue();
+
+        clock.at(at("13:00"));
+        assertThat(tick()).isZero();
+        assertThat(carillon.schedules().delete("r")).isFalse();
+        assertThat(carillon.schedules().get("r")).isEmpty();
+        assertThat(carillon.schedules().list()).isEmpty();
+        ScheduleChange second = carillon.schedules().upsert("r", HOURLY, REPORT, US);
+        assertThat(second).isInstanceOf(ScheduleChange.Created.class);
+        assertThat(second.schedule().id()).isNotEqualTo(first.schedule().id());
+        clock.at(at("14:00"));
+        tick();
+        assertThat(made).containsExactly("us 14:00");
+    }
+
+    @Test
+    void a_trigger_runs_it_now_without_an_instant_also_when_paused() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        carillon.schedules().pause("r", null, null);
+
+        RunId run = carillon.schedules().trigger("r");
+
+        assertThat(tick()).isEqualTo(1);
+        assertThat(made).containsExactly("eu -");
+        assertThat(carillon.runs().get(run)).hasValueSatisfying(one -> {
+            assertThat(one.origin()).isEqualTo(Origin.TRIGGER);
+            assertThat(one.state()).isEqualTo(RunState.SUCCEEDED);
+            assertThat(one.instants().plannedAt()).isNull();
+        });
+        assertThat(ledger("r", "11:00", "14:00")).isEmpty();
+    }
+
+    @Test
+    void missed_instants_run_once_late_or_are_skipped_as_told() {
+        carillon.schedules().upsert("once", HOURLY, REPORT, EU);
+        carillon.schedules().upsert("skip", HOURLY, REPORT, US, options -> options.missed(Missed.SKIP));
+        clock.at(at("15:30"));
+
+        tick();
+
+        assertThat(made).containsExactly("eu 15:00");
+        assertThat(ledger("once", "12:00", "15:30"))
+                .extracting(LedgerEntry::state, LedgerEntry::count)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple("missed", 2L),
+                        org.assertj.core.groups.Tuple.tuple("succeeded", 1L));
+        assertThat(ledger("skip", "12:00", "15:30")).singleElement().satisfies(entry -> {
+            assertThat(entry.state()).isEqualTo("missed");
+            assertThat(entry.count()).isEqualTo(3);
+        });
+    }
+
+    @Test
+    void the_ledger_answers_for_any_range() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(at("13:00"));
+        tick();
+
+        assertThat(carillon.schedules().ledger("r", Instant.MIN, Instant.MAX)).hasSize(1);
+        assertThat(carillon.schedules().ledger("r", at("13:00"), at("13:00"))).hasSize(1);
+        assertThat(carillon.schedules().ledger("r", at("14:00"), at("12:00"))).isEmpty();
+        assertThat(carillon.schedules().ledger("r", at("13:00").plusSeconds(1), at("13:59")))
+                .isEmpty();
+    }
+
+    @Test
+    void a_schedule_that_ends_runs_to_its_last_instant_inclusive() {
+        carillon.schedules().upsert("r", HOURLY.from(at("13:00")).until(at("14:00")), REPORT, EU);
+
+        for (String hour : List.of("13:00", "14:00", "15:00")) {
+            clock.at(at(hour));
+            tick();
+        }
+
+        assertThat(made).containsExactly("eu 13:00", "eu 14:00");
+        assertThat(carillon.schedules().get("r").orElseThrow().progress().nextAt())
+                .isEqualTo(Instant.MAX);
+    }
+
+    @Test
+    void what_is_unknown_is_said_to_be_unknown() {
+        assertThat(carillon.schedules().get("nobody")).isEmpty();
+        assertThat(code(() -> carillon.schedules().trigger("nobody"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().pause("nobody", null, null))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().resume("nobody"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().ledger("nobody", Instant.EPOCH, Instant.MAX)))
+                .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+    }
+
+    @Test
+    void a_node_follows_the_clock_and_the_ticks_carry_their_instant() {
+        Queue<String> keys = new ConcurrentLinkedQueue<>();
+        Carillon node = house.node(builder -> builder.handle(REPORT, (report, run) -> keys.add(run.idempotencyKey()))
+                .schedule("nightly", HOURLY, REPORT, EU));
+        Schedule schedule = node.schedules().get("nightly").orElseThrow();
+
+        for (String hour : List.of("13:00", "14:00")) {
+            clock.at(at(hour));
+            int expected = hour.equals("13:00") ? 1 : 2;
+            eventually().until(() -> keys.size() == expected);
+        }
+
+        assertThat(keys)
+                .containsExactly(schedule.id() + "@2026-05-04T13:00:00Z", schedule.id() + "@2026-05-04T14:00:00Z");
+        eventually()
+                .until(() -> node.runs()
+                                .list(RunFilter.all().state(RunState.SUCCEEDED))
+                                .size()
+                        == 2);
+        assertThat(node.runs().list(RunFilter.all().state(RunState.SUCCEEDED)))
+                .extracting(Run::origin)
+                .containsOnly(Origin.TICK);
+    }
+
+    private int tick() {
+        return carillon.tick(Duration.ofSeconds(20)).processed();
+    }
+
+    private List<LedgerEntry> ledger(String name, String from, String to) {
+        return carillon.schedules().ledger(name, at(from), at(to));
+    }
+
+    private static ErrorCode code(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        CarillonException refusal = catchThrowableOfType(CarillonException.class, call);
+        return refusal == null ? null : refusal.code();
+    }
+
+    private static Instant at(String time) {
+        return Instant.parse("2026-05-04T" + time + ":00Z");
+    }
+
+    private static String time(Instant instant) {
+        return instant.toString().substring(11, 16);
+    }
+}

@@ -1,0 +1,279 @@
+package io.carillon.it.frontdoor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.Carillon;
+import io.carillon.TickResult;
+import io.carillon.run.Attempt;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Outcome;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
+import io.carillon.run.RunState;
+import io.carillon.run.Transition;
+import io.carillon.schedule.When;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestClock;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Work without a node: a function or an external cron calls tick. */
+@CarillonTest(at = "2026-05-04T12:00:00Z")
+class TickTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final Duration BUDGET = Duration.ofSeconds(30);
+    private final Queue<String> done = new ConcurrentLinkedQueue<>();
+    private final TestClock clock;
+    private final House house;
+
+    TickTest(TestDatabase database, TestClock clock) {
+        this.house = new House(database);
+        this.clock = clock;
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    @Test
+    void plans_claims_and_executes_on_the_callers_thread_and_leaves_no_other_behind() {
+        Set<Thread> before = carillonThreads();
+        Queue<Thread> used = new ConcurrentLinkedQueue<>();
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> used.add(Thread.currentThread()))
+                .schedule("minutely", When.cron("* * * * *", "UTC"), JOB, new Job("tick")));
+        carillon.enqueue(JOB, new Job("direct"));
+        clock.advance(Duration.ofMinutes(1));
+
+        TickResult result = carillon.tick(BUDGET);
+
+        assertThat(result).isEqualTo(new TickResult(2, 0));
+        assertThat(used).hasSize(2).containsOnly(Thread.currentThread());
+        assertThat(carillonThreads()).isEqualTo(before);
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(0, 0));
+        assertThat(house.number("SELECT count(*) FROM carillon.node")).isZero();
+    }
+
+    @Test
+    void counts_errors_and_retries_when_their_time_has_come() {
+        Carillon carillon = house.client(builder -> builder.handle(
+                JOB,
+                (job, run) -> {
+                    if (run.attempt() == 1) throw new IllegalStateException("first");
+                },
+                options -> options.retry(Retry.exponential(Duration.ofHours(1)))));
+        RunId id = carillon.enqueue(JOB, new Job("x")).run();
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 1));
+        clock.advance(Duration.ofHours(1));
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 0));
+
+        assertThat(carillon.runs().get(id)).hasValueSatisfying(run -> {
+            assertThat(run.state()).isEqualTo(RunState.SUCCEEDED);
+            assertThat(run.failures()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void works_through_more_than_one_claim() {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+        carillon.enqueueAll(
+                JOB, IntStream.range(0, 137).mapToObj(i -> new Job("n" + i)).toList());
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(137, 0));
+
+        assertThat(done).hasSize(137).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void stops_when_the_budget_is_spent_and_gives_back_what_it_did_not_start() {
+        clock.free();
+        Duration budget = Duration.ofSeconds(2);
+        AtomicLong end = new AtomicLong();
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> {
+            while (System.nanoTime() < end.get()) Thread.onSpinWait();
+            done.add(job.name());
+        }));
+        carillon.enqueueAll(JOB, Collections.nCopies(10, new Job("x")));
+
+        end.set(System.nanoTime() + budget.toNanos() + 500_000_000L);
+        TickResult result = carillon.tick(budget);
+
+        assertThat(result).isEqualTo(new TickResult(1, 0));
+        assertThat(house.number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+                .isEqualTo(9);
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(9, 0));
+        assertThat(done).hasSize(10);
+    }
+
+    @Test
+    void many_at_the_same_time_share_the_work() throws Exception {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+        carillon.enqueueAll(
+                JOB, IntStream.range(0, 300).mapToObj(i -> new Job("n" + i)).toList());
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            Callable<TickResult> tick = () -> carillon.tick(BUDGET);
+            int processed = 0;
+            for (Future<TickResult> one : threads.invokeAll(Collections.nCopies(4, tick)))
+                processed += one.get().processed();
+
+            assertThat(processed + carillon.tick(BUDGET).processed()).isEqualTo(300);
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(done).hasSize(300).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void runs_whose_tick_died_are_tried_again_by_a_later_tick() {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+        RunId id = carillon.enqueue(JOB, new Job("x")).run();
+        // What a process leaves behind that is killed in the handler: owned, and leased for a time that runs out.
+        carillon.enqueueAll(JOB, List.of(new Job("y"), new Job("z")));
+        house.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1, started_at = carillon.clock(),"
+                                + " leased_until = carillon.clock() + interval '30 seconds'");
+        assertThat(carillon.tick(BUDGET).processed()).isZero();
+
+        clock.advance(Duration.ofSeconds(31));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(3, 0));
+        assertThat(carillon.runs().get(id)).hasValueSatisfying(run -> {
+            assertThat(run.state()).isEqualTo(RunState.SUCCEEDED);
+            assertThat(run.attempt()).isEqualTo(2);
+            assertThat(run.failures()).isZero();
+        });
+    }
+
+    @Test
+    void a_paused_queue_full_of_runs_hides_no_other_queue() {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+        carillon.queues().pause("frozen");
+        carillon.enqueueAll(
+                JOB, Collections.nCopies(450, new Job("held")), Enqueue.now().queue("frozen"));
+        clock.advance(Duration.ofSeconds(1));
+        carillon.enqueue(JOB, new Job("free"), Enqueue.now().queue("open"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 0));
+
+        assertThat(done).containsExactly("free");
+    }
+
+    @Test
+    void runs_of_unknown_handlers_are_passed_over_and_stay_visible() {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+        HandlerType<Job> unknown = HandlerType.of("unknown", Job.class);
+        List<RunId> strangers = IntStream.range(0, 30)
+                .mapToObj(i -> carillon.enqueue(unknown, new Job("u")).run())
+                .toList();
+        clock.advance(Duration.ofSeconds(1));
+        carillon.enqueue(JOB, new Job("mine"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 0));
+
+        assertThat(done).containsExactly("mine");
+        assertThat(carillon.runs().get(strangers.get(0)).map(Run::state)).contains(RunState.WAITING);
+        assertThat(carillon.runs().get(strangers.get(0)).map(Run::failures)).contains(0);
+        assertThat(carillon.health().issues())
+                .anySatisfy(issue -> assertThat(issue).contains("handler named 'unknown'"));
+        Carillon newer = house.client(builder -> builder.handle(unknown, (job, run) -> done.add(job.name())));
+        assertThat(newer.tick(BUDGET)).isEqualTo(new TickResult(30, 0));
+    }
+
+    @Test
+    void a_listener_that_fails_does_not_end_the_tick() {
+        RunListener broken = new RunListener() {
+            @Override
+            public void ended(Attempt attempt, Transition transition, Duration took) {
+                throw new IllegalStateException("listener");
+            }
+        };
+        Carillon carillon =
+                house.client(builder -> builder.listener(broken).handle(JOB, (job, run) -> done.add(job.name())));
+        carillon.enqueueAll(JOB, List.of(new Job("a"), new Job("b")));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(2, 0));
+        assertThat(done).containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void a_transactional_handler_works_in_a_tick_as_well() {
+        Carillon carillon = house.client(builder -> builder.handleInTransaction(
+                JOB,
+                (job, run, connection) -> {
+                    assertThat(connection.getAutoCommit()).isFalse();
+                    if (run.attempt() == 1) throw new IllegalStateException("roll back");
+                    done.add(job.name());
+                },
+                options -> options.retry(Retry.exponential(Duration.ZERO))));
+        carillon.enqueue(JOB, new Job("x"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(2, 1));
+
+        assertThat(done).containsExactly("x");
+    }
+
+    @Test
+    void a_snooze_without_a_pause_does_not_spin_for_ever() {
+        Carillon carillon = house.client(
+                builder -> builder.handleReturning(JOB, (job, run) -> Outcome.snoozed(Duration.ofHours(1))));
+        carillon.enqueue(JOB, new Job("x"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 0));
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(0, 0));
+    }
+
+    @Test
+    void a_budget_outside_its_range_is_refused() {
+        Carillon carillon = house.client(builder -> builder);
+
+        for (Duration budget : List.of(
+                Duration.ZERO, Duration.ofMillis(-1), Duration.ofHours(2), Duration.ofSeconds(Long.MAX_VALUE))) {
+            CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> carillon.tick(budget));
+            assertThat(refusal).isNotNull();
+            assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_OPTION);
+        }
+    }
+
+    @Test
+    void needs_no_pool_for_loops_it_does_not_run() {
+        Carillon small = house.add(Carillon.on(new SizedPool(house.database().pool(1), 1))
+                .handle(JOB, (job, run) -> done.add(job.name()))
+                .build());
+        small.enqueue(JOB, new Job("x"), Enqueue.at(Instant.EPOCH));
+
+        assertThat(small.tick(BUDGET)).isEqualTo(new TickResult(1, 0));
+    }
+
+    private static Set<Thread> carillonThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("carillon-"))
+                .filter(thread -> !thread.getName().startsWith("carillon-test"))
+                .collect(Collectors.toSet());
+    }
+}
