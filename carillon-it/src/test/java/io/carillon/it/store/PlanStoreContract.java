@@ -7,6 +7,7 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
+import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.PlanStore;
 import java.time.Duration;
@@ -96,6 +97,22 @@ abstract class PlanStoreContract extends PlanningContract {
 
             assertThat(bench().print()).isEqualTo(before);
         }
+    }
+
+    @Test
+    void a_plan_made_before_an_edit_that_left_the_cursor_where_it_was_writes_nothing() {
+        store(TEN_SECONDS);
+        Schedule read = schedule("report");
+        TickPlanner farSighted = new TickPlanner(Duration.ofMinutes(5), 64);
+        List<TickPlan> stalled = List.of(farSighted.plan(read, List.of(), bench().clock().now()));
+        store(TEN_SECONDS.payload("second"));
+        assertThat(schedule("report").progress().cursor())
+                .isEqualTo(read.progress().cursor());
+        String before = bench().print();
+
+        assertThat(storage().plans().write(stalled)).isZero();
+
+        assertThat(bench().print()).isEqualTo(before);
     }
 
     @Test
@@ -226,6 +243,27 @@ abstract class PlanStoreContract extends PlanningContract {
 
         assertThat(bench().print()).isEqualTo(before);
         assertThat(claimOne(node).run()).isEqualTo(started.run());
+    }
+
+    @Test
+    void if_one_of_several_late_ticks_was_started_meanwhile_nothing_is_settled() {
+        store(HOURLY);
+        advance(Duration.ofMinutes(70));
+        planAll();
+        advance(Duration.ofMinutes(49));
+        planAll();
+        advance(Duration.ofMinutes(10));
+        PlanStore.DueSchedules due = due();
+        assertThat(due.late().values()).singleElement().satisfies(late -> assertThat(late).hasSize(2));
+        UUID node = node();
+        assertThat(claimOne(node).times().plannedAt()).isEqualTo(at(3_600));
+        String before = bench().print();
+
+        assertThat(storage().plans().write(plans(due))).isZero();
+
+        assertThat(bench().print()).isEqualTo(before);
+        planAll();
+        assertThat(claimOne(node).times().plannedAt()).isEqualTo(at(7_200));
     }
 
     @Test
