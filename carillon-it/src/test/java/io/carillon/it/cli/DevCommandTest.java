@@ -3,7 +3,11 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.Carillon;
 import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.run.HandlerType;
+import io.carillon.schedule.When;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -46,10 +50,12 @@ class DevCommandTest {
 
             assertThat(dev.terminate()).as(dev::err).isZero();
 
+            assertThat(data().resolve("postgres/postmaster.pid"))
+                    .as("PostgreSQL stopped before the command ended")
+                    .doesNotExist();
             Awaitility.await("no process is left")
                     .atMost(Duration.ofSeconds(10))
                     .until(() -> family.stream().noneMatch(ProcessHandle::isAlive));
-            assertThat(data().resolve("postgres/postmaster.pid")).doesNotExist();
             assertThat(dev.out()).doesNotContain("\u001b");
             assertThat(dev.err()).contains("Stopping: ", "Stopped. ", "The data stays in " + data());
             assertThat(data().resolve("carillon.log")).content().contains("INFO ", "node stopped");
@@ -75,10 +81,11 @@ class DevCommandTest {
     }
 
     @Test
-    void works_on_another_database_and_without_demo_schedules() throws Exception {
+    void works_on_another_database_and_takes_the_demo_schedules_out_of_it() throws Exception {
         try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {
             String url =
                     "postgres://%s:%s@127.0.0.1:%d/carillon".formatted(server.user(), server.password(), server.port());
+            seed(server);
             try (Command dev = start("--seed", "none", "--database-url", url)) {
                 dev.await("  schedules  none yet");
                 dev.await("  database   PostgreSQL \\S+ on 127.0.0.1:" + server.port() + "/carillon$");
@@ -113,6 +120,21 @@ class DevCommandTest {
                 dev.type("\n");
                 assertThat(dev.exit()).isEqualTo(137);
             }
+        }
+    }
+
+    /** As an earlier start could have left it. */
+    private static void seed(EmbeddedPostgres server) {
+        HandlerType<String> hello = HandlerType.of("demo.hello", String.class);
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(server.jdbcUrl());
+            pool.setUsername(server.user());
+            pool.setPassword(server.password());
+            Carillon.on(pool)
+                    .handle(hello, (text, run) -> {})
+                    .schedule("demo.hello", When.cron("@yearly", "UTC"), hello, "x")
+                    .build()
+                    .close();
         }
     }
 
