@@ -40,7 +40,10 @@ final class NodeRepository implements NodeStore {
 
     private static final String WAKE = """
             UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
-             WHERE parked = 'no-handler' AND target_name = ANY (:handlers::text[])
+             WHERE ctid = any(array(
+               SELECT waiting.ctid FROM unnest(:handlers::text[]) AS known (name),
+                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
+                                ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
             """;
 
     // One statement a beat: who lives, and who of mine shall stop.

@@ -9,7 +9,7 @@ public interface NodeStore {
     /** Enters a fresh incarnation and wakes runs that were parked for want of its handlers. */
     void register(NodeInfo node);
 
-    /** Wakes runs that were parked for want of these handlers: for whoever executes without being a node. */
+    /** Wakes up to 5,000 runs a handler that were parked for want of it: for whoever executes without being a node. */
     void wake(Set<String> handlers);
 
     /** One heartbeat, with what a node needs to know each time. */

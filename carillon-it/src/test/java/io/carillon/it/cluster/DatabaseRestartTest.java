@@ -10,13 +10,13 @@ import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -46,6 +46,9 @@ class DatabaseRestartTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> starts.size() > ITEMS / 10);
 
             postgres.restartImmediately();
+            Instant back = await().atMost(Duration.ofSeconds(30))
+                    .ignoreExceptions()
+                    .until(() -> cursor(first), Objects::nonNull);
             await().atMost(Duration.ofSeconds(30)).until(() -> starts.size() == ITEMS + 1);
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> first.runs().list(waitingItems()).isEmpty());
@@ -56,6 +59,9 @@ class DatabaseRestartTest {
                     .isEmpty();
             assertThat(starts.keySet())
                     .containsAll(IntStream.range(0, ITEMS).boxed().toList());
+            await("a few ticks planned after the crash")
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> cursor(first).isAfter(back.plusSeconds(4)));
             first.schedules().pause("tick", "counting", null);
             everyInstantOnce(first);
             first.close();
@@ -67,9 +73,12 @@ class DatabaseRestartTest {
         return RunFilter.all().handler("item").state(RunState.RUNNING);
     }
 
+    private static Instant cursor(Carillon carillon) {
+        return carillon.schedules().get("tick").orElseThrow().progress().cursor();
+    }
+
     private static void everyInstantOnce(Carillon carillon) {
-        Schedule schedule = carillon.schedules().get("tick").orElseThrow();
-        Instant until = schedule.progress().cursor();
+        Instant until = cursor(carillon);
         List<LedgerEntry> ledger = carillon.schedules().ledger("tick", until.minus(Duration.ofHours(1)), until);
         List<Instant> instants = ledger.stream().map(LedgerEntry::from).toList();
         assertThat(instants)

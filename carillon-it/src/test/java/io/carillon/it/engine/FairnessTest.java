@@ -44,7 +44,10 @@ class FairnessTest {
     @Test
     void a_lane_nobody_hinted_at_is_found_behind_a_flood_in_another(TestDatabase database) throws Exception {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
-            storage.inbox().enqueue(IntStream.range(0, 20_000).mapToObj(i -> run("flood")).toList());
+            storage.inbox()
+                    .enqueue(IntStream.range(0, 20_000)
+                            .mapToObj(i -> run("flood"))
+                            .toList());
             BoundHandler handler = new BoundHandler(
                     "work",
                     Duration.ofMinutes(1),

@@ -10,23 +10,27 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 
 /** Decides which port calls fail, how, and whether before or after they took effect. */
 final class Faults {
     /** What a port throws. */
     enum Kind {
-        RUNTIME(() -> new IllegalStateException("injected")),
-        STACK_OVERFLOW(() -> new StackOverflowError("injected")),
-        OUT_OF_MEMORY(() -> new OutOfMemoryError("injected")),
-        STORAGE(() -> new CarillonException(
-                ErrorCode.DATABASE_UNREACHABLE, "injected", new SQLException("injected", "08006"))),
-        RAW_SQL(() -> new SQLException("injected", "57P01"));
+        RUNTIME,
+        STACK_OVERFLOW,
+        OUT_OF_MEMORY,
+        STORAGE,
+        RAW_SQL;
 
-        private final Supplier<Throwable> make;
-
-        Kind(Supplier<Throwable> make) {
-            this.make = make;
+        Throwable make() {
+            return switch (this) {
+                case RUNTIME -> new IllegalStateException("injected");
+                case STACK_OVERFLOW -> new StackOverflowError("injected");
+                case OUT_OF_MEMORY -> new OutOfMemoryError("injected");
+                case STORAGE ->
+                    new CarillonException(
+                            ErrorCode.DATABASE_UNREACHABLE, "injected", new SQLException("injected", "08006"));
+                case RAW_SQL -> new SQLException("injected", "57P01");
+            };
         }
     }
 
@@ -66,7 +70,7 @@ final class Faults {
         if (!strikes) return call.call();
         if (when == When.AFTER) call.call();
         struck.add(point);
-        throw kind.make.get();
+        throw kind.make();
     }
 
     @Override

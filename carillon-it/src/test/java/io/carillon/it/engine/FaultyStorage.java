@@ -17,7 +17,7 @@ final class FaultyStorage {
     private FaultyStorage() {}
 
     static Storage around(Storage real, Faults faults) {
-        return proxy(Storage.class, real, (self, method, args) -> {
+        return proxy(Storage.class, (self, method, args) -> {
             Object port = invoke(method, real, args);
             return port == null || !method.getReturnType().isInterface()
                     ? port
@@ -30,8 +30,7 @@ final class FaultyStorage {
         Set<String> points = new TreeSet<>();
         for (Method accessor : Storage.class.getMethods())
             if (accessor.getReturnType().isInterface())
-                calls(accessor.getReturnType())
-                        .forEach(call -> points.add(accessor.getName() + "." + call.getName()));
+                calls(accessor.getReturnType()).forEach(call -> points.add(accessor.getName() + "." + call.getName()));
         calls(WakeChannel.Ear.class).forEach(call -> points.add("ear." + call.getName()));
         return points;
     }
@@ -42,7 +41,7 @@ final class FaultyStorage {
     }
 
     private static <T> T port(Class<T> type, String name, Object real, Faults faults) {
-        return proxy(type, real, (self, method, args) -> {
+        return proxy(type, (self, method, args) -> {
             if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);
             Object answer = faults.through(name + "." + method.getName(), () -> invoke(method, real, args));
@@ -58,7 +57,7 @@ final class FaultyStorage {
         }
     }
 
-    private static <T> T proxy(Class<T> type, Object real, InvocationHandler handler) {
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
     }
 

@@ -77,6 +77,8 @@ final class Scenario {
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
                         config());
+                // Before the start: an engine that is awake would take the orphan before the ghost has it.
+                prepare(real, database);
                 engine.start();
                 try {
                     work(engine, real, database);
@@ -90,8 +92,8 @@ final class Scenario {
     }
 
     private void work(Engine engine, Storage real, TestDatabase database) throws Exception {
-        prepare(real, database);
         faults.arm(points, 2);
+        for (int i = 0; i < 3; i++) enqueue(real, "default", "stranger");
         for (int i = 0; i < QUICK; i++) once.add(enqueue(real, "default", i % 4 == 0 ? "flaky" : "quick"));
         once.add(enqueue(real, "default", "long"));
         once.add(enqueue(real, "default", "transactional"));
@@ -106,7 +108,8 @@ final class Scenario {
                 .untilAsserted(() -> assertThat(faults.struck()).containsAll(expected));
         awaitEnds(database, engine);
         faults.arm(Set.of("nodes.register"), 2);
-        database.execute("UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'test' WHERE name = 'faulty'");
+        database.execute(
+                "UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'test' WHERE name = 'faulty'");
         await().atMost(Duration.ofSeconds(20)).until(() -> faults.struck().contains("nodes.register"));
         for (int i = 0; i < 10; i++) once.add(enqueue(real, "default", "quick"));
         faults.disarm();
@@ -114,11 +117,10 @@ final class Scenario {
         judge(database, stopped);
     }
 
-    /** A schedule, a dead node with a run in its hands, strangers, and a paused queue that fills the head. */
+    /** A schedule, a dead node with a run in its hands, and a paused queue that fills the head. */
     private void prepare(Storage real, TestDatabase database) {
         real.lanes().pause(new Lane("frozen", "default"), "test", null);
         for (int i = 0; i < 210; i++) enqueue(real, "frozen", "quick");
-        for (int i = 0; i < 3; i++) enqueue(real, "default", "stranger");
         real.schedules()
                 .upsert(new Definition(
                         "default",
@@ -135,28 +137,35 @@ final class Scenario {
     }
 
     private void awaitEnds(TestDatabase database, Engine engine) {
-        await().atMost(Duration.ofSeconds(40)).pollInterval(Duration.ofMillis(100)).untilAsserted(() -> {
-            assertThat(number(database, "SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
-                            + " AND queue <> 'frozen' AND target_name <> 'stranger'"))
-                    .as("%s: runs that have not ended", faults)
-                    .isZero();
-            assertThat(number(database, "SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
-                            + " AND target_name = 'stranger'"))
-                    .as("%s: strangers that are held", faults)
-                    .isZero();
-            EngineStatus status = engine.status();
-            assertThat(status.loops().values())
-                    .as("%s: %s", faults, status.loops())
-                    .allMatch(EngineStatus.LoopStatus::alive)
-                    .noneMatch(EngineStatus.LoopStatus::failing);
-        });
+        await().atMost(Duration.ofSeconds(40))
+                .pollInterval(Duration.ofMillis(100))
+                .untilAsserted(() -> {
+                    assertThat(number(
+                                    database,
+                                    "SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
+                                            + " AND queue <> 'frozen' AND target_name <> 'stranger'"))
+                            .as("%s: runs that have not ended", faults)
+                            .isZero();
+                    assertThat(number(
+                                    database,
+                                    "SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
+                                            + " AND target_name = 'stranger'"))
+                            .as("%s: strangers that are held", faults)
+                            .isZero();
+                    EngineStatus status = engine.status();
+                    assertThat(status.loops().values())
+                            .as("%s: %s", faults, status.loops())
+                            .allMatch(EngineStatus.LoopStatus::alive)
+                            .noneMatch(EngineStatus.LoopStatus::failing);
+                });
     }
 
     private void judge(TestDatabase database, RunId stopped) {
         Map<String, Long> states = new HashMap<>();
         for (RunId id : once) {
-            String state = text(database, "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '"
-                    + id.value() + "'");
+            String state = text(
+                    database,
+                    "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + id.value() + "'");
             states.merge(state, 1L, Long::sum);
         }
         note(!states.equals(Map.of("succeeded", (long) once.size())), "ended as " + states);
@@ -164,24 +173,28 @@ final class Scenario {
                 !"cancelled"
                         .equals(text(
                                 database,
-                                "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '"
-                                        + stopped.value() + "'")),
+                                "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + stopped.value()
+                                        + "'")),
                 "the cancelled one");
         note(
                 number(database, "SELECT count(*) FROM carillon.run WHERE target_name = 'stranger'") != 3,
                 "strangers are gone");
         note(
-                number(database, "SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
-                                + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
+                number(
+                                database,
+                                "SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
+                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
                         > 0,
                 "an instant ran twice");
         note(
-                number(database, "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+                number(
+                                database,
+                                "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
                         < 3,
                 "hardly any instant ran");
         told.forEach((attempt, times) -> note(times.get() > 1, attempt + " was told " + times + " times"));
-        calls.forEach((run, times) -> note(
-                once.contains(run) && times.get() > 1, run + " was executed " + times + " times without need"));
+        calls.forEach((run, times) ->
+                note(once.contains(run) && times.get() > 1, run + " was executed " + times + " times without need"));
     }
 
     private void note(boolean bad, String what) {
@@ -222,7 +235,8 @@ final class Scenario {
                 new RetryRule(Retry.exponential(Duration.ZERO), List.of()),
                 transactional,
                 (attempt, context, connection) -> {
-                    calls.computeIfAbsent(attempt.run(), run -> new AtomicInteger()).incrementAndGet();
+                    calls.computeIfAbsent(attempt.run(), run -> new AtomicInteger())
+                            .incrementAndGet();
                     code.run(attempt);
                     return Outcome.succeeded(null);
                 });

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.postgres.SchemaMode;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;

@@ -66,6 +66,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("NodeRepository.PROGRESS", this::progress),
                 entry("NodeRepository.REGISTER", this::register),
                 entry("NodeRepository.RETIRE", this::retire),
+                entry("NodeRepository.WAKE", this::wake),
                 entry("NodeRepository.WAKE_STRANGERS", this::wakeStrangers),
                 entry("ProjectRepository.ENSURE", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
@@ -293,6 +294,21 @@ final class LostAnswerCases extends StoreContract {
                 },
                 answer -> assertThat(storage().nodes().beat(node, 0, List.of()).alive())
                         .isFalse());
+    }
+
+    private LostAnswer wake() {
+        UUID ignorant = node("other");
+        RunId id = enqueue(Order.mail());
+        storage().runs().passOn(ignorant, claim(ignorant, 1));
+        return LostAnswer.of(
+                () -> {
+                    through.nodes().wake(Set.of(Order.HANDLER));
+                    return "woken";
+                },
+                answer -> {
+                    assertThat(get(id).details().parked()).isNull();
+                    assertThat(claim(node(Order.HANDLER), 9)).hasSize(1);
+                });
     }
 
     private LostAnswer wakeStrangers() {

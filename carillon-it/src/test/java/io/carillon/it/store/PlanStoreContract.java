@@ -104,7 +104,8 @@ abstract class PlanStoreContract extends PlanningContract {
         store(TEN_SECONDS);
         Schedule read = schedule("report");
         TickPlanner farSighted = new TickPlanner(Duration.ofMinutes(5), 64);
-        List<TickPlan> stalled = List.of(farSighted.plan(read, List.of(), bench().clock().now()));
+        List<TickPlan> stalled =
+                List.of(farSighted.plan(read, List.of(), bench().clock().now()));
         store(TEN_SECONDS.payload("second"));
         assertThat(schedule("report").progress().cursor())
                 .isEqualTo(read.progress().cursor());
@@ -254,7 +255,9 @@ abstract class PlanStoreContract extends PlanningContract {
         planAll();
         advance(Duration.ofMinutes(10));
         PlanStore.DueSchedules due = due();
-        assertThat(due.late().values()).singleElement().satisfies(late -> assertThat(late).hasSize(2));
+        assertThat(due.late().values())
+                .singleElement()
+                .satisfies(late -> assertThat(late).hasSize(2));
         UUID node = node();
         assertThat(claimOne(node).times().plannedAt()).isEqualTo(at(3_600));
         String before = bench().print();

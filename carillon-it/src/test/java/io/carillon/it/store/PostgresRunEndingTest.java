@@ -24,7 +24,8 @@ class PostgresRunEndingTest extends RunEndingContract {
         apply(node, claimOne(node), new Transition.Retry(Duration.ZERO, "oops", false));
         apply(node, claimOne(node), new Transition.Die("no"));
 
-        String columns = "state, queue, class, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
+        String columns =
+                "state, queue, class, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
         assertThat(BENCH.rows().texts("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)))
                 .isEqualTo(BENCH.rows().texts("SELECT (%s)::text FROM carillon.run_history".formatted(columns)));
     }
