@@ -45,12 +45,16 @@ final class InboxRepository implements RunInbox {
               FROM (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
             """ + STORED;
 
+    // By the lot the nodes agree who of them goes; one for each transaction, so that equal hints fold.
+    private static final String LOT = "' ' || mod(pg_current_xact_id()::text::bigint, 100000)";
+
     // The hint rides along: one for each lane, and equal ones of a transaction fold into one.
     private static final String TELLING = """
             ), hints AS (
             SELECT pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
                      || CASE WHEN min(due_at) <= carillon.clock() THEN 0
-                             ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END)
+                             ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END ||\s""" + LOT + """
+                     )
               FROM stored GROUP BY queue, project)
             SELECT id, (SELECT count(*) FROM hints) FROM stored
             """;
@@ -60,7 +64,8 @@ final class InboxRepository implements RunInbox {
     private static final String INSERT_ONE_AND_NOTIFY = "WITH stored AS (" + INSERT_ONE + """
             )
             SELECT id, pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
-                         || CASE WHEN due_at <= carillon.clock() THEN 0 ELSE (extract(epoch FROM due_at) * 1000)::bigint END)
+                         || CASE WHEN due_at <= carillon.clock() THEN 0 ELSE (extract(epoch FROM due_at) * 1000)::bigint END ||\s""" + LOT + """
+                         )
               FROM stored
             """;
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
@@ -39,7 +40,10 @@ final class WakeRepository implements WakeChannel {
                 .texts(
                         "messages",
                         work.entrySet().stream()
-                                .map(one -> text(new Signal.Work(one.getKey(), one.getValue())))
+                                .map(one -> text(new Signal.Work(
+                                        one.getKey(),
+                                        one.getValue(),
+                                        ThreadLocalRandom.current().nextInt(Signal.LOTS))))
                                 .toList())
                 .list(row -> row);
     }
@@ -90,7 +94,7 @@ final class WakeRepository implements WakeChannel {
         if (signal instanceof Signal.Work work) {
             long at =
                     work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
-            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at;
+            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at + " " + work.lot();
         }
         if (signal instanceof Signal.Cancel) return "cancel";
         if (signal instanceof Signal.Plan) return "plan";
@@ -105,7 +109,9 @@ final class WakeRepository implements WakeChannel {
             return switch (words[0]) {
                 case "work" ->
                     Optional.of(new Signal.Work(
-                            new Lane(words[1], words[2]), Instant.ofEpochMilli(Long.parseLong(words[3]))));
+                            new Lane(words[1], words[2]),
+                            Instant.ofEpochMilli(Long.parseLong(words[3])),
+                            Integer.parseInt(words[4])));
                 case "cancel" -> Optional.of(new Signal.Cancel());
                 case "plan" -> Optional.of(new Signal.Plan());
                 case "look" -> Optional.of(new Signal.Look());
