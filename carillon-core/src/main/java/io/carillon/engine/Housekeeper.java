@@ -41,10 +41,20 @@ final class Housekeeper extends Loop {
         house.keepPartitions(DAYS_AHEAD);
     }
 
+    /** A step that fails, be it for weeks, keeps no other from being done. */
     void clean() {
-        int created = house.keepPartitions(DAYS_AHEAD);
-        int dropped = house.dropHistory(retention.history());
-        int purged = house.purge(retention.deadRuns(), DEAD_NODES);
+        int created = 0;
+        int dropped = 0;
+        int purged = 0;
+        try {
+            created = house.keepPartitions(DAYS_AHEAD);
+        } finally {
+            try {
+                dropped = house.dropHistory(retention.history());
+            } finally {
+                purged = house.purge(retention.deadRuns(), DEAD_NODES);
+            }
+        }
         if (created + dropped + purged > 0)
             log.info("cleaned partitionsCreated={} partitionsDropped={} rowsPurged={}", created, dropped, purged);
     }
