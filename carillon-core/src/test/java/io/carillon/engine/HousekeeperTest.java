@@ -81,7 +81,7 @@ class HousekeeperTest {
 
     /** Remembers what it was asked for; one step fails for a while. */
     private static final class House implements Housekeeping {
-        static final List<String> STEPS = List.of("keepPartitions", "dropHistory", "purge");
+        static final List<String> STEPS = List.of("keepPartitions", "keepRoom", "dropHistory", "purge");
 
         private final Map<String, String> calls = new ConcurrentHashMap<>();
         private final Map<String, Semaphore> done = new ConcurrentHashMap<>();
@@ -99,6 +99,11 @@ class HousekeeperTest {
         @Override
         public int keepPartitions(int daysAhead) {
             return step("keepPartitions", String.valueOf(daysAhead));
+        }
+
+        @Override
+        public boolean keepRoom() {
+            return step("keepRoom", "") > 0;
         }
 
         @Override
