@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Decides which port calls fail, how, and whether before or after they took effect. */
-final class Faults implements FaultyStorage.Through {
+final class Faults implements FaultyStorage.Gate {
     /** What a port throws. */
     enum Kind {
         RUNTIME,

@@ -17,12 +17,12 @@ import java.util.stream.Stream;
 final class FaultyStorage {
     private FaultyStorage() {}
 
-    /** What every call goes through. */
-    interface Through {
+    /** Stands in front of every call. */
+    interface Gate {
         Object through(String point, Callable<Object> call) throws Throwable;
     }
 
-    static Storage around(Storage real, Through faults) {
+    static Storage around(Storage real, Gate faults) {
         return proxy(Storage.class, (self, method, args) -> {
             Object port = invoke(method, real, args);
             return port == null || !method.getReturnType().isInterface()
@@ -46,7 +46,7 @@ final class FaultyStorage {
         return Arrays.stream(port.getMethods()).filter(method -> Modifier.isAbstract(method.getModifiers()));
     }
 
-    private static <T> T port(Class<T> type, String name, Object real, Through faults) {
+    private static <T> T port(Class<T> type, String name, Object real, Gate faults) {
         return proxy(type, (self, method, args) -> {
             if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);
