@@ -90,8 +90,7 @@ final class Listener extends Loop {
     }
 
     @Override
-    public void close() {
-        super.close();
+    void onEnd() {
         closeEar();
     }
 }
