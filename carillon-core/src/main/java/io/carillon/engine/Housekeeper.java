@@ -39,10 +39,12 @@ final class Housekeeper extends Loop {
     /** Called once before anything runs. */
     void prepare() {
         house.keepPartitions(DAYS_AHEAD);
+        house.keepRoom();
     }
 
     void clean() {
         int created = house.keepPartitions(DAYS_AHEAD);
+        house.keepRoom();
         int dropped = house.dropHistory(retention.history());
         int purged = house.purge(retention.deadRuns(), DEAD_NODES);
         if (created + dropped + purged > 0)

@@ -49,6 +49,7 @@ public final class TickDriver {
     public Result tick(Duration budget) {
         long deadline = System.nanoTime() + budget.toNanos();
         storage.housekeeping().keepPartitions(1);
+        storage.housekeeping().keepRoom();
         storage.nodes().sweep(CRASH_LIMIT);
         // No node registers here: what waits for want of a handler that this process has would wait for ever.
         storage.nodes().wake(handlers.names());

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -30,6 +31,17 @@ final class WakeRepository implements WakeChannel {
                 signals.stream().map(WakeRepository::text).distinct().toList();
         database.single(
                 session -> session.query(NOTIFY).texts("messages", messages).list(row -> row));
+    }
+
+    /** In the session's transaction: sent by its commit. */
+    static void tell(Session session, Map<Lane, Instant> work) throws SQLException {
+        session.query(NOTIFY)
+                .texts(
+                        "messages",
+                        work.entrySet().stream()
+                                .map(one -> text(new Signal.Work(one.getKey(), one.getValue())))
+                                .toList())
+                .list(row -> row);
     }
 
     @Override

@@ -28,6 +28,7 @@ class PortFaultsTest {
     private static final Set<String> RARE = Set.of(
             "housekeeping.dropHistory",
             "housekeeping.keepPartitions",
+            "housekeeping.keepRoom",
             "housekeeping.purge",
             "lanes.list",
             "lanes.pause",
