@@ -6,6 +6,7 @@ import io.carillon.engine.EngineParts;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
+import io.carillon.run.AttemptGuard;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
@@ -160,12 +161,17 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     /** Plans, claims and executes on this thread until nothing is due or the budget is spent; for serverless functions and external crons. */
     public TickResult tick(Duration budget) {
+        return tick(budget, attempt -> {});
+    }
+
+    /** The same, with a guard that is asked before each handler and may make the attempt fail: for tests of retries, as the test kit does it. */
+    public TickResult tick(Duration budget, AttemptGuard guard) {
         refuseIfClosed();
         if (budget.isNegative() || budget.isZero() || budget.compareTo(Duration.ofHours(1)) > 0)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
                     "The budget %s is outside 1 ms..1 h. Choose one inside.".formatted(budget));
-        TickDriver.Result result = new TickDriver(parts).tick(budget);
+        TickDriver.Result result = new TickDriver(parts.guardedBy(guard)).tick(budget);
         return new TickResult(result.processed(), result.errors());
     }
 

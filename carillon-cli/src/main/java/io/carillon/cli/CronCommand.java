@@ -12,6 +12,7 @@ import io.carillon.value.CarillonException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
@@ -29,6 +30,9 @@ import picocli.CommandLine.Parameters;
 final class CronCommand implements Callable<Integer> {
     private static final Pattern RFC_3339 =
             Pattern.compile("\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)");
+
+    /** A hyphen and white space: several fields, and therefore no option, whatever follows the hyphen. */
+    private static final Pattern HYPHENATED = Pattern.compile("-[^=\\s]*\\s.*", Pattern.DOTALL);
 
     /** How the answer is written. */
     enum Output {
@@ -73,6 +77,17 @@ final class CronCommand implements Callable<Integer> {
 
     CronCommand(Shell shell) {
         this.shell = shell;
+    }
+
+    /** The words of the shell, with an expression that begins with a hyphen where it cannot be taken for an option. */
+    static String[] words(String... args) {
+        if (args.length == 0 || !args[0].equals("cron") || List.of(args).contains("--")) return args;
+        List<String> words = new ArrayList<>();
+        List<String> last = new ArrayList<>();
+        for (String arg : args) (HYPHENATED.matcher(arg).matches() ? last : words).add(arg);
+        if (!last.isEmpty()) words.add("--");
+        words.addAll(last);
+        return words.toArray(String[]::new);
     }
 
     @Override

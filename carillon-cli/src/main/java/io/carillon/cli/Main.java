@@ -25,6 +25,6 @@ public final class Main {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(problems)
                 .setExecutionExceptionHandler(problems)
-                .execute(args);
+                .execute(CronCommand.words(args));
     }
 }

@@ -219,6 +219,31 @@ class CronCommandTest {
         assertThat(Called.carillon("cron", "@daily", "--count=" + count).exit()).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"-5 * * * *", "--5 * * * *", "-n5 * * * *", "-h * * * *", "-o * * * *"})
+    void an_expression_that_begins_with_a_hyphen_is_no_option(String expression) {
+        Called cron = Called.carillon("cron", expression, "--zone", "Europe/Paris");
+
+        assertThat(cron.exit()).isEqualTo(2);
+        assertThat(cron.err()).startsWith("carillon: This is no cron expression:\n  " + expression + "\n  ^\n");
+    }
+
+    @Test
+    void fields_without_quotes_are_no_options_either() {
+        assertThat(Called.carillon("cron", "-5", "*", "*", "*", "*").err()).contains("Put it in quotes");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--zoen,Did you mean '--zone'?", "-x,See", "--after-all=3,See"})
+    void what_only_looks_like_an_option_is_an_unknown_one(String word, String hint) {
+        Called cron = Called.carillon("cron", word, "Europe/Paris", "0 2 * * *");
+
+        assertThat(cron.exit()).isEqualTo(2);
+        assertThat(cron.err())
+                .startsWith("carillon: Unknown option '" + word.replace("=3", "") + "'.")
+                .contains(hint);
+    }
+
     private static Called inParis(String expression, String after, String count) {
         return Called.carillon("cron", expression, "--zone", "Europe/Paris", "--after", after, "--count", count);
     }

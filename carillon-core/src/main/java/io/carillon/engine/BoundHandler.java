@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.AttemptGuard;
 import io.carillon.run.Outcome;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunContext;
@@ -10,6 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /** A registered handler, ready to be called: names it answers to, its limits, and the call that decodes the payload and runs user code. */
 public record BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+    /** The same handler, called only after the guard was asked. */
+    BoundHandler guardedBy(AttemptGuard guard) {
+        return new BoundHandler(name, timeout, retry, transactional, (attempt, context, connection) -> {
+            guard.check(attempt);
+            return call.run(attempt, context, connection);
+        });
+    }
+
     /** Runs user code; everything it throws is a failure. The connection is set for transactional handlers only. */
     @FunctionalInterface
     public interface Call {

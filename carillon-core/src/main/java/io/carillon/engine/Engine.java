@@ -12,8 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -190,23 +189,27 @@ public final class Engine implements AutoCloseable {
         return node.holding().all().stream().map(Held::id).toList();
     }
 
-    /** Stops claiming, lets running work finish, hands back the rest without counting an attempt, and says good-bye. Beats go on until the end. */
+    /**
+     * Stops claiming, lets running work finish, hands back the rest without counting an attempt, and says good-bye. Beats go on until the end. Without a
+     * database there is nothing to wait for: no result can be written and nothing handed back, and the others rescue it all.
+     */
     @Override
     public void close() {
         claimer.stopClaiming();
         queue.clear().forEach(completer::handBack);
-        long deadline = System.nanoTime() + config.pace().drain().toNanos();
-        awaitIdle(deadline);
+        Wait wait = new Wait(heart::cutOff);
+        BooleanSupplier idle = () -> node.holding().size() == 0;
+        wait.until(idle, config.pace().drain());
         // A claim that was under way when we stopped may have laid more into the queue.
         queue.clear().forEach(completer::handBack);
         node.holding().all().forEach(held -> held.stop(Held.Stop.DRAINED, "the node is stopping"));
-        awaitIdle(System.nanoTime() + Duration.ofSeconds(1).toNanos());
+        wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
-        awaitIdle(System.nanoTime() + Duration.ofSeconds(5).toNanos());
-        List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer, completer, heart)
-                .forEach(loop -> quietly("close the loop " + loop.name(), loop::close));
+        wait.until(idle, Duration.ofSeconds(5));
+        Loop.end(List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer), wait);
+        Loop.end(List.of(completer), wait);
+        Loop.end(List.of(heart), wait);
         quietly("stop its workers", workers::close);
-        // Unsaid, the good-bye makes this node one that will be declared dead.
         quietly("say good-bye", heart::retire);
         log.info("node stopped node={}", node.id());
     }
@@ -218,10 +221,5 @@ public final class Engine implements AutoCloseable {
         } catch (Throwable failure) {
             log.warn("the node could not {} while it stopped node={}", what, node.id(), failure);
         }
-    }
-
-    private void awaitIdle(long deadline) {
-        while (node.holding().size() > 0 && System.nanoTime() < deadline)
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
     }
 }

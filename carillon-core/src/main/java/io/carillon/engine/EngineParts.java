@@ -1,8 +1,10 @@
 package io.carillon.engine;
 
+import io.carillon.run.AttemptGuard;
 import io.carillon.run.RunListener;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
+import java.util.HashMap;
 import java.util.Map;
 
 /** What an engine is made of: storage, handlers, where transactions come from, who listens, and how it plans. */
@@ -15,6 +17,13 @@ public record EngineParts(
         NodeIdentity identity) {
     public EngineParts {
         handlers = Map.copyOf(handlers);
+    }
+
+    /** The same parts, with a guard before each handler. */
+    public EngineParts guardedBy(AttemptGuard guard) {
+        Map<String, BoundHandler> guarded = new HashMap<>();
+        handlers.forEach((name, handler) -> guarded.put(name, handler.guardedBy(guard)));
+        return new EngineParts(storage, guarded, connections, listener, planner, identity);
     }
 
     /** How this node presents itself. */

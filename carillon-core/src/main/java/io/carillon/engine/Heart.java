@@ -28,6 +28,8 @@ final class Heart extends Loop {
     private final Runnable onSweepDue;
     private final Map<UUID, Seen> watched = new HashMap<>();
     private volatile Runnable onDeath = () -> {};
+    private volatile long lastBeat = System.nanoTime();
+    private volatile boolean unanswered;
 
     Heart(
             NodeStore nodes,
@@ -50,12 +52,13 @@ final class Heart extends Loop {
 
     void register() {
         nodes.register(introduction.apply(node.id()));
+        lastBeat = System.nanoTime();
     }
 
     @Override
     void turn() throws InterruptedException {
         UUID me = node.id();
-        Beat beat = nodes.beat(me, node.holding().size(), node.holding().progress());
+        Beat beat = beat(me);
         node.clock().observe(beat.now());
         node.crowd().seen(me, beat.peers().keySet());
         if (!beat.alive()) {
@@ -69,6 +72,18 @@ final class Heart extends Loop {
         // Still several times before anybody could take this node for dead.
         Duration most = config.every().multipliedBy(3).dividedBy(2);
         sleep(node.crowd().stretched(config.every(), most).toNanos());
+    }
+
+    private Beat beat(UUID me) {
+        try {
+            Beat beat = nodes.beat(me, node.holding().size(), node.holding().progress());
+            lastBeat = System.nanoTime();
+            unanswered = false;
+            return beat;
+        } catch (RuntimeException | Error failure) {
+            unanswered = true;
+            throw failure;
+        }
     }
 
     @Override
@@ -102,9 +117,17 @@ final class Heart extends Loop {
         return buried;
     }
 
-    /** Ends this incarnation in order. */
+    /** Whether the database is away: it refused beats for the time of two, or left them unanswered until others may take this node for dead. */
+    boolean cutOff() {
+        long silent = System.nanoTime() - lastBeat;
+        return silent >= config.deadAfter().toNanos()
+                || (unanswered && silent >= 2 * config.every().toNanos());
+    }
+
+    /** Ends this incarnation in order. Unsaid, because the database is away, the others will declare it dead. */
     void retire() {
-        nodes.retire(node.id());
+        if (unanswered || cutOff()) log.warn("no good-bye, the database is away node={}", node.id());
+        else nodes.retire(node.id());
     }
 
     List<UUID> peers() {

@@ -96,8 +96,7 @@ final class Listener extends Loop {
     }
 
     @Override
-    public void close() {
-        super.close();
+    void onEnd() {
         closeEar();
     }
 }

@@ -1,7 +1,10 @@
 package io.carillon.engine;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +36,7 @@ abstract class Loop implements AutoCloseable {
     abstract void turn() throws Exception;
 
     final void start() {
-        Thread started = Threads.loop(name, daemon, this::run);
+        Thread started = Threads.loop(name, daemon, this::runToTheEnd);
         thread = started;
         started.start();
     }
@@ -58,6 +61,15 @@ abstract class Loop implements AutoCloseable {
                 LockSupport.parkNanos(pause);
                 pause = Math.min(pause * 2, LONGEST_PAUSE);
             }
+        }
+    }
+
+    private void runToTheEnd() {
+        run();
+        try {
+            onEnd();
+        } catch (Throwable failure) {
+            log.warn("loop could not tidy up at its end loop={}", name, failure);
         }
     }
 
@@ -112,18 +124,34 @@ abstract class Loop implements AutoCloseable {
 
     @Override
     public void close() {
+        end(List.of(this), Wait.PATIENTLY);
+    }
+
+    /** Ends loops together: what they are at may be finished, is interrupted when it takes long, and at once where waiting is hopeless. */
+    static void end(List<Loop> loops, Wait wait) {
+        BooleanSupplier ended = () -> loops.stream().noneMatch(Loop::awaited);
+        loops.forEach(Loop::stop);
+        wait.until(ended, Duration.ofSeconds(2));
+        loops.stream().filter(Loop::awaited).forEach(Loop::interrupt);
+        Wait.PATIENTLY.until(ended, Duration.ofSeconds(1));
+        wait.until(ended, Duration.ofSeconds(9));
+    }
+
+    private void stop() {
         open = false;
         waker.wake();
-        Thread running = thread;
-        if (running == null || running == Thread.currentThread()) return;
-        try {
-            running.join(2_000);
-            if (running.isAlive()) {
-                running.interrupt();
-                running.join(10_000);
-            }
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
+
+    private void interrupt() {
+        Thread running = thread;
+        if (running != null) running.interrupt();
+    }
+
+    /** A loop that ends itself cannot wait for that. */
+    private boolean awaited() {
+        return alive() && thread != Thread.currentThread();
+    }
+
+    /** Its thread is about to end. */
+    void onEnd() {}
 }

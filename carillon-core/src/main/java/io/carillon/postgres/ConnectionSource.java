@@ -38,6 +38,7 @@ interface ConnectionSource {
         private final DataSource source;
         private final ReentrantLock turn = new ReentrantLock();
         private @Nullable Connection connection;
+        private volatile boolean closed;
 
         private Kept(DataSource source) {
             this.source = source;
@@ -63,12 +64,15 @@ interface ConnectionSource {
                 borrowed.close();
             } finally {
                 turn.unlock();
+                if (closed) close();
             }
         }
 
+        /** Who still works on it gives it back when done: a server that does not answer holds up nobody here. */
         @Override
         public void close() throws SQLException {
-            turn.lock();
+            closed = true;
+            if (!turn.tryLock()) return;
             try {
                 if (connection != null) connection.close();
                 connection = null;

@@ -188,7 +188,8 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public void retire(UUID node) {
-        database.single(session -> session.query(RETIRE).uuid("id", node).update());
+        // On the heart's own connection: where that is broken, nobody waits for another one.
+        heartbeat.single(session -> session.query(RETIRE).uuid("id", node).update());
     }
 
     @Override

@@ -53,7 +53,7 @@ final class CommitWatch {
         held.add(frame);
         switch (frame.letter()) {
             case 'E' -> round.failed = true;
-            case 'C' -> round.rolledBack = frame.text(0, 0).equals("ROLLBACK");
+            case 'C' -> round.completed(frame.text(0, 0));
             case 'Z' -> {
                 asked.poll();
                 if (strikes(round, frame.charAt(0) == 'I')) return null;
@@ -69,7 +69,7 @@ final class CommitWatch {
     }
 
     private boolean strikes(Round round, boolean idle) {
-        if (round.awaited != null) armed = round.awaited;
+        if (round.awaited != null && (round.anyRow || !round.awaited.deadly())) armed = round.awaited;
         if (!idle || armed == null) return false;
         Ambush ready = armed;
         armed = null;
@@ -87,6 +87,13 @@ final class CommitWatch {
         private @Nullable Ambush awaited;
         private boolean failed;
         private boolean rolledBack;
+        private boolean anyRow;
+
+        /** The server's word ends in the number of rows, where there are rows. */
+        private void completed(String word) {
+            rolledBack = word.equals("ROLLBACK");
+            if (word.matches(".* [1-9]\\d*")) anyRow = true;
+        }
 
         private void executes(String text, Ambush ambush) {
             if (awaited == null && ambush.awaits(text)) awaited = ambush;

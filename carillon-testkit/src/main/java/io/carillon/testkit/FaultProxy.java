@@ -114,6 +114,16 @@ public final class FaultProxy implements AutoCloseable {
         ambush = new Ambush(statement, times);
     }
 
+    /**
+     * Kills what works through this proxy, as far as the database can tell, right after its next claim of a run committed: the answer is lost, so that no
+     * handler starts, every connection is reset, and no new one is let in. There are no more beats, no results and nothing is handed back. Holds until
+     * {@link #pass()}; close the dead node before.
+     */
+    public void killAfterClaim() {
+        ambush.callOff();
+        ambush = Ambush.afterClaim();
+    }
+
     /** How many acknowledgements were lost so far. */
     public int strikes() {
         return strikes.get();
@@ -149,6 +159,10 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     void struck() {
+        if (ambush.deadly()) {
+            refuse();
+            cut();
+        }
         strikes.incrementAndGet();
     }
 
@@ -175,6 +189,8 @@ public final class FaultProxy implements AutoCloseable {
             server.setTcpNoDelay(true);
             server.connect(target, CONNECT_MILLIS);
             connections.add(connection);
+            // Refused meanwhile: whoever cuts all that are open may have missed this one.
+            if (refusing) throw new IOException("refused");
             connection.start();
         } catch (IOException e) {
             connection.cut();

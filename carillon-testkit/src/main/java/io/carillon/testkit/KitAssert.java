@@ -11,7 +11,7 @@ public final class KitAssert extends AbstractAssert<KitAssert, CarillonKit> {
     }
 
     /** At least one run of this handler was enqueued, whatever became of it since; go on to say which. */
-    public RunsAssert enqueued(HandlerType<?> type) {
+    public <T> RunsAssert<T> enqueued(HandlerType<T> type) {
         return RunsAssert.of(actual, type);
     }
 

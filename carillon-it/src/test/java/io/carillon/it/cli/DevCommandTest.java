@@ -81,6 +81,27 @@ class DevCommandTest {
     }
 
     @Test
+    void stops_in_a_few_seconds_although_its_database_died() throws Exception {
+        try (Command dev = start()) {
+            dev.await("demo.report" + RUN + "progress");
+            dev.family().stream()
+                    .filter(process -> process.info().command().orElse("").endsWith("postgres"))
+                    .forEach(ProcessHandle::destroyForcibly);
+            Awaitility.await("it has noticed")
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> dev.err().contains("loop failed"));
+            long before = System.nanoTime();
+
+            dev.terminate();
+
+            assertThat(Duration.ofNanos(System.nanoTime() - before))
+                    .as(dev::err)
+                    .isLessThan(Duration.ofSeconds(15));
+            assertThat(dev.err()).contains("Stopping: ").doesNotContain("\tat ");
+        }
+    }
+
+    @Test
     void works_on_another_database_and_takes_the_demo_schedules_out_of_it() throws Exception {
         try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {
             String url =

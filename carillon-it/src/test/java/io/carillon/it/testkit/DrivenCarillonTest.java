@@ -1,15 +1,20 @@
 package io.carillon.it.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.schedule.When;
+import io.carillon.store.AttemptRecord;
 import io.carillon.store.LedgerEntry;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.KitTick;
+import io.carillon.value.CarillonException;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,6 +29,7 @@ class DrivenCarillonTest {
     record Note(String text) {}
 
     private static final HandlerType<Note> NOTE = HandlerType.of("note", Note.class);
+    private static final HandlerType<Note> OLD = HandlerType.of("note.old", Note.class);
     private static final HandlerType<Note> BROKEN = HandlerType.of("broken", Note.class);
 
     private final CarillonKit kit;
@@ -44,6 +50,7 @@ class DrivenCarillonTest {
                     heard.add(note.text());
                     run.plannedAt().ifPresent(planned::add);
                 })
+                .handle(OLD, (note, run) -> heard.add(note.text()))
                 .handle(
                         BROKEN,
                         (note, run) -> {
@@ -144,5 +151,99 @@ class DrivenCarillonTest {
         assertThat(planned).doesNotHaveDuplicates();
         assertThat(missed).isEqualTo(121 - planned.size());
         assertThat(planned.size() - before).isBetween(5, 7);
+    }
+
+    @Test
+    void attempts_fail_on_demand_and_the_retry_rule_decides() {
+        carillon.enqueue(NOTE, new Note("a"));
+        kit.failNext(NOTE, new IllegalStateException("first")).failNext(NOTE, 1, new IOException("second"));
+
+        kit.runDue();
+        kit.run(NOTE).waiting().withFailures(1);
+        kit.advance(Duration.ofHours(1)).runDue();
+        kit.run(NOTE).waiting().withFailures(2).withPayload(new Note("a"));
+        assertThat(heard).as("what the handler was called with").isEmpty();
+        kit.advance(Duration.ofHours(1)).runDue();
+
+        kit.run(NOTE).succeeded().onAttempt(3).withFailures(2);
+        assertThat(heard).containsExactly("a");
+        assertThat(carillon.runs().attempts(kit.runs(NOTE).get(0).id()))
+                .extracting(AttemptRecord::error)
+                .satisfiesExactly(
+                        first -> assertThat(first).contains("first"),
+                        second -> assertThat(second).contains("IOException", "second"));
+    }
+
+    @Test
+    void asked_for_failures_are_those_of_one_handler_and_forgotten_when_driving_begins_anew() {
+        kit.failNext(NOTE, 5, new IllegalStateException("never seen"));
+        carillon.enqueue(OLD, new Note("other handler"));
+        kit.runDue();
+        kit.driving(carillon);
+        carillon.enqueue(NOTE, new Note("a"));
+        kit.runDue();
+
+        assertThat(heard).containsExactly("other handler", "a");
+        assertThatExceptionOfType(CarillonException.class)
+                .isThrownBy(() -> kit.executing(() -> 0).failNext(NOTE, new IOException()))
+                .withMessageContaining("CarillonKit.driving");
+    }
+
+    @Test
+    void runs_of_older_names_belong_to_their_handler() {
+        HandlerType<Note> renamed = HandlerType.of("note.renamed", Note.class)
+                .accepting("note.old", json -> new Note("read by hand: " + json));
+        carillon.enqueue(OLD, new Note("x"), Enqueue.after(Duration.ofHours(1)));
+        carillon.enqueue(renamed, new Note("y"), Enqueue.after(Duration.ofHours(1)));
+        assertThat(kit).enqueued(OLD).times(1);
+        assertThat(kit)
+                .enqueued(renamed)
+                .times(2)
+                .withPayloadThat(note -> note.text().startsWith("read by hand"))
+                .times(1);
+        assertThat(kit).enqueued(renamed).withPayload(new Note("y")).times(1);
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(kit).enqueued(renamed).withPayload(new Note("x")))
+                .withMessageContaining("with payload Note[text=x]");
+
+        try (Carillon today = Carillon.on(kit.database().dataSource())
+                .handle(renamed, (note, run) -> heard.add(note.text()))
+                .build()) {
+            kit.driving(today).failNext(renamed, 2, new IOException("both"));
+            kit.advance(Duration.ofHours(1)).runDue();
+        }
+
+        assertThat(kit).enqueued(renamed).waiting().withFailures(1).times(2);
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    void every_instant_of_a_stretch_is_told_with_what_became_of_it() {
+        carillon.schedules().upsert("minutely", When.every(Duration.ofMinutes(1)), NOTE, new Note("m"));
+        Instant start = kit.clock().now();
+        kit.advance(Duration.ofHours(2)).runDue();
+        Instant now = kit.clock().now();
+
+        List<KitTick> ticks = kit.ticksBetween("minutely", start, now);
+
+        assertThat(ticks)
+                .hasSize(120)
+                .extracting(KitTick::plannedAt)
+                .doesNotHaveDuplicates()
+                .isSorted();
+        assertThat(ticks).filteredOn(tick -> tick.state().equals("succeeded")).hasSameSizeAs(planned);
+        assertThat(ticks).extracting(KitTick::state).containsOnly("succeeded", "missed");
+        Instant noon = start.plus(Duration.ofMinutes(30));
+        assertThat(kit.ticksBetween("minutely", noon, noon.plusSeconds(120)))
+                .as("both ends belong to it")
+                .extracting(KitTick::plannedAt)
+                .containsExactly(noon, noon.plusSeconds(60), noon.plusSeconds(120));
+        assertThat(kit.ticksBetween("minutely", now.plusSeconds(1), now.plusSeconds(61)))
+                .as("what is planned ahead")
+                .extracting(KitTick::state)
+                .containsExactly("waiting");
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> kit.ticksBetween("hourly", start, now))
+                .withMessageContaining("only: [minutely]");
     }
 }

@@ -3,13 +3,19 @@ package io.carillon.it.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.carillon.Carillon;
+import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
+import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.FaultProxy;
+import io.carillon.testkit.KitTick;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestClock;
 import io.carillon.testkit.TestDatabase;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -31,7 +37,10 @@ class TestingPageTest {
 
     record Reminder(String order) {}
 
+    record Report(String region) {}
+
     static final HandlerType<Reminder> REMIND = HandlerType.of("reminder.send", Reminder.class);
+    static final HandlerType<Report> REPORT = HandlerType.of("report", Report.class);
 
     @Test
     void shows_only_code_that_is_compiled_here() throws Exception {
@@ -54,14 +63,29 @@ class TestingPageTest {
 
     /** Stands for the application of the page's reader. */
     static final class Shop {
-        private final SampleRuns runs;
+        private final Carillon carillon;
 
-        Shop(TestDatabase database) {
-            runs = new SampleRuns(database);
+        Shop(DataSource dataSource) {
+            carillon = Carillon.on(dataSource)
+                    .handle(
+                            REMIND,
+                            (reminder, run) -> {},
+                            options -> options.retry(
+                                    Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
+                    .handle(REPORT, (report, run) -> {})
+                    .schedule("nightly-report", When.cron("30 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
+                    .build();
+        }
+
+        Carillon carillon() {
+            return carillon;
         }
 
         void place(String order) {
-            runs.waiting(REMIND.name(), "remind:" + order, 24 * 3600);
+            carillon.enqueue(
+                    REMIND,
+                    new Reminder(order),
+                    Enqueue.after(Duration.ofHours(24)).key("remind:" + order));
         }
     }
 
@@ -69,16 +93,17 @@ class TestingPageTest {
     @CarillonTest(at = "2026-03-29T00:30:00Z")
     class ReminderTest {
         private final CarillonKit kit;
-        private final Shop shop;
+        private Shop shop;
 
         ReminderTest(CarillonKit kit) {
             this.kit = kit;
-            this.shop = new Shop(kit.database());
         }
 
         @BeforeEach
-        void clear() {
+        void open() {
             kit.database().clear();
+            shop = new Shop(kit.database().dataSource());
+            kit.driving(shop.carillon());
         }
 
         @Test
@@ -86,6 +111,48 @@ class TestingPageTest {
             shop.place("17");
 
             assertThat(kit).enqueued(REMIND).withKey("remind:17").dueIn(Duration.ofHours(24));
+            kit.advance(Duration.ofHours(24)).runDue();
+            kit.run(REMIND).succeeded().onAttempt(1);
+        }
+
+        @Test
+        void gives_up_after_three_attempts() {
+            shop.place("17");
+            kit.failNext(REMIND, 3, new IOException("the mail server is down"));
+
+            kit.advance(Duration.ofHours(24)).runDue();
+            kit.run(REMIND).waiting().withFailures(1);
+            kit.advance(Duration.ofHours(1)).runDue();
+            kit.advance(Duration.ofHours(1)).runDue();
+
+            kit.run(REMIND).dead().withReasonContaining("mail server").withPayload(new Reminder("17"));
+        }
+
+        @Test
+        void reports_once_a_night_also_when_the_clocks_change() {
+            Instant start = kit.clock().now();
+            for (int hour = 0; hour < 40; hour++)
+                kit.advance(Duration.ofHours(1)).runDue();
+
+            assertThat(kit.ticksBetween("nightly-report", start, kit.clock().now()))
+                    .extracting(KitTick::plannedAt)
+                    .containsExactly(Instant.parse("2026-03-29T01:00:00Z"), Instant.parse("2026-03-30T00:30:00Z"));
+        }
+
+        @Test
+        void reminds_although_a_node_died(FaultProxy proxy) {
+            shop.place("17");
+            Shop doomed = new Shop(proxy.dataSource());
+            proxy.killAfterClaim();
+
+            kit.driving(doomed.carillon()).advance(Duration.ofHours(24));
+            assertThatThrownBy(kit::runDue).hasMessageContaining("cannot be reached"); // died with the run in its hands
+            kit.run(REMIND).running().onAttempt(1);
+
+            kit.driving(shop.carillon()).advance(Duration.ofMinutes(2)).runDue(); // its lease has ended
+            kit.run(REMIND).succeeded().onAttempt(2).withFailures(0);
+            doomed.carillon().close();
+            proxy.pass();
         }
 
         @Test
@@ -93,7 +160,7 @@ class TestingPageTest {
             shop.place("17");
 
             kit.run(REMIND).waiting().onAttempt(0);
-            assertThat(kit).enqueued(REMIND).times(1);
+            assertThat(kit).enqueued(REMIND).withPayload(new Reminder("17")).times(1);
         }
 
         @Test
@@ -107,7 +174,7 @@ class TestingPageTest {
 
         @Test
         void breaks_the_network(TestDatabase database, FaultProxy proxy) throws Exception {
-            database.execute("CREATE TABLE invoice (id integer)");
+            database.execute("DROP TABLE IF EXISTS invoice; CREATE TABLE invoice (id integer)");
             DataSource dataSource = proxy.dataSource();
 
             proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO invoice"), 1);

@@ -1,0 +1,125 @@
+package io.carillon.it.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.engine.EngineConfig;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.testkit.CarillonKit;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.FaultProxy;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A node dies in the one moment that is hard to hit: it owns a run, and nobody has started it. */
+@CarillonTest
+class KillAfterClaimTest {
+    record Note(String text) {}
+
+    private static final HandlerType<Note> NOTE = HandlerType.of("note", Note.class);
+
+    private final TestDatabase database;
+    private final CarillonKit kit;
+    private final FaultProxy proxy;
+    private final List<String> calls = Collections.synchronizedList(new ArrayList<>());
+
+    KillAfterClaimTest(CarillonKit kit) {
+        this.kit = kit;
+        this.database = kit.database();
+        this.proxy = FaultProxy.before(database);
+    }
+
+    @BeforeEach
+    void clear() {
+        database.clear();
+    }
+
+    @AfterEach
+    void close() {
+        proxy.close();
+    }
+
+    @Test
+    void a_node_killed_between_claim_and_start_is_declared_dead_and_its_run_rescued() throws Exception {
+        Carillon client = Carillon.on(database.dataSource()).build();
+        Carillon doomed = named("doomed", proxy.dataSource()).config(quick()).start();
+        await().until(() -> client.nodes().size() == 1);
+        proxy.killAfterClaim();
+
+        RunId run = client.enqueue(NOTE, new Note("x")).run();
+        await().atMost(Duration.ofSeconds(30)).until(() -> proxy.strikes() == 1);
+
+        kit.run(NOTE).running().onAttempt(1);
+        String beat = "SELECT beat FROM carillon.node WHERE name = 'doomed'";
+        List<String> last = Rows.of(database.dataSource(), beat);
+        assertThat(proxy.connections()).isZero();
+        try (Carillon other =
+                named("other", database.dataSource()).config(quick()).start()) {
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> other.runs().get(run).orElseThrow().state() == RunState.SUCCEEDED);
+        }
+
+        assertThat(calls).containsExactly("other x");
+        kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
+        assertThat(client.runs().attempts(run)).extracting("outcome").containsExactly("crashed");
+        assertThat(Rows.of(database.dataSource(), beat)).as("beats after death").isEqualTo(last);
+        doomed.close();
+        client.close();
+    }
+
+    @Test
+    void a_driven_carillon_dies_and_its_run_is_rescued_once_its_lease_has_ended() {
+        kit.clock().at(kit.clock().now());
+        Carillon doomed = named("doomed", proxy.dataSource()).build();
+        Carillon other = named("other", database.dataSource()).build();
+        proxy.killAfterClaim();
+        kit.driving(doomed);
+
+        other.enqueue(NOTE, new Note("x"), Enqueue.now());
+        assertThatExceptionOfType(CarillonException.class).isThrownBy(kit::runDue);
+
+        kit.run(NOTE).running().onAttempt(1);
+        assertThat(kit.driving(other).runDue()).as("its lease holds").isZero();
+        assertThat(kit.advance(Duration.ofMinutes(2)).runDue()).isEqualTo(1);
+        kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
+        assertThat(calls).containsExactly("other x");
+        kit.clock().free();
+    }
+
+    @Test
+    void a_claim_that_took_nothing_kills_nobody() throws Exception {
+        proxy.killAfterClaim();
+        try (Connection connection = proxy.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate("UPDATE carillon.run SET attempt = attempt + 1 WHERE false");
+
+            assertThat(connection.isValid(5)).isTrue();
+        }
+        assertThat(proxy.strikes()).isZero();
+    }
+
+    private CarillonBuilder named(String name, DataSource dataSource) {
+        return Carillon.on(dataSource).nodeName(name).handle(NOTE, (note, run) -> calls.add(name + " " + note.text()));
+    }
+
+    private static EngineConfig quick() {
+        return EngineConfig.defaults()
+                .with(new EngineConfig.Heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500)));
+    }
+}
