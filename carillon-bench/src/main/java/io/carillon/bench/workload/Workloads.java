@@ -1,0 +1,16 @@
+package io.carillon.bench.workload;
+
+import java.util.List;
+
+/** All workloads, in the order of the table. */
+public final class Workloads {
+    private Workloads() {}
+
+    public static List<Workload> all() {
+        return List.of(new Drain(), new EnqueueRates(), new Fire(), new Pickup());
+    }
+
+    public static List<String> names() {
+        return all().stream().map(Workload::name).toList();
+    }
+}
