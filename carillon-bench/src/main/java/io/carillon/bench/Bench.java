@@ -12,7 +12,6 @@ import io.carillon.bench.workload.Stage;
 import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.Workloads;
 import io.carillon.value.WallClock;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,8 +36,8 @@ final class Bench {
         }
     }
 
-    /** The checkout, the data while it is measured, and the file of results. */
-    record Places(Path home, Path data, Path results) {}
+    /** The name of the code that is measured, the data while it is measured, and the file of results. */
+    record Places(String code, Path data, Path results) {}
 
     private final Wishes wishes;
     private final Places places;
@@ -52,36 +51,37 @@ final class Bench {
 
     Report run() throws Exception {
         progress.workload("server");
-        ResultFile file = new ResultFile(places.results());
-        List<Result> results = new ArrayList<>();
         try (BenchServer server = BenchServer.start(places.data(), BenchServer.SETTINGS, progress::say)) {
-            Circumstances now = Surroundings.of(places.home(), wishes, server.version());
-            for (Workload workload : Workloads.all()) {
-                if (!wishes.wants(workload)) continue;
-                progress.workload(workload.name());
-                Optional<Result> known = wishes.names().isEmpty() ? file.find(workload.name(), now) : Optional.empty();
-                if (known.isPresent())
-                    progress.keep("already measured at " + known.get().startedAt());
-                results.add(known.isPresent() ? known.get() : measure(workload, server, now, file));
-            }
+            Circumstances now = Surroundings.of(places.code(), wishes, server.version());
+            return run(Workloads.all(), new Stage(server, wishes.peers(), wishes.profile(), progress), now);
         } finally {
             Folders.delete(places.data());
+        }
+    }
+
+    /** Measures what is wanted and not known yet. */
+    Report run(List<Workload> workloads, Stage stage, Circumstances now) throws Exception {
+        ResultFile file = new ResultFile(places.results());
+        List<Result> results = new ArrayList<>();
+        for (Workload workload : workloads) {
+            if (!wishes.wants(workload)) continue;
+            progress.workload(workload.name());
+            Optional<Result> known = wishes.names().isEmpty() ? file.find(workload.name(), now) : Optional.empty();
+            if (known.isPresent())
+                progress.keep("already measured at " + known.get().startedAt());
+            results.add(known.isPresent() ? known.get() : measure(workload, stage, now, file));
         }
         return new Report(results);
     }
 
-    private Result measure(Workload workload, BenchServer server, Circumstances now, ResultFile file) throws Exception {
+    private Result measure(Workload workload, Stage stage, Circumstances now, ResultFile file) throws Exception {
         Instant at = Instant.ofEpochMilli(WallClock.millis());
         long start = System.nanoTime();
-        Findings findings = workload.run(new Stage(server, wishes.peers(), wishes.profile(), progress));
+        Findings findings = workload.run(stage);
         double seconds = (System.nanoTime() - start) / 1e9;
         Result result = new Result(workload.name(), at.toString(), seconds, now, findings.rows(), findings.figures());
-        append(file, result);
+        file.append(result);
         progress.keep("measured in %.0f s".formatted(seconds));
         return result;
-    }
-
-    private static void append(ResultFile file, Result result) throws IOException {
-        file.append(result);
     }
 }

@@ -83,7 +83,7 @@ final class BenchCommand implements Callable<Integer> {
         Bench bench = new Bench(
                 new Bench.Wishes(workloads, chosen(), smoke ? Profile.SMOKE : full ? Profile.FULL : Profile.QUICK),
                 new Bench.Places(
-                        home,
+                        Surroundings.commit(home),
                         data == null ? kept.resolve("postgres") : data,
                         results == null ? kept.resolve("results.jsonl") : results),
                 ProgressLine.on(spec.commandLine().getErr()));

@@ -21,9 +21,9 @@ final class Surroundings {
 
     private Surroundings() {}
 
-    static Circumstances of(Path home, Bench.Wishes wishes, String postgres) {
+    static Circumstances of(String code, Bench.Wishes wishes, String postgres) {
         return new Circumstances(
-                commit(home),
+                code,
                 wishes.profile().text(),
                 wishes.peers().stream().map(Peer::name).collect(Collectors.joining(",")),
                 machine(),
@@ -32,7 +32,7 @@ final class Surroundings {
     }
 
     /** The commit, and a sum over what differs from it: changed code is other code. */
-    private static String commit(Path home) {
+    static String commit(Path home) {
         String head = git(home, "rev-parse", "--short=12", "HEAD");
         if (head.isBlank()) return "unknown";
         String changes = git(home, "diff", "HEAD", "--", "*.java", "*.sql", "*.xml");

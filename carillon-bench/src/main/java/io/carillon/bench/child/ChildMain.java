@@ -48,6 +48,7 @@ public final class ChildMain {
     private static Player player(Role role) {
         if (role == Role.NODE) return new NodePlayer();
         if (role == Role.ENQUEUER) return new EnqueuerPlayer();
+        if (role == Role.HOLDER) return new HolderPlayer();
         throw new IllegalArgumentException("No player for " + role);
     }
 

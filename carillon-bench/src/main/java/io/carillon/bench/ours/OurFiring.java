@@ -15,7 +15,7 @@ public record OurFiring(BenchDatabase database) implements Firing {
         HikariDataSource pool = database.pool(OurDrain.POOL);
         try (Carillon desk =
                 Carillon.on(pool).handle(Job.TYPE, (job, run) -> {}).build()) {
-            OurSchedules.store(database, desk, plan, first);
+            OurSchedules.store(database, desk, OurSchedules.Copies.of(plan, first));
         }
         Carillon node = Carillon.on(pool)
                 .handle(Job.TYPE, (job, run) -> run.plannedAt().ifPresent(fired))

@@ -7,6 +7,7 @@ import io.carillon.schedule.When;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -20,42 +21,52 @@ public final class OurSchedules {
     private static final String COPY = """
             INSERT INTO carillon.schedule
             SELECT copy.*
-              FROM carillon.schedule template, generate_series(?, ? - 1) AS number,
+              FROM carillon.schedule template, generate_series(0, ? - 1) AS number,
                    LATERAL (SELECT ?::timestamptz + number * ? * interval '1 microsecond' AS at) phase,
                    LATERAL jsonb_populate_record(template, jsonb_build_object(
-                     'id', uuidv7(), 'name', ? || number, 'queue', ?::text, 'anchor', phase.at,
+                     'id', uuidv7(), 'name', ? || number, 'anchor', phase.at,
                      'cursor', phase.at - interval '1 microsecond', 'next_at', phase.at)) AS copy
              WHERE template.name = 'template'
             """;
 
     private OurSchedules() {}
 
-    /** The schedules of a plan; the first fires at {@code first}. */
-    public static void store(BenchDatabase database, Carillon carillon, FirePlan plan, Instant first)
-            throws SQLException {
-        store(database, carillon, plan, first, "s", Job.QUEUE);
+    /** So many schedules that fire first a step apart. */
+    public record Copies(String prefix, int count, When when, Instant first, long stepMicros) {
+        /** The schedules of a plan. */
+        public static Copies of(FirePlan plan, Instant first) {
+            return new Copies("s", plan.schedules(), far(plan.period(), first), first, plan.stepNanos() / 1000);
+        }
+
+        /** Schedules that fire in a day, and not before. */
+        public static Copies dormant(String prefix, int count, Instant now) {
+            Instant first = now.plus(1, ChronoUnit.DAYS);
+            return new Copies(prefix, count, far(Duration.ofDays(1), first), first, 1_000);
+        }
+
+        /** Schedules that all fire at the same instant, so many times. */
+        public static Copies herd(int count, Duration period, Instant first, int times) {
+            When when = far(period, first)
+                    .until(first.plus(period.multipliedBy(times - 1L)).plusMillis(1));
+            return new Copies("herd", count, when, first, 0);
+        }
     }
 
-    /** The same under names of their own in a queue of their own. */
-    public static void store(
-            BenchDatabase database, Carillon carillon, FirePlan plan, Instant first, String prefix, String queue)
-            throws SQLException {
-        // Far away, so that the template itself plans nothing.
-        When far = When.every(
-                plan.period().toSeconds(),
-                ChronoUnit.SECONDS,
-                first.plus(2, ChronoUnit.DAYS).atZone(ZoneOffset.UTC));
-        carillon.schedules().upsert(TEMPLATE, far, Job.TYPE, Job.of(0));
+    private static When far(Duration period, Instant first) {
+        return When.every(period.toSeconds(), ChronoUnit.SECONDS, first.atZone(ZoneOffset.UTC));
+    }
+
+    public static void store(BenchDatabase database, Carillon carillon, Copies copies) throws SQLException {
+        carillon.schedules().upsert(TEMPLATE, copies.when, Job.TYPE, Job.of(0));
         try (Connection connection = database.connect();
                 PreparedStatement copy = connection.prepareStatement(COPY)) {
-            copy.setInt(1, 0);
-            copy.setInt(2, plan.schedules());
-            copy.setObject(3, OffsetDateTime.ofInstant(first, ZoneOffset.UTC));
-            copy.setLong(4, plan.stepNanos() / 1000);
-            copy.setString(5, prefix);
-            copy.setString(6, queue);
+            copy.setInt(1, copies.count);
+            copy.setObject(2, OffsetDateTime.ofInstant(copies.first, ZoneOffset.UTC));
+            copy.setLong(3, copies.stepMicros);
+            copy.setString(4, copies.prefix);
             copy.executeUpdate();
         }
+        // With the ticks that were planned for the template itself.
         carillon.schedules().delete(TEMPLATE);
         database.settle();
     }

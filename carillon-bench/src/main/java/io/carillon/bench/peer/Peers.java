@@ -9,7 +9,7 @@ public final class Peers {
     private Peers() {}
 
     public static List<Peer> all() {
-        return List.of(new DbScheduler());
+        return List.of(new DbScheduler(), new Quartz(), new JobRunr());
     }
 
     public static List<String> names() {

@@ -30,7 +30,10 @@ final class Fire implements Workload {
     @Override
     public Findings run(Stage stage) throws Exception {
         Findings findings = new Findings();
-        FirePlan thousand = plan(stage, stage.profile().pick(100, 10_000, 10_000), 10);
+        FirePlan thousand = plan(
+                stage,
+                stage.profile().pick(100, 10_000, 10_000),
+                stage.profile().pick(1, 10, 10));
         FireMeter.Fired slow = ours(stage, thousand);
         Samples late = slow.lateMillis();
         double p50 = median(slow, 50);
@@ -44,7 +47,10 @@ final class Fire implements Workload {
                         all && p50 <= 5 && p99 <= 25)
                 .note(note(slow, late)));
 
-        FirePlan more = plan(stage, stage.profile().pick(500, 100_000, 100_000), 20);
+        FirePlan more = plan(
+                stage,
+                stage.profile().pick(100, 100_000, 100_000),
+                stage.profile().pick(1, 20, 20));
         FireMeter.Fired fast = ours(stage, more);
         p50 = median(fast, 50);
         p99 = median(fast, 99);
@@ -58,13 +64,13 @@ final class Fire implements Workload {
 
     private static FirePlan plan(Stage stage, int schedules, int seconds) {
         // The lead must be long enough to store the schedules and to plan two minutes ahead.
-        int lead = stage.profile().pick(3, 8 + schedules / 2_500, 10 + schedules / 2_000);
+        int lead = stage.profile().pick(2, 8 + schedules / 2_500, 10 + schedules / 2_000);
         return new FirePlan(
                 schedules,
                 Duration.ofSeconds(seconds),
                 Duration.ofSeconds(lead),
-                Duration.ofSeconds(stage.profile().pick(1, 8, 15)),
-                Duration.ofSeconds(stage.profile().pick(2, 30, 120)));
+                Duration.ofSeconds(stage.profile().pick(0, 8, 15)),
+                Duration.ofSeconds(stage.profile().pick(1, 30, 120)));
     }
 
     private static FireMeter.Fired ours(Stage stage, FirePlan plan) throws Exception {
@@ -83,7 +89,10 @@ final class Fire implements Workload {
     private static void peer(Stage stage, Findings findings, Peer peer, FirePlan plan) throws Exception {
         try (BenchDatabase database = stage.server().empty()) {
             Optional<Firing> firing = peer.firing(database, plan.perSecond());
-            if (firing.isEmpty()) return;
+            if (firing.isEmpty()) {
+                findings.add(Row.info(peer.name() + ", " + title(plan), "not run", "it is not made for this rate"));
+                return;
+            }
             FireMeter.Fired fired = measure(stage, database, peer.name(), plan, firing.get());
             figures(findings, peer.name() + ", " + title(plan), fired);
             findings.add(Row.info(

@@ -7,7 +7,18 @@ public final class Workloads {
     private Workloads() {}
 
     public static List<Workload> all() {
-        return List.of(new Drain(), new EnqueueRates(), new Fire(), new Pickup());
+        return List.of(
+                new Drain(),
+                new EnqueueRates(),
+                new Fire(),
+                new Herd(),
+                new Pickup(),
+                new Idle(),
+                new Scale(),
+                new Mixed(),
+                new Pinned(),
+                new Nodes(),
+                new Memory());
     }
 
     public static List<String> names() {
