@@ -40,7 +40,7 @@ final class EnqueueRates implements Workload {
     public Findings run(Stage stage) throws Exception {
         Findings findings = new Findings();
         bulk(stage, findings);
-        Duration time = Duration.ofMillis(stage.profile().pick(200, 2_500, 5_000));
+        Duration time = Duration.ofMillis(stage.profile().pick(200, 2_000, 5_000));
         for (int threads : THREADS) singles(stage, findings, threads, time);
         return findings;
     }

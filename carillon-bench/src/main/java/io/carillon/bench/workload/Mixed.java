@@ -76,7 +76,7 @@ final class Mixed implements Workload {
 
     @Override
     public Findings run(Stage stage) throws Exception {
-        Duration slice = Duration.ofSeconds(stage.profile().pick(1, 9, 60));
+        Duration slice = Duration.ofSeconds(stage.profile().pick(1, 7, 60));
         int slices = stage.profile().pick(3, SLICES, SLICES);
         int schedules = stage.profile().pick(100, 2_000, 2_000);
         Findings findings = new Findings();

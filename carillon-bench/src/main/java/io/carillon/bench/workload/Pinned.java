@@ -42,7 +42,7 @@ final class Pinned implements Workload {
                 Duration.ofSeconds(profile.pick(1, 10, 10)),
                 Duration.ofSeconds(profile.pick(2, 8, 10)),
                 Duration.ofSeconds(profile.pick(0, 5, 30)),
-                Duration.ofSeconds(profile.pick(1, 40, 600)));
+                Duration.ofSeconds(profile.pick(1, 30, 600)));
         Samples free = fire(stage, plan, false).lateMillis();
         FireMeter.Fired pinned = fire(stage, plan, true);
         Samples late = pinned.lateMillis();
