@@ -19,7 +19,6 @@ import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -114,21 +113,11 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private List<EnqueueResult> store(List<NewRun> runs) {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
-        List<EnqueueResult> results = storage.inbox().enqueue(runs);
-        quietly(() -> announce(runs.get(0)));
-        return results;
-    }
-
-    /** All runs of one call share a lane and a due time. */
-    private void announce(NewRun run) {
         Engine running = engine;
-        if (running != null) {
-            running.announce(run.lane(), run.due());
-        } else {
-            // Without a node there is no clock to say when a delay ends: the nodes look at the lane for themselves.
-            Instant at = run.due() instanceof Enqueue.Due.At exact ? exact.instant() : Instant.EPOCH;
-            storage.wake().send(List.of(new Signal.Work(run.lane(), at)));
-        }
+        List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null);
+        // All runs of one call share a lane and a due time.
+        if (running != null) running.announce(runs.get(0).lane(), runs.get(0).due());
+        return results;
     }
 
     /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Tells other nodes of new work after it committed, coalesced: the first signal goes out at once, then one message for all that gathered in 5 ms. NOTIFY in
@@ -47,7 +48,8 @@ final class Announcer extends Loop {
         List<Signal> signals;
         synchronized (work) {
             signals = new ArrayList<>(others);
-            work.forEach((lane, at) -> signals.add(new Signal.Work(lane, at)));
+            work.forEach((lane, at) -> signals.add(
+                    new Signal.Work(lane, at, ThreadLocalRandom.current().nextInt(Signal.LOTS))));
             others.clear();
             work.clear();
         }

@@ -1,6 +1,8 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
 import io.carillon.store.HeldRun;
@@ -11,8 +13,10 @@ import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -33,6 +37,7 @@ final class Claimer extends Loop {
     private final LaneBook book;
     private final Node node;
     private final Appetite appetite;
+    private final Recruiter recruiter;
     private final Duration poll;
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
@@ -43,13 +48,14 @@ final class Claimer extends Loop {
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
-    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Duration poll) {
+    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Recruiter recruiter, Duration poll) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
         this.book = book;
         this.node = node;
         this.appetite = appetite;
+        this.recruiter = recruiter;
         this.poll = poll;
     }
 
@@ -65,23 +71,28 @@ final class Claimer extends Loop {
         wake();
     }
 
+    /** The longest a lost hint can cost; in a crowd somebody else looks meanwhile. */
+    private Duration pause() {
+        return node.crowd().stretched(poll, poll.multipliedBy(10));
+    }
+
     @Override
     void turn() throws InterruptedException {
         if (System.nanoTime() - lastReconcile > RECONCILE_NANOS) reconcile();
         int want = claiming ? appetite.want() : 0;
         if (want == 0) {
-            sleep(poll.toNanos());
+            sleep(pause().toNanos());
             return;
         }
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
-        if (System.nanoTime() - lastLook >= poll.toNanos()) look();
+        if (System.nanoTime() - lastLook >= pause().toNanos()) look();
         if (claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
-        if (lookNow || sinceLook >= poll.toNanos()) {
+        if (lookNow || sinceLook >= pause().toNanos()) {
             look();
             return;
         }
-        long untilLook = poll.toNanos() - sinceLook;
+        long untilLook = pause().toNanos() - sinceLook;
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
         sleep(Math.min(untilLook, Math.max(untilReady, 0)));
@@ -105,27 +116,33 @@ final class Claimer extends Loop {
         return true;
     }
 
+    private record Stream(Lane lane, Priority priority) {}
+
     private void learn(List<ClaimRequest.Quota> quotas, Claimed claimed, Instant now) {
+        Map<Stream, Integer> got = new HashMap<>();
+        Map<Stream, Instant> lowest = new HashMap<>();
+        for (int i = 0; i < claimed.attempts().size(); i++) {
+            Attempt attempt = claimed.attempts().get(i);
+            Stream stream = new Stream(attempt.lane(), attempt.priority());
+            got.merge(stream, 1, Integer::sum);
+            // They come in order: the first of each is its lowest.
+            lowest.putIfAbsent(stream, claimed.readyAt().get(i));
+        }
         boolean exhausted = false;
         for (ClaimRequest.Quota quota : quotas) {
-            int got = 0;
-            Instant lowest = Instant.MAX;
-            for (int i = 0; i < claimed.attempts().size(); i++) {
-                Attempt attempt = claimed.attempts().get(i);
-                if (attempt.priority() != quota.priority() || !attempt.lane().equals(quota.lane())) continue;
-                got++;
-                if (claimed.readyAt().get(i).isBefore(lowest))
-                    lowest = claimed.readyAt().get(i);
-            }
-            if (got >= quota.count()) {
-                book.full(quota.lane(), quota.priority(), lowest, now);
+            Stream stream = new Stream(quota.lane(), quota.priority());
+            int count = got.getOrDefault(stream, 0);
+            if (count >= quota.count()) {
+                book.full(quota.lane(), quota.priority(), lowest.getOrDefault(stream, now), now);
+                recruiter.more(quota.lane());
                 continue;
             }
             exhausted = true;
-            if (got == 0) book.empty(quota.lane(), quota.priority(), now);
+            if (count == 0) book.empty(quota.lane(), quota.priority(), now);
             else book.drained(quota.lane(), quota.priority());
         }
-        if (exhausted) lookNow = true;
+        // In a crowd, who came too late leaves the field to the others until it would look anyway.
+        if (exhausted && !(claimed.attempts().isEmpty() && node.crowd().large())) lookNow = true;
     }
 
     private void take(UUID owner, List<Attempt> attempts) {

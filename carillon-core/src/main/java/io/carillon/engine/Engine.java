@@ -37,6 +37,7 @@ public final class Engine implements AutoCloseable {
     private final Warden warden;
     private final Housekeeper housekeeper;
     private final Announcer announcer;
+    private final Recruiter recruiter;
     private final Listener listener;
 
     public Engine(EngineParts parts, EngineConfig config) {
@@ -57,17 +58,27 @@ public final class Engine implements AutoCloseable {
             runner.run(held);
         });
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
-        claimer = new Claimer(storage, book, node, appetite[0], config.pace().poll());
+        announcer = new Announcer(storage.wake());
+        recruiter = new Recruiter(node.crowd(), announcer);
+        claimer = new Claimer(
+                storage, book, node, appetite[0], recruiter, config.pace().poll());
         completer.onWritten(claimer::wake);
         completer.onAgain((lane, pause) -> hintHere(lane, clock.now().plus(pause)));
         rescuer = new Rescuer(storage.nodes(), claimer::lookNow);
         heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
         heart.onDeath(this::giveUpAll);
+        Duration plan = config.pace().plan();
         planning = new PlanningLoop(
-                storage.plans(), parts.planner(), this::hintHere, config.pace().plan());
+                storage.plans(),
+                parts.planner(),
+                this::hintHere,
+                () -> node.crowd().stretched(plan, plan.multipliedBy(6)));
+        node.crowd().onShrunk(() -> {
+            planning.wake();
+            claimer.lookNow();
+        });
         warden = new Warden(storage.runs(), holding, runner, workers);
         housekeeper = new Housekeeper(storage.housekeeping(), config.retention());
-        announcer = new Announcer(storage.wake());
         listener = new Listener(
                 storage.wake(), this::react, announcer, Uuid7.next().toString(), claimer::lookNow);
     }
@@ -131,8 +142,14 @@ public final class Engine implements AutoCloseable {
         claimer.wake();
     }
 
+    private void heard(Signal.Work work) {
+        if (!node.crowd().chosen(work.lot())) return;
+        if (workers.busy() >= config.slots().concurrency()) recruiter.more(work.lane());
+        hintHere(work.lane(), work.readyAt());
+    }
+
     private void react(Signal signal) {
-        if (signal instanceof Signal.Work work) hintHere(work.lane(), work.readyAt());
+        if (signal instanceof Signal.Work work) heard(work);
         else if (signal instanceof Signal.Cancel) heart.wake();
         else if (signal instanceof Signal.Plan) planning.wake();
         else if (signal instanceof Signal.Look) {

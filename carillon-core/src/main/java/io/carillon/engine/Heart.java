@@ -3,6 +3,7 @@ package io.carillon.engine;
 import io.carillon.store.Beat;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.NodeStore;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,7 @@ final class Heart extends Loop {
         UUID me = node.id();
         Beat beat = nodes.beat(me, node.holding().size(), node.holding().progress());
         node.clock().observe(beat.now());
+        node.crowd().seen(me, beat.peers().keySet());
         if (!beat.alive()) {
             rebirth(me);
             return;
@@ -64,7 +66,9 @@ final class Heart extends Loop {
             node.holding().find(order.run()).ifPresent(held -> held.stop(Held.Stop.CANCELLED, order.reason()));
         boolean buried = bury(beat.peers());
         if (buried || beat.sweepDue()) onSweepDue.run();
-        sleep(config.every().toNanos());
+        // Still several times before anybody could take this node for dead.
+        Duration most = config.every().multipliedBy(3).dividedBy(2);
+        sleep(node.crowd().stretched(config.every(), most).toNanos());
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.carillon.engine;
 
 import io.carillon.store.Housekeeping;
 import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,13 +41,29 @@ final class Housekeeper extends Loop {
     /** Called once before anything runs. */
     void prepare() {
         house.keepPartitions(DAYS_AHEAD);
+        house.keepRoom();
     }
 
     void clean() {
-        int created = house.keepPartitions(DAYS_AHEAD);
-        int dropped = house.dropHistory(retention.history());
-        int purged = house.purge(retention.deadRuns(), DEAD_NODES);
-        if (created + dropped + purged > 0)
-            log.info("cleaned partitionsCreated={} partitionsDropped={} rowsPurged={}", created, dropped, purged);
+        List<Runnable> steps = List.of(
+                () -> note("partitions created", house.keepPartitions(DAYS_AHEAD)),
+                house::keepRoom,
+                () -> note("partitions dropped", house.dropHistory(retention.history())),
+                () -> note("rows purged", house.purge(retention.deadRuns(), DEAD_NODES)));
+        doAll(steps.iterator());
+    }
+
+    /** A step that fails, be it for weeks, keeps no other from being done. */
+    private static void doAll(Iterator<Runnable> steps) {
+        if (!steps.hasNext()) return;
+        try {
+            steps.next().run();
+        } finally {
+            doAll(steps);
+        }
+    }
+
+    private static void note(String what, int count) {
+        if (count > 0) log.info("cleaned what='{}' count={}", what, count);
     }
 }

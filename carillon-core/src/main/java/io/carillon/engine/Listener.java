@@ -3,6 +3,7 @@ package io.carillon.engine;
 import io.carillon.store.Signal;
 import io.carillon.store.WakeChannel;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,7 +16,7 @@ import org.slf4j.LoggerFactory;
 final class Listener extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Listener.class);
     private static final Duration WAIT = Duration.ofMillis(500);
-    private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
+    private static final Duration PING = Duration.ofSeconds(10);
     private static final long DEAF_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final WakeChannel channel;
@@ -24,6 +25,9 @@ final class Listener extends Loop {
     private final String me;
     private final Runnable onOpen;
     private WakeChannel.@Nullable Ear ear;
+    /** Not the same for all, so that one pings before the others would. */
+    private final long patience = PING.toNanos() + ThreadLocalRandom.current().nextLong(PING.toNanos() / 5);
+
     private long pinged;
     private boolean awaitingPing;
     private volatile boolean hearing;
@@ -53,14 +57,14 @@ final class Listener extends Loop {
             onOpen.run();
         }
         for (Signal signal : open.await(WAIT)) {
-            if (signal instanceof Signal.Ping ping && ping.sender().equals(me)) heardMyself();
-            else react.accept(signal);
+            heard();
+            react.accept(signal);
         }
         long since = System.nanoTime() - pinged;
         if (awaitingPing && since > DEAF_NANOS) {
             if (hearing) log.warn("LISTEN is deaf, polling takes over and a new ear is opened");
             closeEar();
-        } else if (!awaitingPing && since > PING_NANOS) {
+        } else if (!awaitingPing && since > patience) {
             ping();
         }
     }
@@ -71,8 +75,10 @@ final class Listener extends Loop {
         announcer.signal(new Signal.Ping(me));
     }
 
-    private void heardMyself() {
+    /** Whatever came proves that the ear is open: where many listen, one ping is enough for all. */
+    private void heard() {
         awaitingPing = false;
+        pinged = System.nanoTime();
         if (!hearing) log.info("LISTEN works");
         hearing = true;
     }

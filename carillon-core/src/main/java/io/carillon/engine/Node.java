@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** This node as its loops share it: who it is, what it holds, what it can handle and what time it is. */
+/** This node as its loops share it: who it is, who else there is, what it holds, what it can handle and what time it is. */
 final class Node {
     private static final Duration PROBATION = Duration.ofSeconds(10);
 
@@ -14,6 +14,7 @@ final class Node {
     private final Holding holding;
     private final HandlerBook handlers;
     private final DatabaseClock clock;
+    private final Crowd crowd = new Crowd();
     private final Consumer<List<Held>> dispatch;
 
     Node(
@@ -47,6 +48,10 @@ final class Node {
 
     DatabaseClock clock() {
         return clock;
+    }
+
+    Crowd crowd() {
+        return crowd;
     }
 
     Held hold(UUID owner, Attempt attempt) {

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,10 +21,10 @@ final class PlanningLoop extends Loop {
     private final PlanStore plans;
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
-    private final Duration every;
+    private final Supplier<Duration> every;
     private boolean first = true;
 
-    PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Duration every) {
+    PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Supplier<Duration> every) {
         super("plan", true);
         this.plans = plans;
         this.planner = planner;
@@ -35,13 +36,13 @@ final class PlanningLoop extends Loop {
     void turn() throws InterruptedException {
         if (!first) {
             plan();
-            sleep(every.toNanos());
+            sleep(every.get().toNanos());
             return;
         }
         first = false;
         plan();
         // Nodes that start together shall not plan together for ever.
-        sleep(ThreadLocalRandom.current().nextLong(every.toNanos()));
+        sleep(ThreadLocalRandom.current().nextLong(every.get().toNanos()));
     }
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */

@@ -49,10 +49,11 @@ public final class TickDriver {
     public Result tick(Duration budget) {
         long deadline = System.nanoTime() + budget.toNanos();
         storage.housekeeping().keepPartitions(1);
+        storage.housekeeping().keepRoom();
         storage.nodes().sweep(CRASH_LIMIT);
         // No node registers here: what waits for want of a handler that this process has would wait for ever.
         storage.nodes().wake(handlers.names());
-        new PlanningLoop(storage.plans(), parts.planner(), (lane, at) -> {}, Duration.ofHours(1)).plan();
+        new PlanningLoop(storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1)).plan();
         Turn turn = new Turn(Uuid7.next(), budget, deadline);
         while (turn.round()) {
             // Until nothing is due, or the time is up.

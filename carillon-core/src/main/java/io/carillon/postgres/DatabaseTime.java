@@ -8,6 +8,9 @@ import java.time.temporal.ChronoUnit;
 
 /** Instants on their way to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities. */
 final class DatabaseTime {
+    /** Nothing lies above it that later instants could be rounded to. */
+    private static final Instant LAST_ROUNDED = Instant.MAX.minusNanos(500);
+
     private DatabaseTime() {}
 
     static OffsetDateTime toDatabase(Instant instant) {
@@ -24,6 +27,7 @@ final class DatabaseTime {
 
     /** To the microsecond, as the driver and PostgreSQL round. */
     static Instant rounded(Instant instant) {
+        if (instant.isAfter(LAST_ROUNDED)) return Instant.MAX;
         return instant.plusNanos(500).truncatedTo(ChronoUnit.MICROS);
     }
 

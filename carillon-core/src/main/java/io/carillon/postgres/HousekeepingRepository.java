@@ -28,6 +28,8 @@ final class HousekeepingRepository implements Housekeeping {
 
     private static final String PURGE_HOLDS = "DELETE FROM carillon.key_hold WHERE until < carillon.clock()";
 
+    private static final String KEEP_ROOM = "SELECT carillon.keep_room() AS kept";
+
     private final Database database;
     private final Partitions partitions;
     private final PartitionRemoval removal;
@@ -41,6 +43,12 @@ final class HousekeepingRepository implements Housekeeping {
     @Override
     public int keepPartitions(int daysAhead) {
         return partitions.createAhead(daysAhead);
+    }
+
+    @Override
+    public boolean keepRoom() {
+        return database.single(session ->
+                session.query(KEEP_ROOM).first(row -> row.flag("kept")).orElse(false));
     }
 
     @Override

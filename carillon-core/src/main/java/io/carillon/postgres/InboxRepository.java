@@ -22,30 +22,51 @@ final class InboxRepository implements RunInbox {
     private static final int CHUNK = 2_000;
     private static final int TURNS = 20;
 
-    private static final String NEW_ROWS = """
-            unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[], :names::text[],
-                   :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[], :delays::float8[])
-              AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay),
-            LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
+    private static final String COLUMNS = """
+            (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id)
             """;
 
-    private static final String INSERT = """
-            INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id)
+    private static final String STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
+
+    private static final String INSERT = "INSERT INTO carillon.run " + COLUMNS + """
             SELECT e.project, e.id, e.queue, e.class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
                    e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule
-              FROM\s""" + NEW_ROWS + """
-            ON CONFLICT DO NOTHING
-            RETURNING id, queue, project, due_at
-            """;
+              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
+                          :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
+                          :delays::float8[])
+                     AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay),
+                   LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
+            """ + STORED;
 
-    // In the caller's transaction the hint rides along: one for each lane, and equal ones fold into one.
-    private static final String INSERT_AND_NOTIFY = "WITH stored AS (" + INSERT + "), hints AS (" + """
+    // One run alone: a row of plain values costs both sides half of what thirteen arrays of one do.
+    private static final String INSERT_ONE = "INSERT INTO carillon.run " + COLUMNS + """
+            SELECT :project, :id, :queue, :class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
+                   :origin, :target, :name, :codec, :payload, :key, :schedule
+              FROM (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
+            """ + STORED;
+
+    // By the lot the nodes agree who of them goes; one for each transaction, so that equal hints fold.
+    private static final String LOT = "' ' || mod(pg_current_xact_id()::text::bigint, 100000)";
+
+    // The hint rides along: one for each lane, and equal ones of a transaction fold into one.
+    private static final String TELLING = """
+            ), hints AS (
             SELECT pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
                      || CASE WHEN min(due_at) <= carillon.clock() THEN 0
-                             ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END)
+                             ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END ||\s""" + LOT + """
+                     )
               FROM stored GROUP BY queue, project)
             SELECT id, (SELECT count(*) FROM hints) FROM stored
+            """;
+
+    private static final String INSERT_AND_NOTIFY = "WITH stored AS (" + INSERT + TELLING;
+
+    private static final String INSERT_ONE_AND_NOTIFY = "WITH stored AS (" + INSERT_ONE + """
+            )
+            SELECT id, pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
+                         || CASE WHEN due_at <= carillon.clock() THEN 0 ELSE (extract(epoch FROM due_at) * 1000)::bigint END ||\s""" + LOT + """
+                         )
+              FROM stored
             """;
 
     // Two look-ups by two indexes: joined by OR they become a walk through all runs of the project, for each row.
@@ -58,40 +79,57 @@ final class InboxRepository implements RunInbox {
             """;
 
     private final Database database;
+    private final RunCopy copy;
+    private final Gathering<NewRun, EnqueueResult> quiet;
+    private final Gathering<NewRun, EnqueueResult> telling;
 
     InboxRepository(Database database) {
         this.database = database;
+        this.copy = new RunCopy(database);
+        // While one commit waits for the disk the next is on its way; commits that carry a NOTIFY wait for each other
+        // anyway.
+        this.quiet = new Gathering<>(2, runs -> group(runs, false));
+        this.telling = new Gathering<>(1, runs -> group(runs, true));
     }
 
     @Override
-    public List<EnqueueResult> enqueue(List<NewRun> runs) {
-        if (runs.size() <= CHUNK) return database.single(session -> store(session, runs, INSERT));
-        return database.transaction(session -> inChunks(session, runs, INSERT));
+    public List<EnqueueResult> enqueue(List<NewRun> runs, boolean tell) {
+        if (runs.size() == 1) return List.of((tell ? telling : quiet).add(runs.get(0)));
+        if (runs.size() <= CHUNK) return group(runs, tell);
+        if (copy.takes(runs) && copy.store(runs, tell))
+            return runs.stream()
+                    .<EnqueueResult>map(run -> new EnqueueResult.Enqueued(run.id()))
+                    .toList();
+        return database.transaction(session -> inChunks(session, runs, tell));
+    }
+
+    private List<EnqueueResult> group(List<NewRun> runs, boolean tell) {
+        return database.single(session -> store(session, runs, tell));
     }
 
     @Override
     public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs) {
         try {
-            return inChunks(new Session(caller, 0), runs, INSERT_AND_NOTIFY);
+            return inChunks(new Session(caller, 0), runs, true);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
     }
 
-    private static List<EnqueueResult> inChunks(Session session, List<NewRun> runs, String sql) throws SQLException {
+    private static List<EnqueueResult> inChunks(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         List<EnqueueResult> results = new ArrayList<>(runs.size());
         for (int from = 0; from < runs.size(); from += CHUNK)
-            results.addAll(store(session, runs.subList(from, Math.min(runs.size(), from + CHUNK)), sql));
+            results.addAll(store(session, runs.subList(from, Math.min(runs.size(), from + CHUNK)), tell));
         return results;
     }
 
     /** A key may be released between our insert and our look: then the insert is tried again. */
-    private static List<EnqueueResult> store(Session session, List<NewRun> runs, String sql) throws SQLException {
+    private static List<EnqueueResult> store(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         Map<RunId, EnqueueResult> results = new HashMap<>();
         List<NewRun> open = runs;
         for (int turn = 0; !open.isEmpty(); turn++) {
             if (turn == TURNS) throw busyKey(open.get(0));
-            for (RunId stored : insert(session, open, sql)) results.put(stored, new EnqueueResult.Enqueued(stored));
+            for (RunId stored : insert(session, open, tell)) results.put(stored, new EnqueueResult.Enqueued(stored));
             open = without(open, results);
             if (!open.isEmpty()) results.putAll(alreadyThere(session, open));
             open = without(open, results);
@@ -103,8 +141,9 @@ final class InboxRepository implements RunInbox {
         return runs.stream().filter(run -> !known.containsKey(run.id())).toList();
     }
 
-    private static List<RunId> insert(Session session, List<NewRun> runs, String sql) throws SQLException {
-        return session.query(sql)
+    private static List<RunId> insert(Session session, List<NewRun> runs, boolean tell) throws SQLException {
+        if (runs.size() == 1) return insertOne(session, runs.get(0), tell ? INSERT_ONE_AND_NOTIFY : INSERT_ONE);
+        return session.query(tell ? INSERT_AND_NOTIFY : INSERT)
                 .column("projects", "text", runs, run -> run.lane().project())
                 .column("ids", "uuid", runs, run -> run.id().value())
                 .column("queues", "text", runs, run -> run.lane().queue())
@@ -122,6 +161,24 @@ final class InboxRepository implements RunInbox {
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .column("delays", "float8", runs, InboxRepository::delay)
+                .list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {
+        return session.query(sql)
+                .text("project", run.lane().project())
+                .uuid("id", run.id().value())
+                .text("queue", run.lane().queue())
+                .number("class", run.priority().number())
+                .text("origin", run.origin().text())
+                .text("target", run.target().kind())
+                .text("name", run.target().name())
+                .text("codec", run.payload().codec())
+                .bytes("payload", run.payload().bytes())
+                .text("key", run.key())
+                .uuid("schedule", run.schedule())
+                .instant("instant", run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
+                .seconds("delay", run.due() instanceof Enqueue.Due.After after ? after.delay() : null)
                 .list(row -> AttemptRows.runId(row, "id"));
     }
 

@@ -27,6 +27,11 @@ final class StorageException extends CarillonException {
         this.state = stateOf(cause);
     }
 
+    /** The same for another caller, with a stack of its own. */
+    StorageException again() {
+        return new StorageException((SQLException) java.util.Objects.requireNonNull(getCause()));
+    }
+
     /** A deadlock or a serialization failure: the statement changed nothing and may simply be repeated. */
     boolean repeatable() {
         return state.equals("40P01") || state.equals("40001");

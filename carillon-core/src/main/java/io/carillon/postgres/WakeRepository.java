@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
@@ -30,6 +32,20 @@ final class WakeRepository implements WakeChannel {
                 signals.stream().map(WakeRepository::text).distinct().toList();
         database.single(
                 session -> session.query(NOTIFY).texts("messages", messages).list(row -> row));
+    }
+
+    /** In the session's transaction: sent by its commit. */
+    static void tell(Session session, Map<Lane, Instant> work) throws SQLException {
+        session.query(NOTIFY)
+                .texts(
+                        "messages",
+                        work.entrySet().stream()
+                                .map(one -> text(new Signal.Work(
+                                        one.getKey(),
+                                        one.getValue(),
+                                        ThreadLocalRandom.current().nextInt(Signal.LOTS))))
+                                .toList())
+                .list(row -> row);
     }
 
     @Override
@@ -78,7 +94,7 @@ final class WakeRepository implements WakeChannel {
         if (signal instanceof Signal.Work work) {
             long at =
                     work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
-            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at;
+            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at + " " + work.lot();
         }
         if (signal instanceof Signal.Cancel) return "cancel";
         if (signal instanceof Signal.Plan) return "plan";
@@ -93,7 +109,9 @@ final class WakeRepository implements WakeChannel {
             return switch (words[0]) {
                 case "work" ->
                     Optional.of(new Signal.Work(
-                            new Lane(words[1], words[2]), Instant.ofEpochMilli(Long.parseLong(words[3]))));
+                            new Lane(words[1], words[2]),
+                            Instant.ofEpochMilli(Long.parseLong(words[3])),
+                            Integer.parseInt(words[4])));
                 case "cancel" -> Optional.of(new Signal.Cancel());
                 case "plan" -> Optional.of(new Signal.Plan());
                 case "look" -> Optional.of(new Signal.Look());

@@ -7,6 +7,9 @@ public interface Housekeeping {
     /** Creates the history partitions of today and the days ahead; returns how many were missing. */
     int keepPartitions(int daysAhead);
 
+    /** Keeps the table of runs from looking so small that statements are planned for an empty one; true: it did. */
+    boolean keepRoom();
+
     /** Drops history partitions that are older than the retention; returns how many. */
     int dropHistory(Duration retention);
 

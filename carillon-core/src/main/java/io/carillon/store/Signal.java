@@ -5,8 +5,11 @@ import java.time.Instant;
 
 /** What one node tells the others. */
 public sealed interface Signal {
-    /** A lane has, or will have, a run ready at this instant. */
-    record Work(Lane lane, Instant readyAt) implements Signal {}
+    /** Lots are drawn below this. */
+    int LOTS = 100_000;
+
+    /** A lane has, or will have, a run ready at this instant; by the lot the nodes of a large cluster agree who of them goes. */
+    record Work(Lane lane, Instant readyAt, int lot) implements Signal {}
 
     /** A running run was cancelled: ask for orders now instead of at the next beat. */
     record Cancel() implements Signal {}

@@ -103,14 +103,6 @@ CREATE TABLE carillon.run (
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 1, autovacuum_vacuum_insert_scale_factor = 0.5,
         vacuum_truncate = false);
--- A queue is empty most of the time, and statements prepared then are planned for a table without pages: by scans. Those plans live on while a
--- million rows come in, until somebody analyzes (the look at the head took 300 ms instead of 1 ms). So the file is never small: 300 pages of
--- free space, and vacuum does not give them back.
-INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
-SELECT '', md5(page::text)::uuid, '', 0, 'infinity', 'infinity', 'infinity', '', '', '', '',
-       (SELECT string_agg(decode(md5(page || '.' || part), 'hex'), '') FROM generate_series(1, 115) part)
-  FROM generate_series(1, 600) page;
-DELETE FROM carillon.run;
 CREATE INDEX run_lane ON carillon.run (queue, project, class, ready_at);
 CREATE INDEX run_ready ON carillon.run (ready_at);
 CREATE UNIQUE INDEX run_instant ON carillon.run (schedule_id, planned_at) WHERE origin IN ('tick', 'backfill');
@@ -119,6 +111,23 @@ CREATE INDEX run_leased ON carillon.run (leased_until) WHERE leased_until IS NOT
 CREATE INDEX run_parked ON carillon.run (parked, target_name, due_at) WHERE parked IS NOT NULL;
 -- Late ticks are found without wading through a backlog; once a run was claimed and let go its start_by is infinity.
 CREATE INDEX run_start_by ON carillon.run (start_by) WHERE start_by < 'infinity';
+
+-- A queue is empty most of the time, and statements prepared then are planned for a table without pages: by scans. Those plans live on while a
+-- million rows come in, until somebody analyzes (the look at the head took 300 ms instead of 1 ms, and groups of endings ran into their time
+-- limit). So the file is never small: 300 pages of free space, which vacuum does not give back. A restore or a rewrite of the table does; hence
+-- a function, which nodes call when they start and now and then.
+CREATE FUNCTION carillon.keep_room() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF pg_relation_size('carillon.run') >= 300 * current_setting('block_size')::int THEN RETURN false; END IF;
+  INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+  SELECT '', md5(page::text)::uuid, '', 0, 'infinity', 'infinity', 'infinity', '', '', '', '',
+         (SELECT string_agg(decode(md5(page || '.' || part), 'hex'), '') FROM generate_series(1, 115) part)
+    FROM generate_series(1, 600) page
+      ON CONFLICT DO NOTHING;
+  DELETE FROM carillon.run WHERE project = '';
+  RETURN true;
+END $$;
+SELECT carillon.keep_room();
 
 -- Append-only, one partition a day, none by default: a missing one is created and the statement repeated.
 CREATE TABLE carillon.run_history (

@@ -114,6 +114,35 @@ class NodeDeathTest {
         }
     }
 
+    @Test
+    void a_node_frozen_for_less_than_its_lease_is_left_alone() {
+        try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofSeconds(6), 2)) {
+            EnqueueResult job = cluster.client.enqueue(WORK, new Work(500));
+            String run = job.run().toString();
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> cluster.number("SELECT count(*) FROM side_log WHERE run = ?", run) == 1);
+            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+
+            cluster.node(victim).stop();
+            cluster.one("SELECT pg_sleep(2)");
+            cluster.node(victim).cont();
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() ->
+                            cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(job))
+                                    == 1);
+
+            assertThat(cluster.rows(
+                            "SELECT state, attempt, crashes FROM carillon.run_history WHERE id = ?::uuid", uuid(job)))
+                    .containsExactly(List.of("succeeded", "1", "0"));
+            assertThat(cluster.rows("SELECT node, event FROM side_log WHERE run = ? ORDER BY at", run))
+                    .containsExactly(List.of(victim, "started"), List.of(victim, "done"));
+            assertThat(cluster.number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL"))
+                    .as("incarnations, all alive")
+                    .isEqualTo(cluster.number("SELECT count(*) FROM carillon.node"))
+                    .isEqualTo(2);
+        }
+    }
+
     private static void everyInstantHasExactlyOneRun(Cluster cluster) {
         // Let the ticks of this moment end, so that the newest instants do not look like holes.
         cluster.client

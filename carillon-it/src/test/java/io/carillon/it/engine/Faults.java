@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Decides which port calls fail, how, and whether before or after they took effect. */
-final class Faults {
+final class Faults implements FaultyStorage.Gate {
     /** What a port throws. */
     enum Kind {
         RUNTIME,
@@ -64,7 +64,8 @@ final class Faults {
         return new TreeSet<>(struck);
     }
 
-    Object through(String point, Callable<Object> call) throws Throwable {
+    @Override
+    public Object through(String point, Callable<Object> call) throws Throwable {
         AtomicInteger left = armed.get(point);
         boolean strikes = left != null && left.getAndDecrement() > 0;
         if (!strikes) return call.call();

@@ -10,13 +10,19 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /** A real storage whose ports fail on command. The list of calls is read off the ports: a new one is covered by being there. */
 final class FaultyStorage {
     private FaultyStorage() {}
 
-    static Storage around(Storage real, Faults faults) {
+    /** Stands in front of every call. */
+    interface Gate {
+        Object through(String point, Callable<Object> call) throws Throwable;
+    }
+
+    static Storage around(Storage real, Gate faults) {
         return proxy(Storage.class, (self, method, args) -> {
             Object port = invoke(method, real, args);
             return port == null || !method.getReturnType().isInterface()
@@ -40,7 +46,7 @@ final class FaultyStorage {
         return Arrays.stream(port.getMethods()).filter(method -> Modifier.isAbstract(method.getModifiers()));
     }
 
-    private static <T> T port(Class<T> type, String name, Object real, Faults faults) {
+    private static <T> T port(Class<T> type, String name, Object real, Gate faults) {
         return proxy(type, (self, method, args) -> {
             if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);

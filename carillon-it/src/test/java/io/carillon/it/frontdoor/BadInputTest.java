@@ -17,8 +17,10 @@ import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Text;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -123,6 +125,64 @@ class BadInputTest {
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
         }
         carillon.schedules().upsert("leap-monday", When.cron("0 0 29 2 1", "UTC"), JOB, FINE);
+    }
+
+    @Test
+    void timings_that_never_fire_are_refused_in_no_time() {
+        for (String never : List.of("0 0 30 2 *", "0 0 31 4 *")) {
+            long best = Long.MAX_VALUE;
+            for (int i = 0; i < 10; i++) {
+                long start = System.nanoTime();
+                Throwable refusal = catchThrowable(
+                        () -> carillon.schedules().upsert("new", When.cron(never, "Europe/Berlin"), JOB, FINE));
+                best = Math.min(best, System.nanoTime() - start);
+                assertThat(refusal).isInstanceOf(CarillonException.class);
+            }
+            assertThat(Duration.ofNanos(best)).isLessThan(Duration.ofMillis(50));
+        }
+    }
+
+    @Test
+    void payloads_that_look_odd_arrive_as_they_were() {
+        record Odd(BigDecimal huge, double zero, String text, List<String> many) {}
+        HandlerType<Odd> type = HandlerType.of("odd", Odd.class);
+        List<Odd> arrived = new ArrayList<>();
+        Carillon door = house.client(builder -> builder.handle(type, (odd, run) -> arrived.add(odd)));
+        Odd odd = new Odd(
+                new BigDecimal("1e400"), -0.0, "\u202Eright to left \uD83D\uDE00 </script> %_'\"\\", List.of("", " "));
+
+        door.enqueue(type, odd);
+        door.tick(Duration.ofSeconds(20));
+
+        assertThat(arrived).containsExactly(odd);
+        assertThat(Double.doubleToRawLongBits(arrived.get(0).zero())).isEqualTo(Double.doubleToRawLongBits(-0.0));
+    }
+
+    @Test
+    void payloads_nested_deeper_than_anybody_reads() {
+        HandlerType<Object> any = HandlerType.of("any", Object.class);
+        Object deep = List.of();
+        for (int i = 0; i < 10_000; i++) deep = List.of(deep);
+        Object nested = deep;
+
+        refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(any, nested));
+    }
+
+    @Test
+    void instants_outside_the_calendar() {
+        for (Instant outside : List.of(
+                Instant.EPOCH.minusNanos(1), Instant.parse("+10000-01-01T00:00:00Z"), Instant.MIN, Instant.MAX)) {
+            refused(ErrorCode.INVALID_OPTION, () -> carillon.enqueue(JOB, FINE, Enqueue.at(outside)));
+            refused(ErrorCode.NEVER_FIRES, () -> carillon.schedules().upsert("new", When.once(outside), JOB, FINE));
+        }
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.schedules()
+                        .upsert("new", HOURLY.until(Instant.parse("+10000-01-01T00:00:00Z")), JOB, FINE));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.schedules()
+                        .upsert("new", HOURLY.from(Instant.parse("-0001-01-01T00:00:00Z")), JOB, FINE));
     }
 
     @Test

@@ -260,6 +260,22 @@ class SchedulesTest {
     }
 
     @Test
+    void projects_have_schedules_of_their_own_under_the_same_name() {
+        Carillon other = house.client(
+                builder -> builder.project("other").handle(REPORT, (report, run) -> made.add("of the other")));
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        other.schedules().upsert("r", HOURLY, REPORT, US);
+
+        assertThat(other.schedules().list()).hasSize(1);
+        assertThat(other.schedules().delete("r")).isTrue();
+
+        assertThat(other.schedules().get("r")).isEmpty();
+        clock.at(at("13:00"));
+        assertThat(tick()).isEqualTo(1);
+        assertThat(made).containsExactly("eu 13:00");
+    }
+
+    @Test
     void a_trigger_runs_it_now_without_an_instant_also_when_paused() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, null);
@@ -321,6 +337,38 @@ class SchedulesTest {
         assertThat(made).containsExactly("eu 13:00", "eu 14:00");
         assertThat(carillon.schedules().get("r").orElseThrow().progress().nextAt())
                 .isEqualTo(Instant.MAX);
+    }
+
+    @Test
+    void schedules_at_the_ends_of_the_calendar_live_beside_the_others() {
+        Instant last = Instant.parse("9999-12-31T23:59:59Z");
+        carillon.schedules().upsert("last", When.once(last), REPORT, US);
+        carillon.schedules().upsert("endless", HOURLY.until(last), REPORT, EU);
+        carillon.schedules()
+                .upsert(
+                        "ancient",
+                        When.every(
+                                1,
+                                java.time.temporal.ChronoUnit.HOURS,
+                                Instant.parse("0001-01-01T00:30:00Z").atZone(java.time.ZoneOffset.UTC)),
+                        REPORT,
+                        new Report("old"));
+        carillon.schedules()
+                .upsert("before-1970", HOURLY.from(Instant.parse("1901-12-13T20:45:52Z")), REPORT, new Report("ny"));
+
+        clock.at(at("12:30"));
+        tick();
+        clock.at(at("13:00"));
+        tick();
+
+        assertThat(made).containsExactlyInAnyOrder("old 12:30", "eu 13:00", "ny 13:00");
+        assertThat(carillon.schedules().get("last").orElseThrow().progress().nextAt())
+                .isEqualTo(last);
+        assertThat(carillon.schedules().preview(When.once(last), at("13:00"), 5).entries())
+                .hasSize(1);
+        assertThat(carillon.schedules().pause("last", null, null)).isTrue();
+        assertThat(carillon.schedules().resume("last")).isTrue();
+        assertThat(carillon.schedules().delete("last")).isTrue();
     }
 
     @Test

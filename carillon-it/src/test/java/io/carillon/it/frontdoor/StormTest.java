@@ -184,6 +184,30 @@ class StormTest {
     }
 
     @Test
+    void handlers_that_burn_every_core_do_not_stop_the_heart() {
+        int many = 8 * Runtime.getRuntime().availableProcessors();
+        EngineConfig impatient =
+                EngineConfig.defaults().with(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2)));
+        AtomicInteger calls = new AtomicInteger();
+        Carillon node = house.node(builder -> builder.config(impatient)
+                .concurrency(many)
+                .handle(JOB, (job, run) -> {
+                    calls.incrementAndGet();
+                    long end = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+                    while (System.nanoTime() < end) Thread.onSpinWait();
+                }));
+        Carillon watcher = house.node(builder -> builder.config(impatient));
+
+        watcher.enqueueAll(JOB, java.util.Collections.nCopies(many, new Job(1)));
+
+        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run_history") == many);
+        assertThat(node.nodes()).extracting(io.carillon.store.NodeView::deadWhy).containsOnlyNulls();
+        assertThat(calls).hasValue(many);
+        assertThat(house.number("SELECT sum(crashes) FROM carillon.run_history"))
+                .isZero();
+    }
+
+    @Test
     void a_handler_that_takes_some_lease_periods_runs_once() {
         runsOnce(Duration.ofSeconds(6));
     }

@@ -98,6 +98,36 @@ class TickTest {
     }
 
     @Test
+    void every_attempt_waits_for_its_pause_and_the_pauses_keep_to_the_policy() {
+        Retry retry = Retry.exponential(Duration.ofSeconds(10))
+                .factor(3)
+                .cap(Duration.ofMinutes(5))
+                .attempts(6);
+        Carillon carillon = house.client(builder -> builder.handle(
+                JOB,
+                (job, run) -> {
+                    throw new IllegalStateException("again");
+                },
+                options -> options.retry(retry)));
+        RunId id = carillon.enqueue(JOB, new Job("x")).run();
+
+        for (int failure = 1; failure < 6; failure++) {
+            assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 1));
+            Duration pause = carillon.runs().attempts(id).get(failure - 1).pause();
+            assertThat(pause).isBetween(Duration.ZERO, retry.longestPause(failure));
+            if (pause.isZero()) continue;
+            clock.advance(pause.minusMillis(1));
+            assertThat(carillon.tick(BUDGET)).as("a millisecond early").isEqualTo(new TickResult(0, 0));
+            clock.advance(Duration.ofMillis(1));
+        }
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 1));
+
+        assertThat(carillon.runs().get(id).map(Run::state)).contains(RunState.DEAD);
+        clock.advance(Duration.ofDays(1));
+        assertThat(carillon.tick(BUDGET)).as("no seventh attempt").isEqualTo(new TickResult(0, 0));
+    }
+
+    @Test
     void works_through_more_than_one_claim() {
         Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
         carillon.enqueueAll(

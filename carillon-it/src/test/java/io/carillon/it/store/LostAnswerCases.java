@@ -59,6 +59,8 @@ final class LostAnswerCases extends StoreContract {
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
                 entry("InboxRepository.INSERT", this::enqueue),
                 entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
+                entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
+                entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
                 entry("LaneRepository.PAUSE", this::pauseLane),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.BEAT", this::beat),
@@ -205,6 +207,14 @@ final class LostAnswerCases extends StoreContract {
     private LostAnswer enqueue() {
         List<NewRun> runs = List.of(Order.mail().run(), Order.mail().key("k").run());
         return LostAnswer.of(() -> through.inbox().enqueue(runs), answer -> stored(runs, answer));
+    }
+
+    private LostAnswer enqueueOne(boolean tell) {
+        NewRun run = Order.mail().key("k").run();
+        return LostAnswer.of(() -> through.inbox().enqueue(List.of(run), tell), answer -> {
+            assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
+            assertThat(claim(node(), 9)).hasSize(1);
+        });
     }
 
     private LostAnswer enqueueIn() {

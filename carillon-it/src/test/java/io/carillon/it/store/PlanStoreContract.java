@@ -9,11 +9,15 @@ import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
 import io.carillon.store.PlanStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -310,6 +314,30 @@ abstract class PlanStoreContract extends PlanningContract {
 
     /** Makes the store refuse whatever is planned for this schedule. */
     abstract void poison(String name);
+
+    @Test
+    void ten_thousand_firings_lie_on_their_grid_however_late_they_are_planned_and_run() {
+        Random random = new Random(4);
+        for (int i = 0; i < 25; i++) {
+            var start = at(i + 1).plusMillis(40L * i).atZone(ZoneOffset.UTC);
+            store(Promise.of(When.every(7, ChronoUnit.SECONDS, start)).named("s" + i));
+        }
+        UUID node = node();
+        int fired = 0;
+        while (fired < 10_000) {
+            advance(Duration.ofMillis(random.nextInt(110_000)));
+            plan();
+            fired += runDue(node).size();
+        }
+
+        for (int i = 0; i < 25; i++) {
+            Instant start = at(i + 1).plusMillis(40L * i);
+            List<LedgerEntry> ledger = ledger("s" + i);
+            assertThat(ledger).hasSizeGreaterThanOrEqualTo(400);
+            for (int k = 0; k < ledger.size(); k++)
+                assertThat(ledger.get(k).from()).isEqualTo(start.plusSeconds(7L * k));
+        }
+    }
 
     @Test
     void many_schedules_of_every_second_are_planned_in_one_write() {

@@ -7,15 +7,18 @@ import io.carillon.run.Attempt;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
+import io.carillon.run.Priority;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.Signal;
 import io.carillon.store.WakeChannel;
+import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -182,6 +185,97 @@ abstract class RunInboxContract extends StoreContract {
     }
 
     @Test
+    void many_runs_at_once_are_stored_as_they_are_one_by_one() {
+        List<Order> kinds = List.of(
+                Order.mail(),
+                Order.mail().after(Duration.ofMinutes(90)),
+                Order.mail().at(StoreBench.NOON.minus(Duration.ofDays(3))),
+                Order.mail().at(StoreBench.NOON.plus(Duration.ofDays(2)).plusNanos(1_600)),
+                Order.mail().of(Priority.HIGH).to("umlaut.ä").in(new Lane("ö", "default")));
+        List<NewRun> runs = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++) runs.add(kinds.get(i % kinds.size()).run());
+
+        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+
+        assertThat(results)
+                .containsExactlyElementsOf(runs.stream()
+                        .map(run -> (EnqueueResult) new EnqueueResult.Enqueued(run.id()))
+                        .toList());
+        for (int i = 0; i < kinds.size(); i++) {
+            NewRun alone = kinds.get(i).run();
+            storage().inbox().enqueue(List.of(alone));
+            assertThat(get(runs.get(i).id()))
+                    .usingRecursiveComparison()
+                    .ignoringFields("id")
+                    .isEqualTo(get(alone.id()));
+        }
+        assertThat(claim(node(), 500))
+                .hasSizeGreaterThan(400)
+                .allSatisfy(attempt -> assertThat(attempt.payload()).isEqualTo(Order.payload(attempt.run())));
+    }
+
+    @Test
+    void storing_many_runs_again_changes_nothing_and_answers_the_same() {
+        List<NewRun> runs = Order.mail().times(2_500);
+        List<EnqueueResult> first = storage().inbox().enqueue(runs);
+        String before = bench().print();
+
+        assertThat(storage().inbox().enqueue(runs)).isEqualTo(first);
+
+        assertThat(bench().print()).isEqualTo(before);
+    }
+
+    @Test
+    void one_refused_run_spoils_none_of_those_that_other_threads_store_at_the_same_time() {
+        List<Object> answers = Together.run(60, thread -> {
+            NewRun run = thread % 6 == 0
+                    ? Order.mail().key("nul \0 inside " + thread).run()
+                    : Order.mail().key("k" + thread % 10).run();
+            try {
+                return storage().inbox().enqueue(List.of(run)).get(0);
+            } catch (RuntimeException refused) {
+                return refused;
+            }
+        });
+
+        for (int thread = 0; thread < 60; thread++) {
+            if (thread % 6 == 0) assertThat(answers.get(thread)).isInstanceOf(CarillonException.class);
+            else assertThat(answers.get(thread)).isInstanceOf(EnqueueResult.class);
+        }
+        assertThat(answers.stream().filter(EnqueueResult.Enqueued.class::isInstance))
+                .hasSize(10);
+        assertThat(storage().runDesk().list(PROJECT, RunFilter.all())).hasSize(10);
+    }
+
+    @Test
+    void an_interrupted_thread_stores_its_run_and_stays_interrupted() {
+        Thread.currentThread().interrupt();
+
+        EnqueueResult result =
+                storage().inbox().enqueue(List.of(Order.mail().run())).get(0);
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(result).isInstanceOf(EnqueueResult.Enqueued.class);
+    }
+
+    @Test
+    void the_nodes_are_told_of_one_run_and_of_many_if_asked() {
+        Instant later = StoreBench.NOON.plus(Duration.ofHours(1));
+        WakeChannel.Ear ear = storage().wake().listen();
+        try (ear) {
+            storage().inbox().enqueue(List.of(Order.mail().run()), true);
+            storage().inbox().enqueue(List.of(Order.mail().run()), false);
+            assertThat(ear.await(Duration.ofSeconds(5)))
+                    .extracting(RunInboxContract::told)
+                    .containsExactly("mail " + Instant.EPOCH);
+            storage().inbox().enqueue(Order.mail().at(later).times(2_500), true);
+            assertThat(ear.await(Duration.ofSeconds(5)))
+                    .extracting(RunInboxContract::told)
+                    .containsExactly("mail " + later);
+        }
+    }
+
+    @Test
     void one_run_that_cannot_be_stored_keeps_all_out() {
         List<NewRun> runs = new ArrayList<>(Order.mail().times(4_999));
         NewRun good = Order.mail().run();
@@ -275,10 +369,15 @@ abstract class RunInboxContract extends StoreContract {
             while (heard.size() < 2) heard.addAll(ear.await(Duration.ofSeconds(5)));
             heard.addAll(ear.await(Duration.ofMillis(50)));
             assertThat(heard)
-                    .containsExactlyInAnyOrder(
-                            new Signal.Work(Order.MAIL, java.time.Instant.EPOCH),
-                            new Signal.Work(orders, StoreBench.NOON.plus(SECOND)));
+                    .extracting(RunInboxContract::told)
+                    .containsExactlyInAnyOrder("mail " + Instant.EPOCH, "orders " + StoreBench.NOON.plus(SECOND));
         }
+    }
+
+    /** Without its lot, which is drawn anew each time. */
+    private static String told(Signal signal) {
+        Signal.Work work = (Signal.Work) signal;
+        return work.lane().queue() + " " + work.readyAt();
     }
 
     @Test

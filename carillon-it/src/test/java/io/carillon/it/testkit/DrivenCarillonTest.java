@@ -103,6 +103,25 @@ class DrivenCarillonTest {
     }
 
     @Test
+    void the_repeated_hour_runs_a_daily_schedule_once_and_quarter_hours_through_both_passes() {
+        kit.clock().at(Instant.parse("2026-10-24T23:50:00Z"));
+        carillon.schedules().upsert("nightly", When.cron("30 2 * * *", "Europe/Berlin"), NOTE, new Note("night"));
+        carillon.schedules().upsert("quarters", When.cron("*/15 2 * * *", "Europe/Berlin"), NOTE, new Note("quarter"));
+
+        for (int i = 0; i < 16; i++) {
+            kit.advance(Duration.ofMinutes(10));
+            kit.runDue();
+        }
+
+        assertThat(heard).filteredOn("night"::equals).hasSize(1);
+        assertThat(heard).filteredOn("quarter"::equals).hasSize(8);
+        assertThat(carillon.schedules()
+                        .ledger("nightly", Instant.MIN, kit.clock().now()))
+                .extracting(LedgerEntry::from)
+                .containsExactly(Instant.parse("2026-10-25T00:30:00Z"));
+    }
+
+    @Test
     void downtime_is_caught_up_once_and_the_rest_is_on_record() {
         carillon.schedules().upsert("minutely", When.every(Duration.ofMinutes(1)), NOTE, new Note("m"));
         kit.advance(Duration.ofMinutes(1));

@@ -1,0 +1,115 @@
+package io.carillon.it.engine;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.engine.BoundHandler;
+import io.carillon.engine.Engine;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.EngineParts;
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.run.Enqueue;
+import io.carillon.run.Lane;
+import io.carillon.run.NewRun;
+import io.carillon.run.Origin;
+import io.carillon.run.Outcome;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.RetryRule;
+import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
+import io.carillon.run.Target;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Storage;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** A node in a JVM of its own that ends at one call of its storage, before or after the call took effect, as a power cut would end it. */
+public final class CrashNode {
+    private CrashNode() {}
+
+    /** url, user, password, the call, BEFORE or AFTER, the handler it knows. */
+    public static void main(String[] arguments) throws Exception {
+        HikariConfig pool = new HikariConfig();
+        pool.setJdbcUrl(arguments[0]);
+        pool.setUsername(arguments[1]);
+        pool.setPassword(arguments[2]);
+        pool.setMaximumPoolSize(6);
+        Gate gate = new Gate(arguments[3], Faults.When.valueOf(arguments[4]));
+        try (HikariDataSource source = new HikariDataSource(pool);
+                Storage storage = FaultyStorage.around(new PostgresStorage(source, TickPlanner.defaults()), gate);
+                Engine engine = engine(storage, source, arguments[3], List.of(arguments[5]))) {
+            engine.start();
+            if (arguments[3].startsWith("inbox.")) {
+                NewRun run = run(arguments[5]);
+                System.out.println("enqueues " + run.id());
+                storage.inbox().enqueue(List.of(run));
+            }
+            new CountDownLatch(1).await();
+        }
+    }
+
+    private record Gate(String point, Faults.When when) implements FaultyStorage.Gate {
+        @Override
+        public Object through(String called, Callable<Object> call) throws Throwable {
+            if (!called.equals(point)) return call.call();
+            if (when == Faults.When.AFTER) call.call();
+            Runtime.getRuntime().halt(137);
+            throw new AssertionError();
+        }
+    }
+
+    /** An engine whose handlers fail once and then succeed, if their name says so, and succeed otherwise. */
+    static Engine engine(Storage storage, javax.sql.DataSource source, String name, List<String> handlers) {
+        Map<String, BoundHandler> bound = handlers.stream()
+                .collect(Collectors.toMap(
+                        handler -> handler,
+                        handler -> new BoundHandler(
+                                handler,
+                                Duration.ofMinutes(1),
+                                new RetryRule(Retry.exponential(Duration.ZERO), List.of()),
+                                false,
+                                (attempt, context, connection) -> {
+                                    if (handler.contains("retry")
+                                            && attempt.counts().failures() == 0)
+                                        throw new IllegalStateException("once more");
+                                    return Outcome.succeeded(null);
+                                })));
+        return new Engine(
+                new EngineParts(
+                        storage,
+                        bound,
+                        source::getConnection,
+                        RunListener.none(),
+                        TickPlanner.defaults(),
+                        new EngineParts.NodeIdentity(name, "here", 1, "test")),
+                EngineConfig.defaults()
+                        .with(new EngineConfig.Slots(4, 1, 20))
+                        .with(new EngineConfig.Heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500)))
+                        .with(new EngineConfig.Pace(
+                                Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(1))));
+    }
+
+    static NewRun run(String handler) {
+        return new NewRun(
+                RunId.next(),
+                new Lane(handler, "default"),
+                Priority.NORMAL,
+                Origin.DIRECT,
+                Target.handler(handler),
+                new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
+                new Enqueue.Due.After(Duration.ZERO),
+                null,
+                null);
+    }
+
+    static List<NewRun> runs(String handler, int count) {
+        return Stream.generate(() -> run(handler)).limit(count).toList();
+    }
+}

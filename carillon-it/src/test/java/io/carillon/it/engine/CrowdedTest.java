@@ -1,0 +1,154 @@
+package io.carillon.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.engine.BoundHandler;
+import io.carillon.engine.Engine;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.EngineParts;
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.run.Enqueue;
+import io.carillon.run.Lane;
+import io.carillon.run.NewRun;
+import io.carillon.run.Origin;
+import io.carillon.run.Outcome;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.RetryRule;
+import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
+import io.carillon.run.Target;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Storage;
+import io.carillon.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** A dozen nodes on one database: a single run makes few of them ask for it, a backlog reaches them all. */
+class CrowdedTest {
+    private static final int NODES = 12;
+    private static final Lane LANE = new Lane("default", "default");
+
+    private static final List<Engine> engines = new ArrayList<>();
+    private static final List<Storage> storages = new ArrayList<>();
+    private static final List<Counted> counted = new ArrayList<>();
+    private static final Map<Integer, AtomicInteger> started = new ConcurrentHashMap<>();
+    private static final CountDownLatch never = new CountDownLatch(1);
+    private static TestDatabase database;
+    private static DataSource pool;
+
+    @BeforeAll
+    static void start() {
+        database = TestDatabase.migrated();
+        pool = database.pool(NODES * 3 + 10);
+        for (int i = 0; i < NODES; i++) {
+            Storage storage = new PostgresStorage(pool, TickPlanner.defaults());
+            Counted calls = new Counted();
+            Engine engine = new Engine(
+                    new EngineParts(
+                            calls.around(storage),
+                            Map.of("quick", handler(i)),
+                            pool::getConnection,
+                            RunListener.none(),
+                            TickPlanner.defaults(),
+                            new EngineParts.NodeIdentity("node-" + i, "here", i, "test")),
+                    EngineConfig.defaults()
+                            .with(new EngineConfig.Slots(20, 1, 50))
+                            .with(new EngineConfig.Heartbeat(Duration.ofMillis(500), Duration.ofSeconds(10))));
+            engine.start();
+            engines.add(engine);
+            storages.add(storage);
+            counted.add(calls);
+        }
+        // Two more beats each: now all know of all.
+        List<Long> beats = counted.stream().map(calls -> calls.of("nodes.beat")).toList();
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> Stream.iterate(0, i -> i + 1)
+                        .limit(NODES)
+                        .allMatch(i -> counted.get(i).of("nodes.beat") > beats.get(i) + 2));
+    }
+
+    @AfterAll
+    static void stop() {
+        never.countDown();
+        engines.forEach(Engine::close);
+        storages.forEach(Storage::close);
+        database.close();
+    }
+
+    private static BoundHandler handler(int node) {
+        return new BoundHandler(
+                "quick",
+                Duration.ofMinutes(1),
+                new RetryRule(Retry.exponential(Duration.ofSeconds(1)), List.of()),
+                false,
+                (attempt, context, connection) -> {
+                    started.computeIfAbsent(node, n -> new AtomicInteger()).incrementAndGet();
+                    never.await(20, TimeUnit.MILLISECONDS);
+                    return Outcome.succeeded(null);
+                });
+    }
+
+    private static int all() {
+        return started.values().stream().mapToInt(AtomicInteger::get).sum();
+    }
+
+    private static long claims() {
+        return counted.stream().mapToLong(calls -> calls.of("runs.claim")).sum();
+    }
+
+    private static List<NewRun> runs(int count) {
+        return Stream.generate(() -> new NewRun(
+                        RunId.next(),
+                        LANE,
+                        Priority.NORMAL,
+                        Origin.DIRECT,
+                        Target.handler("quick"),
+                        new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
+                        new Enqueue.Due.After(Duration.ZERO),
+                        null,
+                        null))
+                .limit(count)
+                .toList();
+    }
+
+    @Test
+    void one_run_makes_a_few_nodes_ask_and_a_backlog_all_of_them() {
+        for (int round = 1; round <= 5; round++) {
+            int before = all();
+            long asked = claims();
+            storages.get(0).inbox().enqueue(runs(1), true);
+            await().atMost(Duration.ofSeconds(20)).until(() -> all() == before + 1);
+            // Whoever else goes has gone by its next beat.
+            List<Long> beats =
+                    counted.stream().map(calls -> calls.of("nodes.beat")).toList();
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> Stream.iterate(0, i -> i + 1)
+                            .limit(NODES)
+                            .allMatch(i -> counted.get(i).of("nodes.beat") > beats.get(i)));
+            assertThat(claims() - asked).as("claims for one run").isBetween(1L, 5L);
+        }
+
+        int before = all();
+        storages.get(0).inbox().enqueue(runs(3_000), true);
+        await().atMost(Duration.ofSeconds(60)).until(() -> all() == before + 3_000);
+        assertThat(started.keySet()).as("nodes that took part").hasSize(NODES);
+        assertThat(Set.copyOf(started.values().stream().map(AtomicInteger::get).toList()))
+                .allMatch(share -> share > 20);
+    }
+}
