@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
             "",
             "Try it:      carillon dev",
             "Understand:  carillon cron \"0 2 * * *\" --zone Europe/Paris",
+            "Measure:     carillon bench (in a checkout)",
             "",
             "Exit codes: 0 fine, 1 it did not work, 2 it was not understood.",
         })

@@ -53,6 +53,28 @@ class LauncherTest {
     }
 
     @Test
+    void builds_and_starts_the_benchmark_as_a_program_of_its_own() throws Exception {
+        checkout.maven(
+                "3.8.6",
+                "echo jar >\"$out/../../../carillon-bench/target/fast/carillon-bench.jar\"; echo jar >\"$out/carillon.jar\"");
+
+        Result result = checkout.run("bench", "drain", "--full");
+
+        assertThat(checkout.buildsSoFar())
+                .containsExactly("-q -B -f " + checkout.root() + "/pom.xml -Pfast -pl carillon-bench -am package");
+        assertThat(result.out())
+                .endsWith(
+                        ": -Xmx1g -Dcarillon.bench.home=%s -jar %s/carillon-bench/target/fast/carillon-bench.jar drain --full\n"
+                                .formatted(checkout.root(), checkout.root()));
+        assertThat(checkout.root().resolve("carillon-cli/target/fast/building")).doesNotExist();
+
+        checkout.run("bench");
+        checkout.run("dev");
+
+        assertThat(checkout.buildsSoFar()).as("the command is another build").hasSize(2);
+    }
+
+    @Test
     void does_not_build_again_while_nothing_changes() throws Exception {
         checkout.run();
         Result second = checkout.run();

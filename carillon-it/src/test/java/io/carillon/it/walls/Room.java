@@ -43,7 +43,22 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
             new Room(
                     "cli",
                     with(VALUES, FRONT_DOOR, "store", "embedded"),
-                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", LOG)));
+                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", LOG)),
+            // The peers stand in one package of it, behind a port.
+            new Room(
+                    "bench",
+                    with(VALUES, FRONT_DOOR, "engine", "embedded"),
+                    with(
+                            SQL,
+                            "picocli",
+                            "com.zaxxer.hikari",
+                            "ch.qos.logback",
+                            "tools.jackson",
+                            "org.postgresql",
+                            "com.github.kagkarlsson",
+                            "org.quartz",
+                            "org.jobrunr",
+                            LOG)));
 
     /** The room a package lies in; empty for packages of others. */
     static Optional<String> nameFor(String packageName) {

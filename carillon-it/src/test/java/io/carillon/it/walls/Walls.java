@@ -58,7 +58,7 @@ public final class Walls {
 
     public static final ArchRule NOTHING_INSIDE_KNOWS_THE_FRONT_DOOR = noClasses()
             .that()
-            .resideOutsideOfPackages("io.carillon", "io.carillon.cli..", "io.carillon.testkit..")
+            .resideOutsideOfPackages("io.carillon", "io.carillon.cli..", "io.carillon.testkit..", "io.carillon.bench..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.carillon")
@@ -82,7 +82,9 @@ public final class Walls {
 
     public static final ArchRule ONLY_THE_COMMAND_ENDS_THE_JVM = noClasses()
             // A node process of the test kit ends with its parent: that is what it is for.
-            .that(are("outside cli and the test kit", item -> !inCli(item) && !inTestKit(item)))
+            .that(are(
+                    "outside cli, the benchmark and the test kit",
+                    item -> !inCli(item) && !inBench(item) && !inTestKit(item)))
             .should(accessTargetWhere(that("ends the JVM", Walls::endsTheJvm)))
             .because("a library must not take its application down");
 
@@ -174,6 +176,10 @@ public final class Walls {
 
     private static boolean inCli(JavaClass item) {
         return roomOf(item).filter(room -> room.name().equals("cli")).isPresent();
+    }
+
+    private static boolean inBench(JavaClass item) {
+        return roomOf(item).filter(room -> room.name().equals("bench")).isPresent();
     }
 
     private static JavaClass outermost(JavaClass item) {

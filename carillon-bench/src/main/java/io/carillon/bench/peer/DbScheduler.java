@@ -1,0 +1,143 @@
+package io.carillon.bench.peer;
+
+import com.github.kagkarlsson.scheduler.Scheduler;
+import com.github.kagkarlsson.scheduler.task.CompletionHandler;
+import com.github.kagkarlsson.scheduler.task.SchedulableInstance;
+import com.github.kagkarlsson.scheduler.task.Task;
+import com.github.kagkarlsson.scheduler.task.TaskInstance;
+import com.github.kagkarlsson.scheduler.task.helper.Tasks;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.bench.measure.CpuMeter;
+import io.carillon.bench.measure.Drained;
+import io.carillon.bench.measure.FirePlan;
+import io.carillon.bench.measure.Firing;
+import io.carillon.bench.measure.Pace;
+import io.carillon.bench.measure.Roll;
+import io.carillon.bench.measure.ServerTime;
+import io.carillon.bench.ours.Job;
+import io.carillon.bench.server.BenchDatabase;
+import io.carillon.bench.server.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** db-scheduler with lock-and-fetch, in the best of eight settings that were tried. */
+final class DbScheduler implements Peer {
+    private static final int THREADS = 50;
+    private static final int POOL = THREADS + 4;
+    private static final double LOWER = 0.5;
+    private static final double UPPER = 10;
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final int BATCH = 5_000;
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    // Its jar ships no script. These are the columns it reads and writes, and the two indexes it asks for.
+    private static final String TABLE = """
+            CREATE TABLE scheduled_tasks (
+              task_name text NOT NULL, task_instance text NOT NULL, task_data bytea, execution_time timestamptz NOT NULL,
+              picked boolean NOT NULL, picked_by text, last_success timestamptz, last_failure timestamptz, consecutive_failures int,
+              last_heartbeat timestamptz, version bigint NOT NULL, priority smallint,
+              PRIMARY KEY (task_name, task_instance));
+            CREATE INDEX ON scheduled_tasks (execution_time);
+            CREATE INDEX ON scheduled_tasks (last_heartbeat);
+            """;
+
+    @Override
+    public String name() {
+        return Peers.DB_SCHEDULER;
+    }
+
+    @Override
+    public String settings() {
+        return "lock-and-fetch, %d threads, pool %d, limits %s/%s, poll %d ms"
+                .formatted(THREADS, POOL, LOWER, UPPER, POLL.toMillis());
+    }
+
+    @Override
+    public int expectedPerSecond() {
+        return 3_300;
+    }
+
+    @Override
+    public Drained drain(BenchDatabase database, int jobs) throws Exception {
+        Roll roll = new Roll(jobs);
+        Task<String> task = Tasks.oneTime("job", String.class)
+                .execute((instance, context) -> roll.here(Integer.parseInt(instance.getId())));
+        try (HikariDataSource pool = database.pool(POOL)) {
+            Sql sql = new Sql(pool);
+            sql.execute(TABLE);
+            Scheduler scheduler = scheduler(pool, task);
+            Instant due = now(pool).minusSeconds(1);
+            for (int from = 0; from < jobs; from += BATCH) {
+                List<TaskInstance<?>> batch = new ArrayList<>();
+                for (int i = from; i < Math.min(jobs, from + BATCH); i++)
+                    batch.add(task.instance(String.valueOf(i), Job.TEXT));
+                scheduler.scheduleBatch(batch, due);
+            }
+            database.settle();
+            CpuMeter cpu = CpuMeter.start(database.serverPid());
+            scheduler.start();
+            Pace.require("The drain of db-scheduler", () -> roll.missing() == 0, PATIENCE);
+            Pace.require(
+                    "The last ending of db-scheduler",
+                    () -> sql.number("SELECT count(*) FROM scheduled_tasks") == 0,
+                    PATIENCE);
+            double seconds = Pace.seconds(roll.firstNanos(), System.nanoTime());
+            CpuMeter.Used used = cpu.used();
+            scheduler.stop();
+            return new Drained(jobs, seconds, roll.missing(), roll.twice(), used);
+        }
+    }
+
+    @Override
+    public Optional<Firing> firing(BenchDatabase database, double perSecond) {
+        return Optional.of((plan, first, fired) -> fire(database, plan, first, fired));
+    }
+
+    private static AutoCloseable fire(BenchDatabase database, FirePlan plan, Instant first, Consumer<Instant> fired)
+            throws SQLException {
+        Task<Void> task = Tasks.custom("fire", Void.class).execute((instance, context) -> {
+            Instant planned = context.getExecution().getExecutionTime();
+            fired.accept(planned);
+            CompletionHandler<Void> again =
+                    (complete, operations) -> operations.reschedule(complete, planned.plus(plan.period()));
+            return again;
+        });
+        HikariDataSource pool = database.pool(POOL);
+        new Sql(pool).execute(TABLE);
+        Scheduler scheduler = scheduler(pool, task);
+        List<SchedulableInstance<?>> batch = new ArrayList<>();
+        for (int i = 0; i < plan.schedules(); i++) {
+            batch.add(SchedulableInstance.of(task.instance(String.valueOf(i)), plan.phase(first, i)));
+            if (batch.size() == BATCH || i == plan.schedules() - 1) {
+                scheduler.scheduleBatch(batch);
+                batch.clear();
+            }
+        }
+        database.settle();
+        scheduler.start();
+        return () -> {
+            scheduler.stop();
+            pool.close();
+        };
+    }
+
+    private static Scheduler scheduler(HikariDataSource pool, Task<?> task) {
+        return Scheduler.create(pool, task)
+                .threads(THREADS)
+                .pollUsingLockAndFetch(LOWER, UPPER)
+                .pollingInterval(POLL)
+                .build();
+    }
+
+    private static Instant now(HikariDataSource pool) throws SQLException {
+        try (Connection connection = pool.getConnection()) {
+            return ServerTime.on(connection).now();
+        }
+    }
+}

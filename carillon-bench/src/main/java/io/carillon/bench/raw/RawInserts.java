@@ -1,0 +1,47 @@
+package io.carillon.bench.raw;
+
+import io.carillon.bench.measure.Threads;
+import io.carillon.bench.ours.Job;
+import io.carillon.bench.server.BenchDatabase;
+import io.carillon.run.Priority;
+import io.carillon.value.Uuid7;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One row, one commit, on so many connections at a time. */
+public final class RawInserts {
+    private static final String INSERT = """
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'direct', 'handler', ?, 'json', ?)
+            """;
+
+    private RawInserts() {}
+
+    /** Rows a second. */
+    public static double perSecond(BenchDatabase database, int threads, Duration time) {
+        AtomicInteger number = new AtomicInteger();
+        return Threads.together(threads, () -> {
+                    try (Connection connection = database.connect();
+                            PreparedStatement insert = connection.prepareStatement(INSERT)) {
+                        int rows = 0;
+                        long start = System.nanoTime();
+                        while (System.nanoTime() - start < time.toNanos()) {
+                            insert.setObject(1, Uuid7.next());
+                            insert.setString(2, Job.QUEUE);
+                            insert.setInt(3, Priority.NORMAL.number());
+                            insert.setString(4, Job.TYPE.name());
+                            insert.setBytes(5, Job.json(number.incrementAndGet()));
+                            insert.executeUpdate();
+                            rows++;
+                        }
+                        return rows / ((System.nanoTime() - start) / 1e9);
+                    }
+                })
+                .stream()
+                .mapToDouble(Double::doubleValue)
+                .sum();
+    }
+}

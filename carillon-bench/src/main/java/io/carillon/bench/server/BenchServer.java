@@ -1,0 +1,155 @@
+package io.carillon.bench.server;
+
+import io.carillon.Carillon;
+import io.carillon.bench.measure.Pace;
+import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** An embedded PostgreSQL with full durability, and a template with the tables of Carillon from which databases are made in a moment. */
+public final class BenchServer implements AutoCloseable {
+    /** What differs from the defaults of PostgreSQL; {@code fsync} and {@code synchronous_commit} stay on. */
+    public static final Map<String, String> SETTINGS = settings();
+
+    private static final String TEMPLATE = "bench_template";
+    private static final String PREFIX = "bench_";
+    private static final HandlerType<String> FIRST = HandlerType.of("first", String.class);
+
+    private final EmbeddedPostgres postgres;
+    private final AtomicInteger databases = new AtomicInteger();
+
+    private BenchServer(EmbeddedPostgres postgres) {
+        this.postgres = postgres;
+    }
+
+    private static Map<String, String> settings() {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("fsync", "on");
+        settings.put("synchronous_commit", "on");
+        settings.put("full_page_writes", "on");
+        settings.put("shared_buffers", "1GB");
+        settings.put("max_wal_size", "8GB");
+        settings.put("max_connections", "300");
+        settings.put("shared_preload_libraries", "pg_stat_statements");
+        return settings;
+    }
+
+    /** Starts on data in this directory, and removes databases that a killed benchmark left there. */
+    public static BenchServer start(Path data, Map<String, String> settings, Consumer<String> progress)
+            throws SQLException {
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.in(data).progress(progress);
+        settings.forEach(builder::setting);
+        BenchServer server = new BenchServer(builder.start());
+        boolean ready = false;
+        try {
+            server.dropLeftovers();
+            server.makeTemplate();
+            ready = true;
+            return server;
+        } finally {
+            if (!ready) server.close();
+        }
+    }
+
+    private void dropLeftovers() throws SQLException {
+        List<String> left = new ArrayList<>();
+        try (Connection connection = connect("postgres");
+                var names = connection
+                        .createStatement()
+                        .executeQuery("SELECT datname FROM pg_database WHERE datname LIKE 'bench\\_%'")) {
+            while (names.next()) left.add(names.getString(1));
+        }
+        for (String name : left) drop(name);
+    }
+
+    /** One run has gone through it, so that the partitions of today exist. */
+    private void makeTemplate() throws SQLException {
+        execute("postgres", "CREATE DATABASE " + TEMPLATE);
+        BenchDatabase template = new BenchDatabase(this, TEMPLATE);
+        try (var pool = template.pool(6);
+                Carillon carillon =
+                        Carillon.on(pool).handle(FIRST, (payload, run) -> {}).start()) {
+            carillon.enqueue(FIRST, "first", Enqueue.now().queue("template"));
+            Sql sql = new Sql(pool);
+            Pace.require(
+                    "The first run",
+                    () -> sql.number("SELECT count(*) FROM carillon.run_history") == 1,
+                    Duration.ofSeconds(30));
+        }
+        execute(TEMPLATE, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
+        execute(TEMPLATE, "TRUNCATE carillon.run_history");
+        execute(TEMPLATE, "DELETE FROM carillon.node");
+        execute(TEMPLATE, "VACUUM ANALYZE");
+    }
+
+    /** A fresh database with the tables of Carillon. */
+    public BenchDatabase migrated() throws SQLException {
+        return create(" TEMPLATE " + TEMPLATE);
+    }
+
+    /** A fresh database without any table. */
+    public BenchDatabase empty() throws SQLException {
+        return create("");
+    }
+
+    private BenchDatabase create(String options) throws SQLException {
+        String name = PREFIX + databases.incrementAndGet();
+        execute("postgres", "CREATE DATABASE " + name + options);
+        return new BenchDatabase(this, name);
+    }
+
+    void drop(String name) throws SQLException {
+        execute("postgres", "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+    }
+
+    Connection connect(String database) throws SQLException {
+        return DriverManager.getConnection(postgres.jdbcUrl(database), postgres.user(), postgres.password());
+    }
+
+    String jdbcUrl(String database) {
+        return postgres.jdbcUrl(database);
+    }
+
+    String user() {
+        return postgres.user();
+    }
+
+    String password() {
+        return postgres.password();
+    }
+
+    /** The process id of the postmaster. */
+    public long pid() {
+        return postgres.pid();
+    }
+
+    /** The server's own word on its version. */
+    public String version() throws SQLException {
+        try (Connection connection = connect("postgres")) {
+            return connection.getMetaData().getDatabaseProductVersion();
+        }
+    }
+
+    void execute(String database, String sql) throws SQLException {
+        try (Connection connection = connect(database);
+                var statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    @Override
+    public void close() {
+        postgres.close();
+    }
+}

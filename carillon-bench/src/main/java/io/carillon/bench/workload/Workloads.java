@@ -1,0 +1,27 @@
+package io.carillon.bench.workload;
+
+import java.util.List;
+
+/** All workloads, in the order of the table. */
+public final class Workloads {
+    private Workloads() {}
+
+    public static List<Workload> all() {
+        return List.of(
+                new Drain(),
+                new EnqueueRates(),
+                new Fire(),
+                new Herd(),
+                new Pickup(),
+                new Idle(),
+                new Scale(),
+                new Mixed(),
+                new Pinned(),
+                new Nodes(),
+                new Memory());
+    }
+
+    public static List<String> names() {
+        return all().stream().map(Workload::name).toList();
+    }
+}

@@ -1,0 +1,64 @@
+package io.carillon.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.bench.peer.Peers;
+import io.carillon.bench.report.Findings;
+import io.carillon.bench.report.Row;
+import io.carillon.bench.server.BenchServer;
+import io.carillon.bench.workload.Profile;
+import io.carillon.bench.workload.Stage;
+import io.carillon.bench.workload.Workload;
+import io.carillon.bench.workload.Workloads;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every workload and every peer with tiny sizes on a real PostgreSQL, so that the benchmark cannot rot. How fast they are does not matter here. */
+class SmokeTest {
+    private static final int AT_A_TIME = 4;
+
+    @TempDir
+    Path folder;
+
+    private final Queue<String> said = new ConcurrentLinkedQueue<>();
+
+    @Test
+    void every_workload_and_every_peer_works() throws Exception {
+        Map<String, Findings> found = new LinkedHashMap<>();
+        // Most of them wait most of the time.
+        ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME);
+        try (BenchServer server = BenchServer.start(folder.resolve("postgres"), quick(), said::add)) {
+            Map<String, Future<Findings>> running = new LinkedHashMap<>();
+            Stage stage = new Stage(server, Peers.all(), Profile.SMOKE, said::add);
+            for (Workload workload : Workloads.all())
+                running.put(workload.name(), threads.submit(() -> workload.run(stage)));
+            for (var one : running.entrySet())
+                found.put(one.getKey(), one.getValue().get());
+        } finally {
+            threads.shutdownNow();
+        }
+
+        assertThat(found).allSatisfy((name, findings) -> {
+            assertThat(findings.rows()).extracting(Row::measured).isNotEmpty().doesNotContain("");
+            assertThat(findings.figures()).isNotEmpty();
+        });
+        assertThat(found.get("drain").rows()).extracting(Row::name).contains("2 nodes", "quartz", "jobrunr");
+        assertThat(found.get("fire").rows()).extracting(Row::name).anyMatch(row -> row.startsWith("db-scheduler"));
+        assertThat(found.get("memory").rows()).extracting(Row::met).containsExactly(true);
+    }
+
+    /** Nothing is measured here, so nothing needs to be durable. */
+    private static Map<String, String> quick() {
+        Map<String, String> settings = new LinkedHashMap<>(BenchServer.SETTINGS);
+        settings.putAll(Map.of("fsync", "off", "synchronous_commit", "off", "shared_buffers", "128MB"));
+        return settings;
+    }
+}
