@@ -38,7 +38,7 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     with(SQL, "org.apache.commons.compress", "org.tukaani.xz", "org.postgresql", LOG)),
             new Room(
                     "testkit",
-                    with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "embedded"),
+                    with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
             new Room(
                     "cli",
