@@ -149,6 +149,7 @@ class HandlersTest {
                 new Payload(json.getBytes(StandardCharsets.UTF_8), "json"),
                 new Attempt.Times(null, Instant.EPOCH),
                 new Attempt.Counts(0, 0, 0),
+                null,
                 null);
         return bound.call().run(attempt, null, null);
     }

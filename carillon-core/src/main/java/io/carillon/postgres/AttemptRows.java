@@ -13,7 +13,7 @@ import java.util.UUID;
 /** Reads claimed rows. */
 final class AttemptRows {
     static final String COLUMNS = """
-            project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
+            ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
             origin, target, target_name, codec, payload, trace
             """;
 
@@ -32,7 +32,8 @@ final class AttemptRows {
                 new Payload(row.bytes("payload"), row.text("codec")),
                 new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
                 new Attempt.Counts(row.integer("failures"), row.integer("suspect"), row.integer("crashes")),
-                schedule == null && trace == null ? null : new Attempt.Link(schedule, trace));
+                schedule == null && trace == null ? null : new Attempt.Link(schedule, trace),
+                row.text("ctid"));
     }
 
     static RunId runId(Row row, String column) throws SQLException {

@@ -11,7 +11,8 @@ final class CancelOrders {
                WHERE r.owner IS NULL AND r.ctid = any(array(
                  SELECT mine.ctid FROM carillon.cancel_request c,
                         LATERAL (SELECT w.ctid FROM carillon.run w
-                                  WHERE w.project = c.project AND w.id = c.run_id AND w.owner IS NULL LIMIT 1) mine))
+                                  WHERE w.project = c.project AND w.id BETWEEN c.run_id AND c.run_id AND w.owner IS NULL
+                                  ORDER BY w.id LIMIT 1) mine))
               RETURNING r.*)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,

@@ -24,7 +24,11 @@ final class DeskRepository implements RunDesk {
     // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
     // instant.
     private static final String CANCEL_WAITING = """
-            WITH gone AS (DELETE FROM carillon.run WHERE project = :project AND id = :id AND owner IS NULL RETURNING *)
+            WITH gone AS (
+              DELETE FROM carillon.run
+               WHERE owner IS NULL AND ctid = any(array(
+                 SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+              RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
@@ -38,7 +42,8 @@ final class DeskRepository implements RunDesk {
     // again.
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id = :id AND owner IS NOT NULL FOR SHARE
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id AND owner IS NOT NULL
+             ORDER BY id FOR SHARE
             ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
             """;
 

@@ -9,9 +9,12 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -24,11 +27,12 @@ import org.slf4j.LoggerFactory;
  * match is looked up, because an earlier write of ours may have been accepted while its answer was lost.
  */
 final class Endings {
-    private static final String ENDED_ROWS = """
-            unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
-                   :pauses::float8[], :codecs::text[], :results::bytea[])
-              AS e(project, id, attempt, age, log, text, pause, codec, result)
-            """;
+    private static final String ENDED = """
+            WITH e AS MATERIALIZED (
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
+                                   :pauses::float8[], :codecs::text[], :results::bytea[])
+                AS e(project, id, attempt, age, log, text, pause, codec, result)),
+            """ + FencedRows.HELD;
 
     private static final String HISTORY_INSERT = """
             INSERT INTO carillon.run_history
@@ -42,31 +46,48 @@ final class Endings {
             schedule_id, parent_id, owner
             """;
 
-    private static final String SUCCEED = """
-            WITH done AS (
-              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
-               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner -- missing: another node holds it now
-              RETURNING r.*, e.age, e.log, e.codec AS result_codec, e.result)
+    private static final String SUCCEED = ENDED + """
+            , done AS (
+              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
+              RETURNING r.*, held.age, held.log, held.codec AS result_codec, held.result)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
                  , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace
-              FROM done RETURNING id, attempt
+              FROM done
             """;
 
-    private static final String CANCEL = """
-            WITH done AS (
-              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
-               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
-              RETURNING r.*, e.age, e.log, e.text AS why)
+    // The hot path: most runs say nothing, return nothing, and lie where the claim left them. No lock before the write,
+    // hence the fence with it, as a hashed lookup (IS TRUE keeps it from becoming a join); what we say of each row
+    // comes by a full join, which is never a nested loop.
+    private static final String SUCCEED_IN_PLACE = """
+            WITH e AS MATERIALIZED (
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[]) AS e(project, id, attempt, age)),
+            done AS (
+              DELETE FROM carillon.run r
+               WHERE r.ctid = ANY (:places::tid[]) AND r.owner = :owner
+                 AND ((r.project, r.id, r.attempt) IN (SELECT project, id, attempt FROM e)) IS TRUE
+              RETURNING r.project, r.id, r.day, r.queue, r.class, r.suspect, r.crashes, r.attempt, r.failures, r.due_at, r.planned_at,
+                        r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target, r.target_name, r.key, r.trace)
+            """ + HISTORY_INSERT + """
+            SELECT done.project, done.id, day, queue, class, suspect, crashes, done.attempt, failures, due_at, planned_at,
+                   carillon.clock() - make_interval(secs => e.age), carillon.clock(), created_at, schedule_id, parent_id, owner,
+                   'succeeded', origin, target, target_name, key, NULL, NULL, NULL, NULL, trace
+              FROM done FULL JOIN e ON e.project = done.project AND e.id = done.id AND e.attempt = done.attempt
+             WHERE coalesce(done.attempt, 0) > 0
+            """;
+
+    private static final String CANCEL = ENDED + """
+            , done AS (
+              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
+              RETURNING r.*, held.age, held.log, held.text AS why)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
                  , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace
-              FROM done RETURNING id, attempt
+              FROM done
             """;
 
-    private static final String DIE = """
-            WITH gone AS (
-              DELETE FROM carillon.run r USING\s""" + ENDED_ROWS + """
-               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
-              RETURNING r.*, e.age, e.log, e.text AS why),
+    private static final String DIE = ENDED + """
+            , gone AS (
+              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
+              RETURNING r.*, held.age, held.log, held.text AS why),
             kept AS (
               INSERT INTO carillon.dead_run
                 (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
@@ -78,26 +99,26 @@ final class Endings {
             SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
                    carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
                    schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace
-              FROM gone RETURNING id, attempt
+              FROM gone
             """;
 
     // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more.
-    private static final String AGAIN = """
-            WITH released AS (
+    private static final String AGAIN = ENDED + """
+            , released AS (
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, parked = NULL, suspect = 0, start_by = 'infinity',
-                     failures = r.failures + CASE WHEN e.text IS NULL THEN 0 ELSE 1 END,
-                     ready_at = carillon.clock() + make_interval(secs => e.pause)
-                FROM\s""" + ENDED_ROWS + """
-               WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
-              RETURNING r.project, r.id, r.attempt, r.day, e.age, e.log, e.text, e.pause, e.codec AS outcome)
+                     failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
+                     ready_at = carillon.clock() + make_interval(secs => held.pause)
+                FROM held
+               WHERE r.ctid = held.place
+              RETURNING r.project, r.id, r.attempt, r.day, held.age, held.log, held.text, held.pause, held.codec AS outcome)
             INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log)
             SELECT project, id, attempt, day, :owner, carillon.clock() - make_interval(secs => age), carillon.clock(), outcome, text,
                    make_interval(secs => pause), log
-              FROM released RETURNING run_id AS id, attempt
+              FROM released
             """;
 
-    private static final String ACCEPTED_EARLIER = """
+    private static final String ACCEPTED = """
             SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
              WHERE EXISTS (SELECT 1 FROM carillon.run_history h
                             WHERE h.id = e.id AND h.project = e.project AND h.attempt = e.attempt AND h.owner = :owner
@@ -119,18 +140,26 @@ final class Endings {
     }
 
     List<Verdict> apply(UUID owner, List<Ended> ended) {
-        Set<Fence> accepted = new HashSet<>();
-        for (Kind kind : Kind.values()) {
-            List<Ended> group = ended.stream()
-                    .filter(one -> Kind.of(one.transition()) == kind)
-                    .sorted(Comparator.comparing(one -> one.attempt().run()))
-                    .toList();
-            if (!group.isEmpty()) accepted.addAll(splitting(owner, kind, group));
-            if (!group.isEmpty() && kind == Kind.AGAIN_KIND) cancels.settle();
+        Map<Kind, List<Ended>> groups = new EnumMap<>(Kind.class);
+        for (Ended one : ended)
+            groups.computeIfAbsent(Kind.of(one), k -> new ArrayList<>()).add(one);
+        int written = 0;
+        for (Map.Entry<Kind, List<Ended>> group : groups.entrySet()) {
+            group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
+            written += splitting(owner, group.getKey(), group.getValue());
+            if (group.getKey() == Kind.AGAIN) cancels.settle();
         }
-        List<Ended> missing =
-                ended.stream().filter(one -> !accepted.contains(Fence.of(one))).toList();
-        if (!missing.isEmpty()) accepted.addAll(acceptedEarlier(owner, missing));
+        return written == ended.size() ? Collections.nCopies(written, Verdict.ACCEPTED) : lookedUp(owner, ended);
+    }
+
+    /** Rows are counted, not listed: only when some are missing is it worth asking which. */
+    private List<Verdict> lookedUp(UUID owner, List<Ended> ended) {
+        Set<Fence> accepted = accepted(owner, ended);
+        List<Ended> moved = ended.stream()
+                .filter(one -> Kind.of(one) == Kind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
+                .toList();
+        // They were written to since the claim, and lie elsewhere.
+        if (!moved.isEmpty() && splitting(owner, Kind.SUCCEED, moved) > 0) accepted.addAll(accepted(owner, moved));
         return ended.stream()
                 .map(one -> accepted.contains(Fence.of(one)) ? Verdict.ACCEPTED : Verdict.LEASE_LOST)
                 .toList();
@@ -150,24 +179,25 @@ final class Endings {
     /** A failed statement dooms the caller's transaction; the savepoint lets the one failure through that we can mend. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended) {
         Session session = new Session(transaction, 0);
-        Kind kind = Kind.of(ended.transition());
+        Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
         try {
             Savepoint before = transaction.setSavepoint();
             try {
-                return !write(session, owner, kind, List.of(ended)).isEmpty();
+                return write(session, owner, kind, List.of(ended)) == 1;
             } catch (SQLException failure) {
                 Optional<LocalDate> missing = new StorageException(failure).missingDay();
                 if (missing.isEmpty()) throw failure;
                 transaction.rollback(before);
                 partitions.create(missing.get());
-                return !write(session, owner, kind, List.of(ended)).isEmpty();
+                return write(session, owner, kind, List.of(ended)) == 1;
             }
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
     }
 
-    private List<Fence> splitting(UUID owner, Kind kind, List<Ended> group) {
+    /** Writes a group and says how many rows were ours. */
+    private int splitting(UUID owner, Kind kind, List<Ended> group) {
         try {
             return partitions.completing(() -> database.single(session -> write(session, owner, kind, group)));
         } catch (StorageException failure) {
@@ -178,45 +208,48 @@ final class Endings {
                         "ending refused for good run={} error={}",
                         group.get(0).attempt().run(),
                         failure.getMessage());
-                return List.of();
+                return 0;
             }
             log.warn("group of endings refused kind={} size={} error={}", kind, group.size(), failure.getMessage());
             int half = group.size() / 2;
-            List<Fence> accepted = new ArrayList<>(splitting(owner, kind, group.subList(0, half)));
-            accepted.addAll(splitting(owner, kind, group.subList(half, group.size())));
-            return accepted;
+            return splitting(owner, kind, group.subList(0, half))
+                    + splitting(owner, kind, group.subList(half, group.size()));
         }
     }
 
-    private static List<Fence> write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
-        return session.query(kind.sql)
+    private static int write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
+        Query query = session.query(kind.sql)
                 .uuid("owner", owner)
                 .column("projects", "text", group, one -> one.attempt().lane().project())
                 .column("ids", "uuid", group, one -> one.attempt().run().value())
                 .column("attempts", "int4", group, one -> one.attempt().number())
-                .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()))
-                .column("logs", "text", group, Ended::log)
+                .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()));
+        if (kind == Kind.SUCCEED_IN_PLACE)
+            return query.column("places", "tid", group, one -> one.attempt().place())
+                    .update();
+        return query.column("logs", "text", group, Ended::log)
                 .column("texts", "text", group, one -> EndedCells.text(one.transition()))
                 .column("pauses", "float8", group, one -> EndedCells.pause(one.transition()))
                 .column("codecs", "text", group, one -> EndedCells.codec(one.transition()))
                 .column("results", "bytea", group, one -> EndedCells.result(one.transition()))
-                .list(Fence::read);
+                .update();
     }
 
-    private List<Fence> acceptedEarlier(UUID owner, List<Ended> missing) {
-        return database.single(session -> session.query(ACCEPTED_EARLIER)
+    private Set<Fence> accepted(UUID owner, List<Ended> ended) {
+        return new HashSet<>(database.single(session -> session.query(ACCEPTED)
                 .uuid("owner", owner)
-                .column("projects", "text", missing, one -> one.attempt().lane().project())
-                .column("ids", "uuid", missing, one -> one.attempt().run().value())
-                .column("attempts", "int4", missing, one -> one.attempt().number())
-                .list(Fence::read));
+                .column("projects", "text", ended, one -> one.attempt().lane().project())
+                .column("ids", "uuid", ended, one -> one.attempt().run().value())
+                .column("attempts", "int4", ended, one -> one.attempt().number())
+                .list(Fence::read)));
     }
 
     private enum Kind {
-        SUCCEED_KIND(SUCCEED),
-        AGAIN_KIND(AGAIN),
-        DIE_KIND(DIE),
-        CANCEL_KIND(CANCEL);
+        SUCCEED_IN_PLACE(Endings.SUCCEED_IN_PLACE),
+        SUCCEED(Endings.SUCCEED),
+        AGAIN(Endings.AGAIN),
+        DIE(Endings.DIE),
+        CANCEL(Endings.CANCEL);
 
         private final String sql;
 
@@ -224,16 +257,21 @@ final class Endings {
             this.sql = sql;
         }
 
-        static Kind of(Transition transition) {
-            if (transition instanceof Transition.Complete) return SUCCEED_KIND;
-            if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN_KIND;
-            if (transition instanceof Transition.Die) return DIE_KIND;
-            if (transition instanceof Transition.Cancel) return CANCEL_KIND;
+        static Kind of(Ended ended) {
+            Transition transition = ended.transition();
+            if (transition instanceof Transition.Complete complete)
+                return complete.result() == null && ended.log() == null && ended.attempt().place() != null
+                        ? SUCCEED_IN_PLACE
+                        : SUCCEED;
+            if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN;
+            if (transition instanceof Transition.Die) return DIE;
+            if (transition instanceof Transition.Cancel) return CANCEL;
             throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
         }
+
     }
 
-    /** The cells of one row of {@code ENDED_ROWS}; which of them a statement reads is its own affair. */
+    /** The cells of one row of {@code ENDED}; which of them a statement reads is its own affair. */
     private static final class EndedCells {
         static @Nullable String text(Transition transition) {
             if (transition instanceof Transition.Retry retry) return retry.error();

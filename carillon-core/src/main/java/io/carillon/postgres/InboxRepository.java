@@ -73,7 +73,7 @@ final class InboxRepository implements RunInbox {
     private static final String ALREADY_THERE = """
             SELECT e.id AS asked, there.id AS found
               FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key),
-                   LATERAL (SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id = e.id
+                   LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id)
                             UNION ALL
                             SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.queue = e.queue AND r.key = e.key) there
             """;

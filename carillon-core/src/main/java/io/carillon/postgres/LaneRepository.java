@@ -48,7 +48,7 @@ final class LaneRepository implements LaneStore {
             SELECT lane.queue, lane.project, lane.class, first.ready_at
               FROM lane, LATERAL (SELECT r.ready_at FROM carillon.run r
                                    WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
-                                     AND r.ready_at < 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
+                                     AND r.ready_at <> 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
                                    ORDER BY r.ready_at LIMIT 1) first
              WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                 WHERE p.queue = lane.queue AND p.project = lane.project AND p.paused_at IS NOT NULL)

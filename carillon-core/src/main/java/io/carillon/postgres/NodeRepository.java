@@ -55,7 +55,8 @@ final class NodeRepository implements NodeStore {
               SELECT c.project, c.run_id, c.reason
                 FROM carillon.cancel_request c,
                      LATERAL (SELECT 1 FROM carillon.run r
-                               WHERE r.project = c.project AND r.id = c.run_id AND r.owner = :id LIMIT 1) mine),
+                               WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id AND r.owner = :id
+                               ORDER BY r.id LIMIT 1) mine),
             peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
             SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
                    EXISTS (SELECT 1 FROM carillon.node

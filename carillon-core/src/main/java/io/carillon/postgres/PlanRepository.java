@@ -49,8 +49,8 @@ final class PlanRepository implements PlanStore {
 
     // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
     // schedule has its slice of the arrays: joining them would compare every tick with every schedule. Rows are looked
-    // up
-    // one by one, because a join planned for empty tables reads them whole when they are full.
+    // up one by one and written by ctid, because a join planned for empty tables reads them whole when they are full;
+    // the ranges leave the key as the only index in their order.
     private static final String WRITE = """
             WITH wanted AS (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
@@ -58,19 +58,20 @@ final class PlanRepository implements PlanStore {
                                    :gapFirsts::int[], :gapLasts::int[])
                 AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
             locked AS (
-              SELECT w.*, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy
+              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy
                 FROM wanted w
-                CROSS JOIN LATERAL (SELECT * FROM carillon.schedule
-                                     WHERE project = w.project AND id = w.id AND cursor = w.old AND version = w.version AND paused_at IS NULL
-                                     LIMIT 1 FOR UPDATE SKIP LOCKED) s),
+                CROSS JOIN LATERAL (SELECT ctid, * FROM carillon.schedule
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
+                                       AND paused_at IS NULL
+                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
             late AS (
-              SELECT l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
+              SELECT r.place, l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
                 FROM locked l
                 CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last])
                              AS v(id, reason)
-                CROSS JOIN LATERAL (SELECT id, start_by FROM carillon.run
-                                     WHERE project = l.project AND id = v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
-                                     LIMIT 1 FOR UPDATE SKIP LOCKED) r),
+                CROSS JOIN LATERAL (SELECT ctid AS place, id, start_by FROM carillon.run
+                                     WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
+                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r),
             settled AS (
               SELECT * FROM (SELECT late.*, count(*) OVER (PARTITION BY schedule_id) AS found FROM late) counted WHERE found = expected),
             valid AS (
@@ -78,15 +79,14 @@ final class PlanRepository implements PlanStore {
             moved AS (
               UPDATE carillon.schedule s SET cursor = v.cursor, next_at = v.next_at, ticks = s.ticks + v.tick_last - v.tick_first + 1
                 FROM valid v
-               WHERE s.project = v.project AND s.id = v.id
+               WHERE s.ctid = v.place
               RETURNING s.id),
             let_through AS (
-              UPDATE carillon.run r SET start_by = 'infinity'
-                FROM settled t
-               WHERE r.project = t.project AND r.id = t.id AND t.reason IS NULL AND t.start_by < 'infinity'),
+              UPDATE carillon.run SET start_by = 'infinity'
+               WHERE ctid = ANY (ARRAY (SELECT place FROM settled WHERE reason IS NULL AND start_by < 'infinity'))),
             dropped AS (
               DELETE FROM carillon.run r USING settled t
-               WHERE r.project = t.project AND r.id = t.id AND t.reason IS NOT NULL
+               WHERE r.ctid = t.place AND t.reason IS NOT NULL
               RETURNING r.*, t.reason AS why),
             missed AS (
               INSERT INTO carillon.run_history

@@ -45,49 +45,56 @@ final class RunRepository implements RunStore {
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
-    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash.
+    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. The
+    // order inside is that of the index of parked runs, whatever the statistics say. Of two nodes that saw the same one
+    // the second gets nothing.
     private static final String CLAIM_SUSPECT = """
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE ctid = any(array(
-               SELECT r.ctid FROM carillon.run r
-                WHERE r.parked = 'suspect' AND r.owner IS NULL AND r.target_name = ANY (:targets::text[])
+             WHERE owner IS NULL AND parked = 'suspect' AND ctid = any(array(
+               SELECT s.ctid
+                 FROM (SELECT ctid, * FROM carillon.run WHERE parked BETWEEN 'suspect' AND 'suspect'
+                        ORDER BY parked, target_name, due_at LIMIT 1000) s
+                WHERE s.owner IS NULL AND s.target_name = ANY (:targets::text[])
                   AND (:lease::float8 IS NOT NULL
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
                   AND NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                   WHERE p.queue = r.queue AND p.project = r.project AND p.paused_at IS NOT NULL)
-                ORDER BY r.due_at LIMIT 1
-                FOR UPDATE SKIP LOCKED))
+                                   WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
+                ORDER BY s.due_at LIMIT 1))
             RETURNING\s""" + AttemptRows.COLUMNS;
+
+    private static final String ASKED = """
+            WITH e AS MATERIALIZED (SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)),
+            """ + FencedRows.HELD;
 
     // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
     // get its chance stays one.
-    private static final String HAND_BACK = """
+    private static final String HAND_BACK = ASKED + """
             UPDATE carillon.run r
                SET owner = NULL, leased_until = NULL, started_at = NULL, parked = nullif(r.parked, 'running'), start_by = 'infinity',
                    ready_at = CASE WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
-              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
-             WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              FROM held WHERE r.ctid = held.place
             """;
 
-    private static final String PARK_RUNNING = """
+    private static final String PARK_RUNNING = ASKED + """
             UPDATE carillon.run r
                SET ready_at = 'infinity', parked = 'running', start_by = 'infinity'
-              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
-             WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              FROM held WHERE r.ctid = held.place
             """;
 
     private static final String PASS_ON = """
+            WITH e AS MATERIALIZED (
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :names::text[]) AS e(project, id, attempt, name)),
+            """ + FencedRows.HELD + """
             UPDATE carillon.run r
                SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity',
                    parked = CASE WHEN k.known THEN NULL ELSE 'no-handler' END,
                    ready_at = CASE WHEN NOT k.known THEN 'infinity'
                                    WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
-              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :names::text[]) AS e(project, id, attempt, name),
-                   LATERAL (SELECT EXISTS (SELECT 1 FROM carillon.node n
-                                            WHERE n.dead_at IS NULL AND e.name = ANY (n.handlers)) AS known) k
-             WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = :owner
+              FROM held, LATERAL (SELECT EXISTS (SELECT 1 FROM carillon.node n
+                                                  WHERE n.dead_at IS NULL AND held.name = ANY (n.handlers)) AS known) k
+             WHERE r.ctid = held.place
             """;
 
     // What is ours is parked, or lies at the head of its lane: a claim takes from there, and what others held before it

@@ -19,7 +19,7 @@ final class RunRows {
             SELECT r.*, p.done, p.total FROM carillon.run r LEFT JOIN carillon.progress p ON p.project = r.project AND p.run_id = r.id
             """;
 
-    static final String LIVE = LIVE_COLUMNS + " WHERE r.project = :project AND r.id = :id";
+    static final String LIVE = LIVE_COLUMNS + " WHERE r.project = :project AND r.id BETWEEN :id AND :id ORDER BY r.id";
 
     static final String ENDED = "SELECT * FROM carillon.run_history WHERE project = :project AND id = :id";
 

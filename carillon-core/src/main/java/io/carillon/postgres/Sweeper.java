@@ -36,18 +36,21 @@ final class Sweeper {
              WHERE leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 10000
             """;
 
-    // The same attempt is still held; a lease of its own must be over.
+    // The same attempt is still held; a lease of its own must be over. Reached like all fenced rows.
     private static final String STILL_LOST = """
-            unnest(:projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(project, id, attempt, owner)
-             WHERE r.project = e.project AND r.id = e.id AND r.attempt = e.attempt AND r.owner = e.owner
-               AND (r.leased_until IS NULL OR r.leased_until < carillon.clock())
+            WITH lost AS MATERIALIZED (
+              SELECT r.* FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(project, id, attempt, owner),
+                     LATERAL (SELECT ctid AS place, * FROM carillon.run
+                               WHERE project = e.project AND id BETWEEN e.id AND e.id AND attempt = e.attempt AND owner = e.owner
+                                 AND (leased_until IS NULL OR leased_until < carillon.clock())
+                               ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r)
             """;
 
     // What runs alone when its node dies has crashed it; one crash too many, and it is quarantined with its payload.
-    private static final String QUARANTINE = """
-            WITH gone AS (
-              DELETE FROM carillon.run r USING\s""" + STILL_LOST + """
-               AND r.parked = 'suspect' AND r.crashes + 1 >= :limit
+    private static final String QUARANTINE = STILL_LOST + """
+            , gone AS (
+              DELETE FROM carillon.run r USING lost
+               WHERE r.ctid = lost.place AND r.parked = 'suspect' AND r.crashes + 1 >= :limit
               RETURNING r.*),
             kept AS (
               INSERT INTO carillon.dead_run
@@ -66,15 +69,12 @@ final class Sweeper {
               FROM gone RETURNING id
             """;
 
-    private static final String RELEASE = """
-            WITH lost AS (
-              SELECT r.project, r.id, r.owner, r.attempt, r.started_at, r.day FROM carillon.run r,\s""" + STILL_LOST + """
-               FOR UPDATE OF r SKIP LOCKED),
-            released AS (
+    private static final String RELEASE = STILL_LOST + """
+            , released AS (
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', parked = 'suspect', ready_at = 'infinity',
                      crashes = r.crashes + CASE WHEN r.parked = 'suspect' THEN 1 ELSE 0 END, suspect = least(r.suspect + 1, 100)
-                FROM lost WHERE r.project = lost.project AND r.id = lost.id)
+                FROM lost WHERE r.ctid = lost.place)
             INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
             SELECT project, id, attempt, day, owner, started_at, carillon.clock(), 'crashed', 'lease lost: its node died or its lease ran out'
               FROM lost RETURNING run_id AS id

@@ -5,7 +5,10 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** One claimed try at a run: all its target needs, and the fence (its number, with the owning node) that guards every write that ends it. */
+/**
+ * One claimed try at a run: all its target needs, and the fence (its number, with the owning node) that guards every write that ends it. The place is where
+ * the store found it, a hint from the store to itself.
+ */
 public record Attempt(
         RunId run,
         int number,
@@ -16,7 +19,8 @@ public record Attempt(
         Payload payload,
         Times times,
         Counts counts,
-        @Nullable Link link) {
+        @Nullable Link link,
+        @Nullable String place) {
 
     /** When it was planned and due; the planned instant is set for ticks and backfills only. */
     public record Times(@Nullable Instant plannedAt, Instant dueAt) {}

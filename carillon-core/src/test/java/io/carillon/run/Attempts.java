@@ -41,6 +41,7 @@ public final class Attempts {
                 new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
                 new Attempt.Times(link == null ? null : DUE, DUE),
                 counts,
-                link);
+                link,
+                null);
     }
 }

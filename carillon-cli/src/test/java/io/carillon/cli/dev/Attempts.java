@@ -34,6 +34,7 @@ final class Attempts {
                 new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
                 new Attempt.Times(NOW, NOW),
                 new Attempt.Counts(failuresBefore, 0, 0),
+                null,
                 null);
     }
 

@@ -104,7 +104,9 @@ CREATE TABLE carillon.run (
         autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 1, autovacuum_vacuum_insert_scale_factor = 0.5,
         vacuum_truncate = false);
 CREATE INDEX run_lane ON carillon.run (queue, project, class, ready_at);
-CREATE INDEX run_ready ON carillon.run (ready_at);
+-- Partial, so that nothing but a look over all lanes can use it: while the table counts as empty, a claim from one lane would find it as good as
+-- the one above.
+CREATE INDEX run_ready ON carillon.run (ready_at) WHERE ready_at < 'infinity';
 CREATE UNIQUE INDEX run_instant ON carillon.run (schedule_id, planned_at) WHERE origin IN ('tick', 'backfill');
 CREATE UNIQUE INDEX run_key ON carillon.run (project, queue, key) WHERE key IS NOT NULL;
 CREATE INDEX run_leased ON carillon.run (leased_until) WHERE leased_until IS NOT NULL;

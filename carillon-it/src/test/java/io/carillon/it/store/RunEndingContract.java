@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.run.Attempt;
 import io.carillon.run.Decider;
 import io.carillon.run.Outcome;
+import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
 import io.carillon.run.Run;
@@ -341,5 +342,25 @@ abstract class RunEndingContract extends StoreContract {
                 .hasSize(8 * 1024)
                 .startsWith("xxx")
                 .endsWith("…");
+    }
+
+    @Test
+    void a_run_that_was_written_to_since_its_claim_ends_like_its_neighbours() {
+        for (int i = 0; i < 3; i++) enqueue(Order.mail());
+        UUID node = node();
+        List<Attempt> attempts = claim(node, quota(Order.MAIL, Priority.NORMAL, 3));
+        storage().runs().parkRunning(node, List.of(attempts.get(1)));
+
+        List<Verdict> verdicts = storage()
+                .runs()
+                .apply(
+                        node,
+                        attempts.stream()
+                                .map(attempt -> ended(attempt, complete()))
+                                .toList());
+
+        assertThat(verdicts).containsOnly(Verdict.ACCEPTED).hasSize(3);
+        assertThat(attempts)
+                .allSatisfy(attempt -> assertThat(get(attempt.run()).state()).isEqualTo(RunState.SUCCEEDED));
     }
 }

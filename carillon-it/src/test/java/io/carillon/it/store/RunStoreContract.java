@@ -142,7 +142,8 @@ abstract class RunStoreContract extends StoreContract {
                         Order.payload(id),
                         new Attempt.Times(null, StoreBench.NOON),
                         new Attempt.Counts(0, 0, 0),
-                        null));
+                        null,
+                        attempt.place()));
         Run run = get(id);
         assertThat(run.state()).isEqualTo(RunState.RUNNING);
         assertThat(run.instants().startedAt()).isEqualTo(StoreBench.NOON);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -20,10 +21,12 @@ class StatementPlanTest {
     private static final Map<String, List<String>> INDEXES = new TreeMap<>(Map.ofEntries(
             Map.entry("CancelOrders.END_LET_GO", List.of("run_pkey")),
             Map.entry("DeskRepository.CANCEL_WAITING", List.of("run_pkey")),
+            Map.entry("DeskRepository.CANCEL_RUNNING", List.of("run_pkey")),
             Map.entry("Endings.AGAIN", List.of("run_pkey")),
             Map.entry("Endings.CANCEL", List.of("run_pkey")),
             Map.entry("Endings.DIE", List.of("run_pkey")),
-            Map.entry("Endings.SUCCEED", List.of("run_pkey")),
+            Map.entry("Endings.SUCCEED", List.of("run_pkey", "Tid Scan on run")),
+            Map.entry("Endings.SUCCEED_IN_PLACE", List.of("Tid Scan on run")),
             Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_key")),
             Map.entry("LaneRepository.LOOK", List.of("run_ready", "run_parked")),
             Map.entry("LaneRepository.SCAN", List.of("run_lane")),
@@ -31,15 +34,21 @@ class StatementPlanTest {
             Map.entry("NodeRepository.WAKE_STRANGERS", List.of("run_parked")),
             Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
             Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
-            Map.entry("PlanRepository.WRITE", List.of("schedule_pkey", "run_pkey")),
+            Map.entry(
+                    "PlanRepository.WRITE",
+                    List.of("schedule_pkey", "run_pkey", "Tid Scan on schedule", "Tid Scan on run")),
             Map.entry("RunRepository.CLAIM", List.of("run_lane", "Tid Scan on run")),
-            Map.entry("RunRepository.CLAIM_SUSPECT", List.of("run_parked", "Tid Scan on run")),
+            Map.entry("RunRepository.CLAIM_SUSPECT", List.of("run_parked")),
             Map.entry("RunRepository.HAND_BACK", List.of("run_pkey")),
             Map.entry("RunRepository.HELD", List.of("run_lane", "run_parked")),
             Map.entry("RunRepository.PARK_RUNNING", List.of("run_pkey")),
             Map.entry("RunRepository.PASS_ON", List.of("run_pkey")),
+            Map.entry("RunRows.LIVE", List.of("run_pkey")),
             Map.entry("Sweeper.EXPIRED", List.of("run_leased")),
             Map.entry("Sweeper.RELEASE", List.of("run_pkey"))));
+
+    private static final Pattern WHOLE_INDEX = Pattern.compile(
+            "Index (Only )?Scan using (?!run_leased)\\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)");
 
     private static final String NODE = """
             INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
@@ -99,6 +108,8 @@ class StatementPlanTest {
         }
 
         assertThat(scans()).isEmpty();
+        assertThat(wholeIndexes()).isEmpty();
+        assertThat(withoutTheirIndex()).isEmpty();
     }
 
     @Tag("slow")
@@ -129,6 +140,12 @@ class StatementPlanTest {
     /** The plans that read a whole table. Such a plan, made while the queue is empty, is kept until somebody analyzes. */
     private Map<String, String> scans() throws SQLException {
         return plans((name, plan) -> plan.matches("(?s).*Seq Scan on (run|schedule)\\b.*"));
+    }
+
+    /** The plans that walk through all of an index. Those from lane to lane, or to the first lease, begin with its first entry and stop there. */
+    private Map<String, String> wholeIndexes() throws SQLException {
+        return plans((name, plan) ->
+                WHOLE_INDEX.matcher(plan).find() && !Statements.text(name).contains("WITH RECURSIVE lane"));
     }
 
     private Map<String, String> withoutTheirIndex() throws SQLException {
