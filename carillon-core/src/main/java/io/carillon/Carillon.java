@@ -116,8 +116,8 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         if (runs.isEmpty()) return List.of();
         Engine running = engine;
         List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null);
-        // All runs of one call share a lane and a due time.
-        if (running != null) running.announce(runs.get(0).lane(), runs.get(0).due());
+        // All runs of one call share a lane, a due time and a gate.
+        if (running != null) running.announce(runs.get(0));
         return results;
     }
 

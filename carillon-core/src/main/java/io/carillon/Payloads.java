@@ -33,7 +33,6 @@ final class Payloads {
     }
 
     <T> NewRun run(HandlerType<T> type, T payload, Enqueue options) {
-        if (options.concurrencyKey() != null) throw CarillonException.notYet("A concurrency key");
         HandlerOptions handler = handlers.options(type);
         Priority priority = options.priority();
         String queue = options.queue();
@@ -46,7 +45,8 @@ final class Payloads {
                 encode(type, payload),
                 options.due(),
                 options.key(),
-                null);
+                null,
+                options.gate());
     }
 
     <T> Payload encode(HandlerType<T> type, @Nullable T payload) {

@@ -15,9 +15,6 @@ public record ScheduleOptions(
     public ScheduleOptions {
         if (queue != null) Names.check("queue", queue);
         if (policies.missed() == Missed.RUN_ALL) throw CarillonException.notYet("The missed policy run-all");
-        if (policies.overlap() != Overlap.ALLOW)
-            throw CarillonException.notYet(
-                    "The overlap policy " + policies.overlap().text());
     }
 
     static ScheduleOptions defaults() {

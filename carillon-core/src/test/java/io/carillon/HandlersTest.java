@@ -118,9 +118,6 @@ class HandlersTest {
         assertThat(code(() -> payloads.run(REMIND, new Reminder("a\0"), Enqueue.now())))
                 .isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
         assertThat(code(() -> payloads.run(REMIND, null, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
-        assertThat(code(() ->
-                        payloads.run(REMIND, new Reminder("a"), Enqueue.now().concurrencyKey("k"))))
-                .isEqualTo(ErrorCode.NOT_YET);
         assertThat(payloads.run(REMIND, new Reminder("x".repeat(256 * 1024 - 9)), Enqueue.now())
                         .payload()
                         .bytes())

@@ -47,7 +47,7 @@ class OptionsTest {
     void a_schedule_keeps_what_was_set_before() {
         ScheduleOptions all = ScheduleOptions.defaults()
                 .missed(Missed.SKIP)
-                .overlap(Overlap.ALLOW)
+                .overlap(Overlap.SKIP)
                 .grace(Duration.ofMinutes(1))
                 .catchUp(Duration.ofHours(1))
                 .queue("reports")
@@ -55,7 +55,7 @@ class OptionsTest {
 
         assertThat(all)
                 .isEqualTo(new ScheduleOptions(
-                        new Policies(Missed.SKIP, Duration.ofMinutes(1), Duration.ofHours(1), Overlap.ALLOW),
+                        new Policies(Missed.SKIP, Duration.ofMinutes(1), Duration.ofHours(1), Overlap.SKIP),
                         "reports",
                         Priority.BULK));
     }
@@ -81,8 +81,6 @@ class OptionsTest {
         ScheduleOptions schedule = ScheduleOptions.defaults();
 
         refused(ErrorCode.NOT_YET, () -> schedule.missed(Missed.RUN_ALL));
-        for (Overlap overlap : Overlap.values())
-            if (overlap != Overlap.ALLOW) refused(ErrorCode.NOT_YET, () -> schedule.overlap(overlap));
     }
 
     private static void refused(ErrorCode code, Supplier<?> option) {

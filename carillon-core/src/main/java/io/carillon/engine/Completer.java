@@ -1,10 +1,10 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
+import io.carillon.store.GateName;
 import io.carillon.store.RunStore;
 import io.carillon.store.Verdict;
 import java.time.Duration;
@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +44,8 @@ final class Completer extends Loop implements Finish {
 
     private List<Job> group = List.of();
     private volatile Runnable onWritten = () -> {};
-    private volatile BiConsumer<Lane, Duration> onAgain = (lane, pause) -> {};
+    private volatile BiConsumer<Attempt, Duration> onAgain = (attempt, pause) -> {};
+    private volatile Consumer<GateName> onLeft = gate -> {};
 
     Completer(RunStore runs, Holding holding, RunListener listener) {
         super("complete", true);
@@ -58,8 +60,13 @@ final class Completer extends Loop implements Finish {
     }
 
     /** Called for each run that will be ready again after a pause. */
-    void onAgain(BiConsumer<Lane, Duration> action) {
+    void onAgain(BiConsumer<Attempt, Duration> action) {
         onAgain = action;
+    }
+
+    /** Called for each run that came through a gate and may have made room there. */
+    void onLeft(Consumer<GateName> action) {
+        onLeft = action;
     }
 
     @Override
@@ -75,6 +82,7 @@ final class Completer extends Loop implements Finish {
     @Override
     public void done(Held held, Transition transition) {
         holding.remove(held);
+        left(held.attemptValue());
         told(held.attemptValue(), transition, held);
         onWritten.run();
     }
@@ -138,11 +146,17 @@ final class Completer extends Loop implements Finish {
         holding.remove(held);
         if (verdict == Verdict.ACCEPTED) {
             if (ended.transition() instanceof Transition.Retry retry)
-                onAgain.accept(held.attemptValue().lane(), retry.pause());
+                onAgain.accept(held.attemptValue(), retry.pause());
             if (ended.transition() instanceof Transition.Snooze snooze)
-                onAgain.accept(held.attemptValue().lane(), snooze.pause());
+                onAgain.accept(held.attemptValue(), snooze.pause());
+            left(held.attemptValue());
             told(held.attemptValue(), ended.transition(), held);
         } else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
+    }
+
+    private void left(Attempt attempt) {
+        String gate = attempt.gate();
+        if (gate != null) onLeft.accept(new GateName(attempt.lane().project(), gate));
     }
 
     private void told(Attempt attempt, Transition transition, Held held) {

@@ -1,8 +1,12 @@
 package io.carillon.engine;
 
+import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
 import io.carillon.run.Lane;
+import io.carillon.run.NewRun;
 import io.carillon.run.RunId;
+import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
@@ -30,6 +34,7 @@ public final class Engine implements AutoCloseable {
     private final Workers workers;
     private final Completer completer;
     private final Claimer claimer;
+    private final Gatekeeper gatekeeper;
     private final Heart heart;
     private final Rescuer rescuer;
     private final PlanningLoop planning;
@@ -62,8 +67,13 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(
                 storage, book, node, appetite[0], recruiter, config.pace().poll());
         completer.onWritten(claimer::wake);
-        completer.onAgain((lane, pause) -> hintHere(lane, clock.now().plus(pause)));
-        rescuer = new Rescuer(storage.nodes(), claimer::lookNow);
+        completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
+        gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened);
+        completer.onLeft(gatekeeper::knock);
+        rescuer = new Rescuer(storage.nodes(), () -> {
+            claimer.lookNow();
+            gatekeeper.lookNow();
+        });
         heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
         heart.onDeath(this::giveUpAll);
         Duration plan = config.pace().plan();
@@ -96,7 +106,8 @@ public final class Engine implements AutoCloseable {
     }
 
     private List<Loop> loops() {
-        return List.of(heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, claimer);
+        return List.of(
+                heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, gatekeeper, claimer);
     }
 
     private NodeInfo introduce(UUID id) {
@@ -117,10 +128,29 @@ public final class Engine implements AutoCloseable {
     }
 
     /** New work of this process, committed just now: known here at once, and elsewhere in a moment. */
-    public void announce(Lane lane, Enqueue.Due due) {
-        Instant readyAt = readyAt(due);
+    public void announce(NewRun run) {
+        Gate gate = run.gate();
+        if (gate != null) {
+            gatekeeper.knock(new GateName(run.lane().project(), gate.name()));
+            gatekeeper.expect(readyAt(run.due()));
+            return;
+        }
+        tell(run.lane(), readyAt(run.due()));
+    }
+
+    private void again(Attempt attempt, Instant at) {
+        if (attempt.gate() != null) gatekeeper.expect(at);
+        hintHere(attempt.lane(), at);
+    }
+
+    private void tell(Lane lane, Instant readyAt) {
         hintHere(lane, readyAt);
         announcer.work(lane, readyAt);
+    }
+
+    /** Runs of this lane came through a gate. */
+    private void opened(Lane lane) {
+        tell(lane, Instant.EPOCH);
     }
 
     private Instant readyAt(Enqueue.Due due) {
@@ -133,6 +163,7 @@ public final class Engine implements AutoCloseable {
     public void announcePlans() {
         planning.wake();
         claimer.lookNow();
+        gatekeeper.lookNow();
         announcer.signal(new Signal.Look());
     }
 
@@ -149,11 +180,13 @@ public final class Engine implements AutoCloseable {
 
     private void react(Signal signal) {
         if (signal instanceof Signal.Work work) heard(work);
+        else if (signal instanceof Signal.Knock knock) gatekeeper.knock(knock.gate());
         else if (signal instanceof Signal.Cancel) heart.wake();
         else if (signal instanceof Signal.Plan) planning.wake();
         else if (signal instanceof Signal.Look) {
             planning.wake();
             heart.wake();
+            gatekeeper.lookNow();
             claimer.lookNow();
         }
     }
@@ -206,7 +239,7 @@ public final class Engine implements AutoCloseable {
         wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         wait.until(idle, Duration.ofSeconds(5));
-        Loop.end(List.of(claimer, planning, rescuer, warden, housekeeper, listener, announcer), wait);
+        Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, listener, announcer), wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
         quietly("stop its workers", workers::close);

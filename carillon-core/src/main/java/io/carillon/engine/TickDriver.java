@@ -68,6 +68,7 @@ public final class TickDriver {
         private final RunStore runs = storage.runs();
         private final RunListener listener = parts.listener();
         private final AttemptRunner runner;
+        private final Gatekeeper gatekeeper = new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {});
         private final Set<String> strangers = new HashSet<>();
         private int processed;
         private int errors;
@@ -82,6 +83,7 @@ public final class TickDriver {
 
         boolean round() {
             if (timeIsUp()) return false;
+            gatekeeper.lookAround();
             Look look = storage.lanes().look(Instant.MIN);
             clock.observe(look.now());
             boolean any = look.suspects() && suspect();

@@ -14,7 +14,7 @@ import java.util.UUID;
 final class AttemptRows {
     static final String COLUMNS = """
             ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
-            origin, target, target_name, codec, payload, trace
+            origin, target, target_name, codec, payload, trace, gate_key
             """;
 
     private AttemptRows() {}
@@ -22,6 +22,7 @@ final class AttemptRows {
     static Attempt read(Row row) throws SQLException {
         UUID schedule = row.maybeUuid("schedule_id");
         String trace = row.maybeText("trace");
+        String gate = row.maybeText("gate_key");
         return new Attempt(
                 runId(row, "id"),
                 row.integer("attempt"),
@@ -32,7 +33,7 @@ final class AttemptRows {
                 new Payload(row.bytes("payload"), row.text("codec")),
                 new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
                 new Attempt.Counts(row.integer("failures"), row.integer("suspect"), row.integer("crashes")),
-                schedule == null && trace == null ? null : new Attempt.Link(schedule, trace),
+                schedule == null && trace == null && gate == null ? null : new Attempt.Link(schedule, trace, gate),
                 row.text("ctid"));
     }
 

@@ -61,10 +61,13 @@ final class DeskRepository implements RunDesk {
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.queue = d.queue AND r.key = d.key)
               RETURNING d.*)
             INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, gate_key, trace, policy,
-               schedule_id, parent_id)
-            SELECT project, :new, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive',
-                   target, target_name, codec, payload, key, gate_key, trace, policy, schedule_id, id
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, trace, policy,
+               schedule_id, parent_id, gate_key, gate_max, parked, seq)
+            SELECT project, :new, queue, class, carillon.clock(), CASE WHEN gate_key IS NULL THEN carillon.clock() ELSE 'infinity' END,
+                   (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive', target, target_name, codec, payload, key, trace, policy, schedule_id, id,
+                   gate_key, gate_max, CASE WHEN gate_key IS NOT NULL THEN 'gate' END,
+                   CASE WHEN gate_key LIKE 'fifo:%' THEN nextval('carillon.gate_seq')
+                        WHEN gate_key IS NOT NULL THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END
               FROM gone RETURNING id
             """;
 

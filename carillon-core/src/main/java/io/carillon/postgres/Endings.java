@@ -91,9 +91,9 @@ final class Endings {
             kept AS (
               INSERT INTO carillon.dead_run
                 (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
-                 codec, payload, key, gate_key, trace, policy, error, died_at)
+                 codec, payload, key, gate_key, gate_max, trace, policy, error, died_at)
               SELECT project, id, 'dead', queue, class, attempt, failures + 1, crashes, owner, due_at, planned_at, schedule_id, origin, target,
-                     target_name, codec, payload, key, gate_key, trace, policy, why, carillon.clock()
+                     target_name, codec, payload, key, gate_key, gate_max, trace, policy, why, carillon.clock()
                 FROM gone)
             """ + HISTORY_INSERT + """
             SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
@@ -102,14 +102,18 @@ final class Endings {
               FROM gone
             """;
 
-    // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more.
+    // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more. By
+    // a concurrency key it makes room meanwhile and gets in line for when its pause is over; a strict line waits for it.
     private static final String AGAIN = ENDED + """
             , released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, parked = NULL, suspect = 0, start_by = 'infinity',
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity',
                      failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
-                     ready_at = carillon.clock() + make_interval(secs => held.pause)
-                FROM held
+                     ready_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'infinity' ELSE again.at END,
+                     parked = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'gate' END,
+                     gate_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN again.at END,
+                     seq = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
+                FROM held CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => held.pause) AS at) again
                WHERE r.ctid = held.place
               RETURNING r.project, r.id, r.attempt, r.day, held.age, held.log, held.text, held.pause, held.codec AS outcome)
             INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log)

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Says in plain words why a run is where it is. */
 final class Explainer {
     private static final String HOLDS = """
-            SELECT r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, l.paused_at, l.paused_by, l.paused_reason,
+            SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, l.paused_at, l.paused_by, l.paused_reason,
                    n.name AS node, n.host, n.pid, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
                    EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
@@ -22,14 +22,29 @@ final class Explainer {
              WHERE r.project = :project AND r.id = :id
             """;
 
+    private static final String BEFORE_GATE = """
+            SELECT r.gate_key, coalesce(r.gate_max, 1) AS most,
+                   (SELECT count(*) FROM (SELECT 1 FROM carillon.run t
+                                           WHERE t.project = r.project AND t.gate_key = r.gate_key AND t.seq IS NULL LIMIT 1000) x) AS through,
+                   (SELECT count(*) FROM (SELECT 1 FROM carillon.run a
+                                           WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.seq < r.seq LIMIT 1000) x) AS ahead
+              FROM carillon.run r
+             WHERE r.project = :project AND r.id = :id AND r.seq IS NOT NULL
+            """;
+
     private Explainer() {}
 
     static Explanation explain(Session session, Run run) throws SQLException {
         if (run.instants().endedAt() != null) return ended(run);
+        String gate = session.query(BEFORE_GATE)
+                .text("project", run.lane().project())
+                .uuid("id", run.id().value())
+                .first(Explainer::beforeGate)
+                .orElse(null);
         return session.query(HOLDS)
                 .text("project", run.lane().project())
                 .uuid("id", run.id().value())
-                .first(row -> living(row, run))
+                .first(row -> living(row, run, gate))
                 .orElseGet(() -> new Explanation(run.state(), "It ended while we looked; ask again.", List.of()));
     }
 
@@ -43,7 +58,17 @@ final class Explainer {
                 List.of());
     }
 
-    private static Explanation living(Row row, Run run) throws SQLException {
+    private static String beforeGate(Row row) throws SQLException {
+        String name = row.text("gate_key");
+        String kind = name.substring(0, name.indexOf(':'));
+        String key = "overlap".equals(kind)
+                ? "its schedule's overlap policy"
+                : "the %s key '%s'".formatted(kind, name.substring(kind.length() + 1));
+        return "%s lets %d through at a time; %d of them have not ended, and %d wait before it"
+                .formatted(key, row.integer("most"), row.number("through"), row.number("ahead"));
+    }
+
+    private static Explanation living(Row row, Run run, @Nullable String gate) throws SQLException {
         List<String> holds = new ArrayList<>();
         if (row.flag("cancelling")) holds.add("a cancel was asked for and its node has not stopped it yet");
         if (run.state() == RunState.RUNNING) {
@@ -68,6 +93,9 @@ final class Explainer {
             holds.add("no living node has a handler named '" + run.target().name() + "'");
         if ("suspect".equals(row.maybeText("parked")))
             holds.add("its node died while it was held; it is tried alone, one such run on each node at a time");
+        if (gate != null && run.instants().dueAt().isAfter(row.instant("now")))
+            holds.add("it is due at " + run.instants().dueAt());
+        if (gate != null) holds.add(gate);
         if (row.flag("future") && row.maybeText("parked") == null)
             holds.add("it is ready at " + row.instant("ready_at"));
         String summary = holds.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + holds.get(0) + ".";

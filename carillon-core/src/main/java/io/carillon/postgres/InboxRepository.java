@@ -94,8 +94,11 @@ final class InboxRepository implements RunInbox {
 
     @Override
     public List<EnqueueResult> enqueue(List<NewRun> runs, boolean tell) {
-        if (runs.size() == 1) return List.of((tell ? telling : quiet).add(runs.get(0)));
-        if (runs.size() <= CHUNK) return group(runs, tell);
+        // Who waits for the lock of a line shall not keep others waiting who have none.
+        boolean gated = runs.stream().anyMatch(run -> run.gate() != null);
+        if (runs.size() == 1 && !gated) return List.of((tell ? telling : quiet).add(runs.get(0)));
+        boolean mixed = gated && runs.stream().anyMatch(run -> run.gate() == null);
+        if (runs.size() <= CHUNK && !mixed) return group(runs, tell);
         if (copy.takes(runs) && copy.store(runs, tell))
             return runs.stream()
                     .<EnqueueResult>map(run -> new EnqueueResult.Enqueued(run.id()))
@@ -142,9 +145,22 @@ final class InboxRepository implements RunInbox {
     }
 
     private static List<RunId> insert(Session session, List<NewRun> runs, boolean tell) throws SQLException {
+        List<NewRun> gated = runs.stream().filter(run -> run.gate() != null).toList();
+        if (gated.isEmpty()) return insertUngated(session, runs, tell);
+        List<RunId> stored = new ArrayList<>(GatedInbox.insert(session, gated, tell));
+        List<NewRun> others = runs.stream().filter(run -> run.gate() == null).toList();
+        if (!others.isEmpty()) stored.addAll(insertUngated(session, others, tell));
+        return stored;
+    }
+
+    private static List<RunId> insertUngated(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         if (runs.size() == 1) return insertOne(session, runs.get(0), tell ? INSERT_ONE_AND_NOTIFY : INSERT_ONE);
-        return session.query(tell ? INSERT_AND_NOTIFY : INSERT)
-                .column("projects", "text", runs, run -> run.lane().project())
+        return rows(session.query(tell ? INSERT_AND_NOTIFY : INSERT), runs).list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    /** The columns every insert of many has. */
+    static Query rows(Query query, List<NewRun> runs) throws SQLException {
+        return query.column("projects", "text", runs, run -> run.lane().project())
                 .column("ids", "uuid", runs, run -> run.id().value())
                 .column("queues", "text", runs, run -> run.lane().queue())
                 .column("classes", "smallint", runs, run -> run.priority().number())
@@ -160,8 +176,7 @@ final class InboxRepository implements RunInbox {
                         "timestamptz",
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
-                .column("delays", "float8", runs, InboxRepository::delay)
-                .list(row -> AttemptRows.runId(row, "id"));
+                .column("delays", "float8", runs, InboxRepository::delay);
     }
 
     private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {

@@ -40,11 +40,11 @@ final class PlanRepository implements PlanStore {
             """;
 
     // Also late runs that an earlier settlement let through and that nobody started yet: run-once means one of them
-    // all. None of them is planned for later.
+    // all. None of them is planned for later. One that waits behind an earlier run of its schedule is not late.
     private static final String LATE_TICKS = """
             SELECT r.id, r.schedule_id, r.planned_at FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL AND r.attempt = 0
-               AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.due_at <= carillon.clock()))
+               AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.due_at <= carillon.clock() AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
     // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
@@ -58,7 +58,8 @@ final class PlanRepository implements PlanStore {
                                    :gapFirsts::int[], :gapLasts::int[])
                 AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
             locked AS (
-              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy
+              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy,
+                     nullif(s.overlap, 'allow') AS overlap
                 FROM wanted w
                 CROSS JOIN LATERAL (SELECT ctid, * FROM carillon.schedule
                                      WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
@@ -104,9 +105,13 @@ final class PlanRepository implements PlanStore {
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
             born AS (
               INSERT INTO carillon.run
-                (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
-              SELECT v.project, t.id, v.queue, v.class, t.due_at, t.due_at, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
-                     'tick', v.target, v.target_name, v.codec, v.payload, v.policy
+                (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+                 gate_key, parked, seq, gate_at)
+              SELECT v.project, t.id, v.queue, v.class, t.due_at, CASE WHEN v.overlap IS NULL THEN t.due_at ELSE 'infinity' END, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
+                     'tick', v.target, v.target_name, v.codec, v.payload, v.policy,
+                     'overlap:' || CASE WHEN v.overlap IS NOT NULL THEN v.id::text END, CASE WHEN v.overlap IS NOT NULL THEN 'gate' END,
+                     CASE WHEN v.overlap IS NOT NULL THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
+                     CASE WHEN v.overlap IS NOT NULL THEN t.due_at END
                 FROM valid v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],

@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.schedule.TickPlanner;
+import io.carillon.store.GateStore;
 import io.carillon.store.Housekeeping;
 import io.carillon.store.LaneStore;
 import io.carillon.store.NodeStore;
@@ -25,6 +26,7 @@ public final class PostgresStorage implements Storage {
     private final RunStore runs;
     private final RunInbox inbox;
     private final LaneStore lanes;
+    private final GateStore gates;
     private final NodeStore nodes;
     private final RunDesk runDesk;
     private final PlanStore plans;
@@ -41,6 +43,7 @@ public final class PostgresStorage implements Storage {
         runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database);
+        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels));
         heartbeat = ConnectionSource.kept(source);
         Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
         nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
@@ -65,6 +68,11 @@ public final class PostgresStorage implements Storage {
     @Override
     public LaneStore lanes() {
         return lanes;
+    }
+
+    @Override
+    public GateStore gates() {
+        return gates;
     }
 
     @Override

@@ -47,7 +47,8 @@ final class RunCopy {
     }
 
     boolean takes(List<NewRun> runs) {
-        return runs.size() >= WORTH_IT && runs.stream().allMatch(run -> run.key() == null && run.schedule() == null);
+        return runs.size() >= WORTH_IT
+                && runs.stream().allMatch(run -> run.key() == null && run.schedule() == null && run.gate() == null);
     }
 
     /** False: nothing was stored, because the connection is no plain one or some are there already; another way finds out. */

@@ -68,9 +68,13 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String TRIGGER = """
             INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy)
-            SELECT project, :id, queue, class, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger',
-                   target, target_name, codec, payload, policy
+              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+               gate_key, parked, seq, gate_at)
+            SELECT project, :id, queue, class, carillon.clock(), CASE WHEN overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
+                   (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger', target, target_name, codec, payload, policy,
+                   'overlap:' || CASE WHEN overlap <> 'allow' THEN s.id::text END, CASE WHEN overlap <> 'allow' THEN 'gate' END,
+                   CASE WHEN overlap <> 'allow' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END,
+                   CASE WHEN overlap <> 'allow' THEN carillon.clock() END
               FROM carillon.schedule s
              WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.id = :id)
             ON CONFLICT DO NOTHING

@@ -55,9 +55,9 @@ final class Sweeper {
             kept AS (
               INSERT INTO carillon.dead_run
                 (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
-                 codec, payload, key, gate_key, trace, policy, error, died_at)
+                 codec, payload, key, gate_key, gate_max, trace, policy, error, died_at)
               SELECT project, id, 'quarantined', queue, class, attempt, failures, crashes + 1, owner, due_at, planned_at, schedule_id, origin, target,
-                     target_name, codec, payload, key, gate_key, trace, policy, 'its node died ' || crashes + 1 || ' times while it ran alone',
+                     target_name, codec, payload, key, gate_key, gate_max, trace, policy, 'its node died ' || crashes + 1 || ' times while it ran alone',
                      carillon.clock()
                 FROM gone)
             INSERT INTO carillon.run_history

@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.run.Lane;
+import io.carillon.store.GateName;
 import io.carillon.store.Signal;
 import io.carillon.store.WakeChannel;
 import java.sql.Connection;
@@ -96,6 +97,8 @@ final class WakeRepository implements WakeChannel {
                     work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
             return "work " + work.lane().queue() + " " + work.lane().project() + " " + at + " " + work.lot();
         }
+        if (signal instanceof Signal.Knock knock)
+            return "gate " + knock.gate().project() + " " + knock.gate().name();
         if (signal instanceof Signal.Cancel) return "cancel";
         if (signal instanceof Signal.Plan) return "plan";
         if (signal instanceof Signal.Look) return "look";
@@ -112,6 +115,8 @@ final class WakeRepository implements WakeChannel {
                             new Lane(words[1], words[2]),
                             Instant.ofEpochMilli(Long.parseLong(words[3])),
                             Integer.parseInt(words[4])));
+                // The name comes last: it is the user's text and may hold spaces.
+                case "gate" -> Optional.of(new Signal.Knock(new GateName(words[1], text.split(" ", 3)[2])));
                 case "cancel" -> Optional.of(new Signal.Cancel());
                 case "plan" -> Optional.of(new Signal.Plan());
                 case "look" -> Optional.of(new Signal.Look());

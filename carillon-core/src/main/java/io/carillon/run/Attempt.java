@@ -33,8 +33,16 @@ public record Attempt(
         }
     }
 
-    /** The schedule it belongs to, and what else travels with it. */
-    public record Link(@Nullable UUID schedule, @Nullable String trace) {}
+    /** The schedule it belongs to, the gate it came through, and what else travels with it. */
+    public record Link(
+            @Nullable UUID schedule,
+            @Nullable String trace,
+            @Nullable String gate) {}
+
+    /** The name of the gate it came through; null: none. */
+    public @Nullable String gate() {
+        return link == null ? null : link.gate();
+    }
 
     /** Stable over attempts: {@code schedule@planned-instant} for ticks, the run's id otherwise. */
     public String idempotencyKey() {

@@ -13,7 +13,7 @@ public record Enqueue(
         @Nullable Priority priority,
         @Nullable String key,
         @Nullable String queue,
-        @Nullable String concurrencyKey) {
+        @Nullable Gate gate) {
     private static final Duration LONGEST = Duration.ofDays(36_500);
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
@@ -45,25 +45,41 @@ public record Enqueue(
 
     /** The share this run has of its lane. */
     public Enqueue priority(Priority priority) {
-        return new Enqueue(due, priority, key, queue, concurrencyKey);
+        return new Enqueue(due, priority, key, queue, gate);
     }
 
     /** At most one run with this key waits or runs in its queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
     public Enqueue key(String key) {
-        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, concurrencyKey);
+        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, gate);
     }
 
     /** Another queue than the handler's. */
     public Enqueue queue(String queue) {
-        return new Enqueue(due, priority, key, Names.check("queue", queue), concurrencyKey);
+        return new Enqueue(due, priority, key, Names.check("queue", queue), gate);
     }
 
-    /** Limits how many runs of one key run at a time. */
+    /** At most one run of this key runs at a time, in the whole cluster. */
     public Enqueue concurrencyKey(String key) {
-        return new Enqueue(due, priority, this.key, queue, Names.checkKey("concurrency key", key));
+        return concurrencyKey(key, 1);
+    }
+
+    /** At most so many runs of this key run at a time, in the whole cluster. */
+    public Enqueue concurrencyKey(String key, int atMost) {
+        return behind(Gate.concurrency(key, atMost));
+    }
+
+    /** Runs of this key run one after the other, in the order they were stored; the next one starts when the one before has ended for good. */
+    public Enqueue fifoKey(String key) {
+        return behind(Gate.fifo(key));
+    }
+
+    private Enqueue behind(Gate wanted) {
+        if (gate != null)
+            throw invalid("A run waits behind one gate: '%s' or '%s'.".formatted(gate.name(), wanted.name()));
+        return new Enqueue(due, priority, key, queue, wanted);
     }
 
     private static CarillonException invalid(String what) {
-        return new CarillonException(ErrorCode.INVALID_OPTION, what + " Choose a value inside.");
+        return new CarillonException(ErrorCode.INVALID_OPTION, what + " Choose what is allowed.");
     }
 }

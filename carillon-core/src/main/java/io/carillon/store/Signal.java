@@ -11,6 +11,9 @@ public sealed interface Signal {
     /** A lane has, or will have, a run ready at this instant; by the lot the nodes of a large cluster agree who of them goes. */
     record Work(Lane lane, Instant readyAt, int lot) implements Signal {}
 
+    /** A run waits at a gate. */
+    record Knock(GateName gate) implements Signal {}
+
     /** A running run was cancelled: ask for orders now instead of at the next beat. */
     record Cancel() implements Signal {}
 

@@ -8,6 +8,8 @@ public interface Storage extends AutoCloseable {
 
     LaneStore lanes();
 
+    GateStore gates();
+
     NodeStore nodes();
 
     RunDesk runDesk();

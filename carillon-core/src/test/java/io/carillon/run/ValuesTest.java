@@ -39,7 +39,12 @@ class ValuesTest {
                 .concurrencyKey("c");
 
         assertThat(all)
-                .isEqualTo(new Enqueue(new Enqueue.Due.After(Duration.ofHours(1)), Priority.HIGH, "k", "mail", "c"));
+                .isEqualTo(new Enqueue(
+                        new Enqueue.Due.After(Duration.ofHours(1)),
+                        Priority.HIGH,
+                        "k",
+                        "mail",
+                        Gate.concurrency("c", 1)));
         assertThat(Enqueue.now()).isEqualTo(Enqueue.after(Duration.ZERO));
     }
 
@@ -105,7 +110,7 @@ class ValuesTest {
     @Test
     void the_idempotency_key_is_the_instant_for_ticks_and_the_run_otherwise() {
         UUID schedule = UUID.fromString("0197c4f0-0000-7000-8000-000000000001");
-        Attempt tick = Attempts.of(Attempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.Link(schedule, null));
+        Attempt tick = Attempts.of(Attempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.Link(schedule, null, null));
         Attempt direct = Attempts.any();
 
         assertThat(tick.idempotencyKey()).startsWith("sched_").endsWith("@2026-01-01T00:00:00Z");

@@ -9,6 +9,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
 import java.sql.Connection;
 import java.util.List;
@@ -77,6 +78,13 @@ carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
+carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+    }
+
+    static void overlaps(Carillon carillon) {
+carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(Overlap.SKIP));
     }
     // spotless:on
 }

@@ -29,6 +29,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A node in a JVM of its own that ends at one call of its storage, before or after the call took effect, as a power cut would end it. */
 public final class CrashNode {
@@ -97,6 +98,10 @@ public final class CrashNode {
     }
 
     static NewRun run(String handler) {
+        return run(handler, null);
+    }
+
+    private static NewRun run(String handler, io.carillon.run.@Nullable Gate behind) {
         return new NewRun(
                 RunId.next(),
                 new Lane(handler, "default"),
@@ -106,7 +111,15 @@ public final class CrashNode {
                 new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
                 new Enqueue.Due.After(Duration.ZERO),
                 null,
-                null);
+                null,
+                behind);
+    }
+
+    /** One after the other. */
+    static List<NewRun> gatedRuns(String handler, int count) {
+        return Stream.generate(() -> run(handler, Enqueue.now().fifoKey(handler).gate()))
+                .limit(count)
+                .toList();
     }
 
     static List<NewRun> runs(String handler, int count) {

@@ -61,6 +61,7 @@ class CrashPointsTest {
         working("runs.apply", AFTER, "retry.");
         working("plans.write", AFTER, "");
         working("inbox.enqueue", AFTER, "");
+        working("gates.pass", AFTER, "");
         burying.add(new Crash("nodes.sweep", AFTER, "none"));
         crashAndFinish();
     }
@@ -69,7 +70,8 @@ class CrashPointsTest {
     @Tag("slow")
     void whoever_comes_after_a_crash_at_any_point_finishes_everything_once() throws Exception {
         for (Faults.When when : Faults.When.values()) {
-            for (String point : List.of("runs.claim", "runs.apply", "plans.write", "inbox.enqueue", "nodes.register"))
+            for (String point :
+                    List.of("runs.claim", "runs.apply", "plans.write", "inbox.enqueue", "nodes.register", "gates.pass"))
                 working(point, when, "");
             working("runs.apply", when, "retry.");
             for (String point : List.of("nodes.declareDead", "nodes.sweep"))
@@ -86,8 +88,11 @@ class CrashPointsTest {
         DataSource source = database.pool(12);
         try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
             storage.schedules().upsert(everySecond());
-            for (Crash crash : working)
+            for (Crash crash : working) {
                 if (crash.point().startsWith("runs.")) storage.inbox().enqueue(CrashNode.runs(crash.handler(), RUNS));
+                if (crash.point().startsWith("gates."))
+                    storage.inbox().enqueue(CrashNode.gatedRuns(crash.handler(), RUNS));
+            }
             List<String> unsure = crash(working);
             // Those find the silent nodes of the others, and crash while they bury them.
             crash(burying);
@@ -145,7 +150,7 @@ class CrashPointsTest {
         List<String> expected = new ArrayList<>();
         for (Crash crash : working) {
             int failures = crash.handler().startsWith("retry") ? 1 : 0;
-            int runs = crash.point().startsWith("runs.") ? RUNS : 0;
+            int runs = crash.point().startsWith("runs.") || crash.point().startsWith("gates.") ? RUNS : 0;
             if (crash.point().equals("inbox.enqueue") && crash.when() == Faults.When.AFTER) runs = 1;
             for (int i = 0; i < runs; i++) expected.add(crash.handler() + " succeeded " + failures + " 0");
         }

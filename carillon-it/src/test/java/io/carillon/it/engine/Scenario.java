@@ -95,6 +95,7 @@ final class Scenario {
         faults.arm(points, 2);
         for (int i = 0; i < 3; i++) enqueue(real, "default", "stranger");
         for (int i = 0; i < QUICK; i++) once.add(enqueue(real, "default", i % 4 == 0 ? "flaky" : "quick"));
+        for (int i = 0; i < 6; i++) once.add(enqueueGated(real));
         once.add(enqueue(real, "default", "long"));
         once.add(enqueue(real, "default", "transactional"));
         RunId stopped = enqueue(real, "default", "endless");
@@ -254,6 +255,22 @@ final class Scenario {
                 null,
                 null);
         real.inbox().enqueue(List.of(run));
+        return run.id();
+    }
+
+    private static RunId enqueueGated(Storage real) {
+        NewRun run = new NewRun(
+                RunId.next(),
+                new Lane("default", "default"),
+                Priority.NORMAL,
+                Origin.DIRECT,
+                Target.handler("quick"),
+                NOTHING,
+                new Enqueue.Due.After(Duration.ZERO),
+                null,
+                null,
+                Enqueue.now().fifoKey("line").gate());
+        real.inbox().enqueue(List.of(run), true);
         return run.id();
     }
 

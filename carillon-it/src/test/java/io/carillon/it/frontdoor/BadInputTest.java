@@ -10,7 +10,6 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Missed;
-import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -81,8 +80,15 @@ class BadInputTest {
                 ErrorCode.INVALID_NAME,
                 () -> carillon.enqueue(JOB, FINE, Enqueue.now().key("a\0")));
         refused(
-                ErrorCode.NOT_YET,
-                () -> carillon.enqueue(JOB, FINE, Enqueue.now().concurrencyKey("c")));
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.enqueue(JOB, FINE, Enqueue.now().concurrencyKey("c", 0)));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.enqueue(
+                        JOB, FINE, Enqueue.now().concurrencyKey("c").fifoKey("f")));
+        refused(
+                ErrorCode.INVALID_NAME,
+                () -> carillon.enqueue(JOB, FINE, Enqueue.now().fifoKey("")));
         refused(
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.runs().list(RunFilter.all().limit(0)));
@@ -94,10 +100,6 @@ class BadInputTest {
                 ErrorCode.NOT_YET,
                 () -> carillon.schedules()
                         .upsert("there", HOURLY, JOB, FINE, options -> options.missed(Missed.RUN_ALL)));
-        refused(
-                ErrorCode.NOT_YET,
-                () -> carillon.schedules()
-                        .upsert("there", HOURLY, JOB, FINE, options -> options.overlap(Overlap.SKIP)));
         refused(
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.grace(Duration.ZERO)));

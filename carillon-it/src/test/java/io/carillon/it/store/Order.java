@@ -1,6 +1,7 @@
 package io.carillon.it.store;
 
 import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
 import io.carillon.run.Origin;
@@ -21,37 +22,50 @@ record Order(
         Priority priority,
         String handler,
         Enqueue.Due due,
-        @Nullable String key) {
+        @Nullable String key,
+        @Nullable Gate gate) {
     static final Lane MAIL = new Lane("mail", "default");
     static final String HANDLER = "mail.send";
 
     /** A run of normal priority in the lane of the mails, due now. */
     static Order mail() {
-        return new Order(MAIL, Priority.NORMAL, HANDLER, Enqueue.now().due(), null);
+        return new Order(MAIL, Priority.NORMAL, HANDLER, Enqueue.now().due(), null, null);
     }
 
     Order in(Lane lane) {
-        return new Order(lane, priority, handler, due, key);
+        return new Order(lane, priority, handler, due, key, gate);
     }
 
     Order of(Priority priority) {
-        return new Order(lane, priority, handler, due, key);
+        return new Order(lane, priority, handler, due, key, gate);
     }
 
     Order to(String handler) {
-        return new Order(lane, priority, handler, due, key);
+        return new Order(lane, priority, handler, due, key, gate);
     }
 
     Order after(Duration delay) {
-        return new Order(lane, priority, handler, Enqueue.after(delay).due(), key);
+        return new Order(lane, priority, handler, Enqueue.after(delay).due(), key, gate);
     }
 
     Order at(Instant instant) {
-        return new Order(lane, priority, handler, Enqueue.at(instant).due(), key);
+        return new Order(lane, priority, handler, Enqueue.at(instant).due(), key, gate);
     }
 
     Order key(String key) {
-        return new Order(lane, priority, handler, due, key);
+        return new Order(lane, priority, handler, due, key, gate);
+    }
+
+    Order concurrencyKey(String key, int atMost) {
+        return behind(Enqueue.now().concurrencyKey(key, atMost));
+    }
+
+    Order fifoKey(String key) {
+        return behind(Enqueue.now().fifoKey(key));
+    }
+
+    private Order behind(Enqueue options) {
+        return new Order(lane, priority, handler, due, key, options.gate());
     }
 
     NewRun run() {
@@ -59,7 +73,8 @@ record Order(
     }
 
     NewRun run(RunId id) {
-        return new NewRun(id, lane, priority, Origin.DIRECT, Target.handler(handler), payload(id), due, key, null);
+        return new NewRun(
+                id, lane, priority, Origin.DIRECT, Target.handler(handler), payload(id), due, key, null, gate);
     }
 
     List<NewRun> times(int count) {

@@ -27,6 +27,16 @@ class StatementPlanTest {
             Map.entry("Endings.DIE", List.of("run_pkey")),
             Map.entry("Endings.SUCCEED", List.of("run_pkey", "Tid Scan on run")),
             Map.entry("Endings.SUCCEED_IN_PLACE", List.of("Tid Scan on run")),
+            Map.entry("GateRepository.ARRIVE", List.of("run_gate_at")),
+            Map.entry("GateRepository.ARRIVING", List.of("run_gate_at")),
+            Map.entry("GateRepository.OPEN", List.of("run_gate")),
+            Map.entry("GateRepository.PASS", List.of("run_gate")),
+            Map.entry("OverlapGates.CANCEL_IDLE", List.of("run_gate")),
+            Map.entry("OverlapGates.CANCEL_RUNNING", List.of("run_gate")),
+            Map.entry("OverlapGates.DROP", List.of("Tid Scan on run")),
+            Map.entry("OverlapGates.KEEP_WAITING", List.of("Tid Scan on run")),
+            Map.entry("OverlapGates.LET_THROUGH", List.of("Tid Scan on run")),
+            Map.entry("OverlapGates.LINE", List.of("run_gate", "schedule_pkey")),
             Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_key")),
             Map.entry("LaneRepository.LOOK", List.of("run_ready", "run_parked")),
             Map.entry("LaneRepository.SCAN", List.of("run_lane")),
@@ -72,6 +82,13 @@ class StatementPlanTest {
             SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler', 'mail.send', '{}',
                    'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(), carillon.clock() + i * interval '1 s', 'x'
               FROM generate_series(1, %d) i
+            """;
+
+    // One in twenty waits behind a gate: half of them behind one, the others each behind its own.
+    private static final String GATED = """
+            UPDATE carillon.run SET ready_at = 'infinity', parked = 'gate', seq = 1, gate_at = CASE WHEN class = 1 THEN due_at END,
+                   gate_key = 'fifo:' || CASE WHEN substr(id::text, 2, 1) < '8' THEN 'one' ELSE id::text END
+             WHERE id::text < '1' AND parked IS NULL AND key IS NULL
             """;
 
     private final TestDatabase database = TestDatabase.migrated();
@@ -134,6 +151,7 @@ class StatementPlanTest {
     private void fill(int runs, int schedules) {
         database.execute(NODE);
         database.execute(RUNS.formatted(runs));
+        database.execute(GATED);
         database.execute(SCHEDULES.formatted(schedules));
     }
 

@@ -10,12 +10,14 @@ import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Ended;
+import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Storage;
 import io.carillon.store.Verdict;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -91,6 +93,14 @@ abstract class StoreContract {
                 .runs()
                 .claim(new ClaimRequest(owner, List.of(quota), Set.of(), lease))
                 .attempts();
+    }
+
+    /** Lets through every gate what can pass now, as a gatekeeper does. */
+    List<Lane> passGates() {
+        Set<GateName> gates =
+                new LinkedHashSet<>(storage().gates().arrive(1_000).gates());
+        gates.addAll(storage().gates().open(null, 1_000).gates());
+        return storage().gates().pass(gates).lanes();
     }
 
     static Ended ended(Attempt attempt, Transition transition) {

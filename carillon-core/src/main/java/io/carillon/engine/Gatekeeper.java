@@ -1,0 +1,155 @@
+package io.carillon.engine;
+
+import io.carillon.run.Lane;
+import io.carillon.store.GateName;
+import io.carillon.store.GateStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets waiting runs through their gates: when somebody says that a run came or ended there, when a run's time has come, and by looking around now and then,
+ * for what a crash left unsaid. Every node does it; the gate's lock lets one at a time.
+ */
+final class Gatekeeper extends Loop {
+    private static final int MOST = 2_000;
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration SWEEP = Duration.ofSeconds(2);
+    private static final Duration RAREST = Duration.ofSeconds(20);
+    private static final long BUSY_NANOS = 3_000_000L;
+    /** Looking around takes at most one part in so many of the time. */
+    private static final int SHARE = 20;
+
+    private final GateStore gates;
+    private final DatabaseClock clock;
+    private final Crowd crowd;
+    private final Consumer<Lane> opened;
+    private final Set<GateName> knocked = new LinkedHashSet<>();
+    private volatile boolean lookNow = true;
+    private Set<GateName> atWork = Set.of();
+    private volatile Instant nextArrival = Instant.MAX;
+    private long lastLook = System.nanoTime();
+    private long nextSweep = lastLook;
+    private @Nullable GateName sweptTo;
+
+    Gatekeeper(GateStore gates, DatabaseClock clock, Crowd crowd, Consumer<Lane> opened) {
+        super("gate", true);
+        this.gates = gates;
+        this.clock = clock;
+        this.crowd = crowd;
+        this.opened = opened;
+    }
+
+    /** A run came to this gate, or left it. */
+    void knock(GateName gate) {
+        add(List.of(gate));
+        wake();
+    }
+
+    /** A run will come to some gate at this instant. */
+    void expect(Instant arrival) {
+        if (!arrival.isBefore(nextArrival)) return;
+        nextArrival = arrival;
+        wake();
+    }
+
+    /** Look around, whatever was known. */
+    void lookNow() {
+        lookNow = true;
+        wake();
+    }
+
+    private void add(Collection<GateName> more) {
+        synchronized (knocked) {
+            knocked.addAll(more);
+        }
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        atWork = take();
+        boolean all = lookNow;
+        lookNow = false;
+        if (all || lookDue()) atWork.addAll(arrived());
+        if (all || System.nanoTime() - nextSweep >= 0) atWork.addAll(sweep());
+        List<GateName> busy = pass(atWork);
+        atWork = Set.of();
+        if (busy.isEmpty()) {
+            sleep(untilDue());
+            return;
+        }
+        add(busy);
+        sleep(BUSY_NANOS);
+    }
+
+    /** What was knocked at is not forgotten, and what was left out is looked at. */
+    @Override
+    void onFailure(Throwable failure) {
+        add(atWork);
+        atWork = Set.of();
+        lookNow = true;
+    }
+
+    /** Once around, for whoever has no loop: lets through what can pass now. */
+    void lookAround() {
+        Set<GateName> all = new LinkedHashSet<>(arrived());
+        do all.addAll(sweep());
+        while (sweptTo != null);
+        pass(all);
+    }
+
+    private Set<GateName> take() {
+        synchronized (knocked) {
+            Set<GateName> mine = new LinkedHashSet<>(knocked);
+            knocked.clear();
+            return mine;
+        }
+    }
+
+    private boolean lookDue() {
+        return System.nanoTime() - lastLook >= look().toNanos() || clock.nanosUntil(nextArrival) <= 0;
+    }
+
+    private Duration look() {
+        return crowd.stretched(LOOK, RAREST);
+    }
+
+    private long untilDue() {
+        long now = System.nanoTime();
+        long untilLook = lastLook + look().toNanos() - now;
+        // A hair late rather than early: before the database's clock shows the instant nobody has arrived.
+        long untilArrival = clock.nanosUntil(nextArrival) + 200_000L;
+        return Math.max(0, Math.min(Math.min(untilLook, untilArrival), nextSweep - now));
+    }
+
+    private List<GateName> arrived() {
+        GateStore.Arrivals arrivals = gates.arrive(MOST);
+        lastLook = System.nanoTime();
+        clock.observe(arrivals.now());
+        nextArrival = arrivals.gates().size() < MOST ? arrivals.next() : arrivals.now();
+        return arrivals.gates();
+    }
+
+    private List<GateName> sweep() {
+        long start = System.nanoTime();
+        GateStore.Opened seen = gates.open(sweptTo, MOST);
+        sweptTo = seen.last();
+        long took = System.nanoTime() - start;
+        long pause = sweptTo == null ? crowd.stretched(SWEEP, RAREST).toNanos() : 0;
+        nextSweep = System.nanoTime() + Math.max(pause, took * SHARE);
+        return seen.gates();
+    }
+
+    private List<GateName> pass(Collection<GateName> all) {
+        if (all.isEmpty()) return List.of();
+        GateStore.Passed passed = gates.pass(new ArrayList<>(all));
+        passed.lanes().forEach(opened);
+        return passed.busy();
+    }
+}

@@ -1,0 +1,183 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Lane;
+import io.carillon.store.GateName;
+import io.carillon.store.GateStore;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets runs through their gates. Under a gate's lock a second statement counts who is through: taken in one statement with the lock, the count would be as
+ * old as the moment before the lock was had.
+ */
+final class GateRepository implements GateStore {
+    private static final int GROUP = 200;
+
+    private static final String LOCK = """
+            SELECT g.project, g.name FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
+             WHERE pg_try_advisory_xact_lock(hashtextextended('carillon.gate ' || g.project || ' ' || g.name, 0))
+            """;
+
+    // In the order of the line, and nobody past one who must wait: a strict line stands still while its first is not
+    // due.
+    private static final String PASS = """
+            WITH line AS (
+              SELECT next.tid,
+                     bool_and(next.here AND held.live + next.place <= next.most)
+                       OVER (PARTITION BY g.project, g.name ORDER BY next.place) AS passes
+                FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
+                CROSS JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most FROM carillon.run r
+                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                     ORDER BY r.seq LIMIT 1) head
+                CROSS JOIN LATERAL (SELECT count(*) AS live
+                                      FROM (SELECT 1 FROM carillon.run r
+                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL
+                                             LIMIT head.most) through) held
+                CROSS JOIN LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.seq) AS place
+                                      FROM (SELECT r.ctid AS tid, r.seq, coalesce(r.gate_max, 1) AS most,
+                                                   r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
+                                              FROM carillon.run r
+                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                             ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next)
+            UPDATE carillon.run SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = carillon.clock()
+             WHERE seq IS NOT NULL AND ctid = any(array(SELECT tid FROM line WHERE passes))
+            RETURNING queue, project
+            """;
+
+    // What comes within two seconds: who looks each second knows the rest in time.
+    private static final String ARRIVING = """
+            SELECT t.now, head.* FROM (SELECT carillon.clock() AS now) t
+              LEFT JOIN LATERAL (SELECT project, gate_key, gate_at FROM carillon.run
+                                  WHERE gate_at <= carillon.clock() + interval '2 s' AND start_by > carillon.clock()
+                                  ORDER BY gate_at LIMIT :limit) head ON true
+            """;
+
+    // Ticks keep their mark until their overlap is decided: who comes upon them later must know that it is not.
+    private static final String ARRIVE = """
+            UPDATE carillon.run SET gate_at = NULL
+             WHERE gate_at IS NOT NULL AND ctid = any(array(
+               SELECT ctid FROM carillon.run WHERE gate_at <= carillon.clock() AND gate_key NOT LIKE 'overlap:%'
+                ORDER BY gate_at LIMIT :limit FOR UPDATE SKIP LOCKED))
+            """;
+
+    // From gate to gate over the index, however many wait at each.
+    private static final String OPEN = """
+            WITH RECURSIVE gate AS (
+              (SELECT r.project, r.gate_key AS name FROM carillon.run r
+                WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (:project::text, :name::text)
+                ORDER BY r.project, r.gate_key LIMIT 1)
+              UNION ALL
+              SELECT next.project, next.name
+                FROM gate, LATERAL (SELECT r.project, r.gate_key AS name FROM carillon.run r
+                                     WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (gate.project, gate.name)
+                                     ORDER BY r.project, r.gate_key LIMIT 1) next)
+            SELECT g.project, g.name, coalesce(head.here AND held.live < head.most, false) AS open
+              FROM (SELECT * FROM gate LIMIT :limit) g
+              LEFT JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
+                                   FROM carillon.run r
+                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                  ORDER BY r.seq LIMIT 1) head ON true
+              LEFT JOIN LATERAL (SELECT count(*) AS live
+                                   FROM (SELECT 1 FROM carillon.run r
+                                          WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL
+                                          LIMIT head.most) through) held ON true
+             ORDER BY g.project, g.name
+            """;
+
+    private final Database database;
+    private final OverlapGates overlaps;
+
+    GateRepository(Database database, OverlapGates overlaps) {
+        this.database = database;
+        this.overlaps = overlaps;
+    }
+
+    @Override
+    public Passed pass(Collection<GateName> gates) {
+        Set<Lane> lanes = new LinkedHashSet<>();
+        List<GateName> busy = new ArrayList<>();
+        List<GateName> counted =
+                gates.stream().filter(gate -> !OverlapGates.owns(gate)).toList();
+        List<GateName> ticks = gates.stream().filter(OverlapGates::owns).toList();
+        for (int from = 0; from < counted.size(); from += GROUP) {
+            List<GateName> group = counted.subList(from, Math.min(counted.size(), from + GROUP));
+            List<GateName> locked = database.transaction(session -> {
+                List<GateName> mine = lock(session, group);
+                if (!mine.isEmpty())
+                    lanes.addAll(named(session.query(PASS), mine).list(GateRepository::lane));
+                return mine;
+            });
+            group.stream().filter(gate -> !locked.contains(gate)).forEach(busy::add);
+        }
+        for (int from = 0; from < ticks.size(); from += GROUP) {
+            List<GateName> group = ticks.subList(from, Math.min(ticks.size(), from + GROUP));
+            List<GateName> locked = overlaps.pass(group, lanes);
+            group.stream().filter(gate -> !locked.contains(gate)).forEach(busy::add);
+        }
+        return new Passed(List.copyOf(lanes), busy);
+    }
+
+    static Lane lane(Row row) throws SQLException {
+        return new Lane(row.text("queue"), row.text("project"));
+    }
+
+    /** Those of the gates nobody else is at; ours until the transaction ends. */
+    static List<GateName> lock(Session session, List<GateName> gates) throws SQLException {
+        return named(session.query(LOCK), gates).list(GateRepository::name);
+    }
+
+    private static GateName name(Row row) throws SQLException {
+        return new GateName(row.text("project"), row.text("name"));
+    }
+
+    static Query named(Query query, List<GateName> gates) throws SQLException {
+        return query.column("projects", "text", gates, GateName::project)
+                .column("names", "text", gates, GateName::name);
+    }
+
+    private record Arriving(
+            Instant now, @Nullable GateName gate, @Nullable Instant at) {}
+
+    @Override
+    public Arrivals arrive(int limit) {
+        return database.single(session -> {
+            List<Arriving> head = session.query(ARRIVING).number("limit", limit).list(row -> {
+                String project = row.maybeText("project");
+                return new Arriving(
+                        row.instant("now"),
+                        project == null ? null : new GateName(project, row.text("gate_key")),
+                        row.maybeInstant("gate_at"));
+            });
+            Instant now = head.get(0).now();
+            Set<GateName> here = new LinkedHashSet<>();
+            Instant next = Instant.MAX;
+            for (Arriving one : head) {
+                if (one.gate() == null || one.at() == null) continue;
+                if (!one.at().isAfter(now)) here.add(one.gate());
+                else if (one.at().isBefore(next)) next = one.at();
+            }
+            if (here.stream().anyMatch(gate -> !OverlapGates.owns(gate)))
+                session.query(ARRIVE).number("limit", limit).update();
+            return new Arrivals(List.copyOf(here), now, next);
+        });
+    }
+
+    @Override
+    public Opened open(@Nullable GateName after, int limit) {
+        record Seen(GateName gate, boolean open) {}
+        List<Seen> seen = database.single(session -> session.query(OPEN)
+                .text("project", after == null ? "" : after.project())
+                .text("name", after == null ? "" : after.name())
+                .number("limit", limit)
+                .list(row -> new Seen(name(row), row.flag("open"))));
+        return new Opened(
+                seen.stream().filter(Seen::open).map(Seen::gate).toList(),
+                seen.size() < limit ? null : seen.get(seen.size() - 1).gate());
+    }
+}

@@ -1,0 +1,55 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Gate;
+import io.carillon.run.NewRun;
+import io.carillon.run.RunId;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Stores runs that wait behind a gate: parked, with their place in its line. Runs without one never come here. */
+final class GatedInbox {
+    // The lock of a strict line is held to the end of the transaction, so that places are taken in the order of
+    // commits.
+    private static final String INSERT_GATED = """
+            WITH locked AS MATERIALIZED (
+              SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
+                FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock
+                        FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate)
+                       WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
+            stored AS (
+              INSERT INTO carillon.run
+                (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id,
+                 gate_key, gate_max, seq, gate_at, parked)
+              SELECT e.project, e.id, e.queue, e.class, due.at, 'infinity', (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
+                     e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule, e.gate, e.most,
+                     CASE WHEN e.gate LIKE 'fifo:%' THEN nextval('carillon.gate_seq') ELSE (extract(epoch FROM due.at) * 1000000)::bigint END,
+                     CASE WHEN due.at > carillon.clock() THEN due.at END, 'gate'
+                FROM locked,
+                     unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
+                            :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
+                            :delays::float8[], :gates::text[], :mosts::int[])
+                       AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay, gate, most),
+                     LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
+               WHERE locked.locks >= 0
+              ON CONFLICT DO NOTHING RETURNING id, project, gate_key),
+            hints AS (
+              SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :tell GROUP BY project, gate_key)
+            SELECT id, (SELECT count(*) FROM hints) FROM stored
+            """;
+
+    private GatedInbox() {}
+
+    static List<RunId> insert(Session session, List<NewRun> runs, boolean tell) throws SQLException {
+        return InboxRepository.rows(session.query(INSERT_GATED), runs)
+                .column("gates", "text", runs, run -> gate(run).name())
+                .column("mosts", "int4", runs, run -> gate(run).limit())
+                .flag("tell", tell)
+                .list(row -> AttemptRows.runId(row, "id"));
+    }
+
+    private static Gate gate(NewRun run) {
+        Gate gate = run.gate();
+        if (gate == null) throw new IllegalArgumentException("run " + run.id() + " has no gate");
+        return gate;
+    }
+}
