@@ -14,7 +14,6 @@ public record ScheduleOptions(
         Policies policies, @Nullable String queue, @Nullable Priority priority) {
     public ScheduleOptions {
         if (queue != null) Names.check("queue", queue);
-        if (policies.missed() == Missed.RUN_ALL) throw CarillonException.notYet("The missed policy run-all");
         if (policies.overlap() != Overlap.ALLOW)
             throw CarillonException.notYet(
                     "The overlap policy " + policies.overlap().text());
@@ -42,6 +41,20 @@ public record ScheduleOptions(
     /** How far back missed instants are caught up; 24 hours unless set. */
     public ScheduleOptions catchUp(Duration catchUp) {
         return new ScheduleOptions(policies.catchUp(catchUp), queue, priority);
+    }
+
+    /** With {@link Missed#RUN_ALL}: no more late runs at a time; 100 unless set. */
+    public ScheduleOptions missedCap(int cap) {
+        return runAll(new Policies.RunAll(cap, policies.runAll().spread()));
+    }
+
+    /** With {@link Missed#RUN_ALL}: how far apart the late runs fall due; all at once unless set. */
+    public ScheduleOptions missedSpread(Duration spread) {
+        return runAll(new Policies.RunAll(policies.runAll().cap(), spread));
+    }
+
+    private ScheduleOptions runAll(Policies.RunAll runAll) {
+        return new ScheduleOptions(policies.runAll(runAll), queue, priority);
     }
 
     /** Another queue than the handler's. */

@@ -64,7 +64,10 @@ final class PlanningLoop extends Loop {
                     won,
                     written.stream().mapToInt(plan -> plan.ticks().size()).sum());
             // Whoever was faster has moved them all: look again at the next round.
-            if (won == 0 || due.schedules().size() < BATCH) return moved;
+            boolean behind = written.stream()
+                    .anyMatch(plan ->
+                            plan.cursor().isBefore(due.now()) && !plan.nextAt().isAfter(due.now()));
+            if (won == 0 || (due.schedules().size() < BATCH && !behind)) return moved;
         }
         return moved;
     }

@@ -1,9 +1,11 @@
 package io.carillon.postgres;
 
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -36,7 +38,7 @@ final class ScheduleFuture {
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :line WHERE project = :project AND id = :id
+            UPDATE carillon.schedule SET cursor = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
             """;
 
     private static final String END = """
@@ -63,6 +65,7 @@ final class ScheduleFuture {
     /** Why instants without a run got none. */
     record Fate(String state, String reason) {
         static final Fate PAUSED = new Fate("skipped", "paused");
+        static final Fate EXCLUDED = new Fate("skipped", TickPlan.Gap.EXCLUDED);
         static final Fate DELETED = new Fate("cancelled", "schedule deleted");
     }
 
@@ -90,7 +93,7 @@ final class ScheduleFuture {
 
     /** Forgets what lies beyond T and sets the cursor to T; what lies before must be accounted for. */
     void forget(Session session, Schedule schedule, Instant line) throws SQLException {
-        session.query(FORGET)
+        int forgotten = session.query(FORGET)
                 .uuid("id", schedule.id().value())
                 .instant("line", line)
                 .update();
@@ -98,6 +101,7 @@ final class ScheduleFuture {
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
                 .instant("line", line)
+                .number("forgotten", forgotten)
                 .update();
     }
 
@@ -110,22 +114,29 @@ final class ScheduleFuture {
                 .update();
     }
 
-    /** Records the instants that were never planned, from the cursor up to T, as one stretch; what was walked before the lock is not walked again. */
+    /**
+     * Records the instants that were never planned, from the cursor up to T; what was walked before the lock is not walked again. Inside a pause the reason is
+     * the pause; before one, what lay on excluded dates was excluded.
+     */
     void cover(Session session, Schedule schedule, Walked walked, Instant line, Fate fate) throws SQLException {
-        Stretch stretch = walked.upTo(schedule, line);
-        Instant first = stretch.first();
-        Instant last = stretch.last();
-        if (first == null || last == null) return;
-        session.query(COVER)
-                .text("project", schedule.definition().project())
-                .uuid("id", schedule.id().value())
-                .instant("from", first)
-                .instant("to", last)
-                .number("count", stretch.count())
-                .text("state", fate.state)
-                .text("reason", fate.reason)
-                .number("version", schedule.version())
-                .update();
+        if (schedule.runsLeft() == 0) return;
+        boolean whole = schedule.paused()
+                || schedule.definition().when().bounds().excluded().isEmpty();
+        List<TickPlan.Gap> gaps = whole
+                ? walked.upTo(schedule, line).gap(fate.state, fate.reason)
+                : Stretch.gaps(
+                        schedule.definition().when(), schedule.progress().cursor(), line, fate.state, fate.reason);
+        for (TickPlan.Gap gap : gaps)
+            session.query(COVER)
+                    .text("project", schedule.definition().project())
+                    .uuid("id", schedule.id().value())
+                    .instant("from", gap.from())
+                    .instant("to", gap.to())
+                    .number("count", gap.count())
+                    .text("state", gap.state())
+                    .text("reason", gap.reason())
+                    .number("version", schedule.version())
+                    .update();
     }
 
     /** The hint rides along with the transaction, so that a sleeping node knows of the new first tick. */

@@ -6,6 +6,7 @@ import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
@@ -15,6 +16,7 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.zone.ZoneRulesProvider;
 import java.util.List;
@@ -34,10 +36,11 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
-              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, jitter, queue, class, target, target_name, payload,
-               codec, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, make_interval(secs => :jitter), :queue,
-                    :class, :target, :targetName, :payload, :codec, :missed, 100, '0', make_interval(secs => :grace), make_interval(secs => :catchUp),
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, class, target,
+               target_name, payload, codec, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
+                    make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
                     :overlap, carillon.clock(), 'infinity', :tzdata)
             ON CONFLICT (project, name) DO NOTHING
             """;
@@ -45,7 +48,8 @@ final class ScheduleRepository implements ScheduleDesk {
     private static final String UPDATE = """
             UPDATE carillon.schedule
                SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
-                   starts_at = :startsAt, ends_at = :endsAt, jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
+                   starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
+                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
                    target_name = :targetName, payload = :payload, codec = :codec, missed = :missed, grace = make_interval(secs => :grace),
                    catch_up = make_interval(secs => :catchUp), overlap = :overlap, tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
@@ -79,6 +83,10 @@ final class ScheduleRepository implements ScheduleDesk {
     private final Database database;
     private final Partitions partitions;
     private final TickPlanner planner;
+
+    /** For what fell due already: an edit plans nothing ahead by the old definition. */
+    private final TickPlanner upToNow = new TickPlanner(Duration.ZERO, 64);
+
     private final ScheduleFuture future = new ScheduleFuture();
     private final LedgerRows ledger = new LedgerRows();
 
@@ -133,10 +141,11 @@ final class ScheduleRepository implements ScheduleDesk {
     private Schedule accountFor(Session session, Schedule before, Instant line) throws SQLException {
         Schedule schedule = before;
         while (!schedule.progress().nextAt().isAfter(line)) {
-            PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), line)));
+            PlanRepository.write(session, List.of(upToNow.plan(schedule, List.of(), line)));
             schedule =
                     lock(session, before.definition().project(), before.name()).orElseThrow();
         }
+        future.cover(session, schedule, known(Optional.empty(), schedule), line, Fate.EXCLUDED);
         return schedule;
     }
 
@@ -145,7 +154,7 @@ final class ScheduleRepository implements ScheduleDesk {
         Schedule schedule = seen;
         Instant now = now();
         while (!schedule.progress().nextAt().isAfter(now)) {
-            TickPlan plan = planner.plan(schedule, List.of(), now);
+            TickPlan plan = upToNow.plan(schedule, List.of(), now);
             int moved = partitions.completing(
                     () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
             Optional<Schedule> again = get(seen.definition().project(), seen.name());

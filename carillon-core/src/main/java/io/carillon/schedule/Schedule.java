@@ -24,6 +24,12 @@ public record Schedule(
         return definition.name();
     }
 
+    /** How many more ticks it may have. */
+    public long runsLeft() {
+        Long most = definition.when().bounds().maxRuns();
+        return most == null ? Long.MAX_VALUE : Math.max(0, most - progress.ticks());
+    }
+
     public boolean paused() {
         return pause != null;
     }

@@ -9,8 +9,11 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.schedule.Missed;
 import io.carillon.schedule.When;
 import java.sql.Connection;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -77,6 +80,17 @@ carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
+    }
+
+    static void missed(Carillon carillon, Instant start, Instant end) {
+carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
+    options -> options.missed(Missed.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
+        .grace(ofMinutes(1)).catchUp(ofHours(6)));
+When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
+    .from(start).until(end)                                 // both inclusive
+    .except(LocalDate.of(2026, 12, 25), LocalDate.of(2027, 1, 1))
+    .maxRuns(250)
+    .jitter(ofMinutes(5));
     }
     // spotless:on
 }

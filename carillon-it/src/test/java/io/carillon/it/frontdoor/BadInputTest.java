@@ -9,7 +9,6 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
@@ -91,9 +90,8 @@ class BadInputTest {
         refused(ErrorCode.NOT_YET, () -> carillon.schedules().pause("there", "x", Instant.MAX));
         refused(ErrorCode.NOT_YET, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
-                ErrorCode.NOT_YET,
-                () -> carillon.schedules()
-                        .upsert("there", HOURLY, JOB, FINE, options -> options.missed(Missed.RUN_ALL)));
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.missedCap(0)));
         refused(
                 ErrorCode.NOT_YET,
                 () -> carillon.schedules()

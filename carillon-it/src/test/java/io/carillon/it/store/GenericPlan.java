@@ -23,7 +23,7 @@ final class GenericPlan {
             cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
             gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
             gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'
-            keys text[] '{k10}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}'
+            keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}'
             lease float8 null | limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
             lows timestamptz[] '{-infinity}' | names text[] '{mail.send}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | pauses float8[] '{5}'
