@@ -53,6 +53,11 @@ public record ScheduleOptions(
         return runAll(new Policies.RunAll(policies.runAll().cap(), spread));
     }
 
+    /** Pauses itself when so many runs in a row ended dead or quarantined; never unless set. */
+    public ScheduleOptions pauseAfter(int failures) {
+        return new ScheduleOptions(policies.pauseAfter(failures), queue, priority);
+    }
+
     private ScheduleOptions runAll(Policies.RunAll runAll) {
         return new ScheduleOptions(policies.runAll(runAll), queue, priority);
     }

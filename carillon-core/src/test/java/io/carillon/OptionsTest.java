@@ -51,6 +51,7 @@ class OptionsTest {
                 .grace(Duration.ofMinutes(1))
                 .catchUp(Duration.ofHours(1))
                 .missedCap(7)
+                .pauseAfter(3)
                 .missedSpread(Duration.ofSeconds(2))
                 .queue("reports")
                 .priority(Priority.BULK);
@@ -63,7 +64,7 @@ class OptionsTest {
                                 Duration.ofHours(1),
                                 new Policies.RunAll(7, Duration.ofSeconds(2)),
                                 Overlap.ALLOW,
-                                null),
+                                3),
                         "reports",
                         Priority.BULK));
     }

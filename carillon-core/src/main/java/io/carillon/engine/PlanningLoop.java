@@ -47,7 +47,7 @@ final class PlanningLoop extends Loop {
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
-        int moved = 0;
+        int moved = plans.turnPauses(planner.lookAhead()).size();
         while (open()) {
             PlanStore.DueSchedules due = plans.due(planner.lookAhead(), BATCH);
             List<TickPlan> written = due.schedules().stream()

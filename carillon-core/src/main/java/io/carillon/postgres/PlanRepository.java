@@ -120,10 +120,17 @@ final class PlanRepository implements PlanStore {
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
+    private final PauseKeeper pauses;
 
-    PlanRepository(Database database, Partitions partitions) {
+    PlanRepository(Database database, Partitions partitions, PauseKeeper pauses) {
         this.database = database;
         this.partitions = partitions;
+        this.pauses = pauses;
+    }
+
+    @Override
+    public List<Schedule> turnPauses(Duration lookAhead) {
+        return pauses.turn(lookAhead);
     }
 
     @Override

@@ -20,11 +20,12 @@ final class ScheduleFuture {
                WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL ORDER BY id FOR UPDATE) held
             """;
 
-    // Whatever has its line in the ledger counts, so that no instant gets a second one: a tick cancelled ahead of its
+    // A pause that should have ended did end then. Whatever has its line in the ledger counts, so that no instant gets
+    // a second one: a tick cancelled ahead of its
     // time,
     // or, after the clock was set back, a stretch that lies ahead.
     private static final String LINE = """
-            SELECT greatest(carillon.clock(),
+            SELECT greatest(least(carillon.clock(), :until::timestamptz),
                      (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0),
                      (SELECT max(planned_at) FROM carillon.run_history
                        WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
@@ -44,7 +45,7 @@ final class ScheduleFuture {
     private static final String END = """
             WITH gone AS (
               DELETE FROM carillon.run
-               WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL RETURNING *)
+               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND attempt = 0 AND owner IS NULL RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
@@ -85,8 +86,10 @@ final class ScheduleFuture {
     /** T. From now until the end of the transaction no tick of this schedule starts. */
     Instant line(Session session, Schedule schedule) throws SQLException {
         session.query(HOLD).uuid("id", schedule.id().value()).list(row -> row);
+        Schedule.Pause pause = schedule.pause();
         return session.query(LINE)
                 .uuid("id", schedule.id().value())
+                .instant("until", pause == null ? null : pause.last())
                 .first(row -> row.instant("line"))
                 .orElseThrow();
     }
@@ -107,8 +110,18 @@ final class ScheduleFuture {
 
     /** Ends the ticks up to T that nobody started. */
     void end(Session session, Schedule schedule, Fate fate) throws SQLException {
+        end(session, schedule, fate, "tick");
+    }
+
+    /** Ends the backfilled runs that nobody started; claims take theirs before or after us. */
+    void endBackfills(Session session, Schedule schedule, Fate fate) throws SQLException {
+        end(session, schedule, fate, "backfill");
+    }
+
+    private static void end(Session session, Schedule schedule, Fate fate, String origin) throws SQLException {
         session.query(END)
                 .uuid("id", schedule.id().value())
+                .text("origin", origin)
                 .text("state", fate.state)
                 .text("reason", fate.reason)
                 .update();

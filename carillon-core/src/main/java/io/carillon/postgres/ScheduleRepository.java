@@ -19,6 +19,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.zone.ZoneRulesProvider;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -222,10 +223,15 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean pause(String project, String name, Schedule.Pause pause) {
+        return pause(project, name, pause, Optional.empty());
+    }
+
+    /** With a version: only if the schedule still is what somebody looked at. */
+    boolean pause(String project, String name, Schedule.Pause pause, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
-            if (schedule.paused()) return false;
+            if (schedule.paused() || changed(schedule, seen)) return false;
             end(session, schedule, walked, Fate.PAUSED);
             named(session.query(PAUSE), project, name)
                     .text("by", pause.by())
@@ -234,6 +240,10 @@ final class ScheduleRepository implements ScheduleDesk {
                     .update();
             return true;
         });
+    }
+
+    private static boolean changed(Schedule schedule, Optional<Long> seen) {
+        return seen.isPresent() && seen.get() != schedule.version();
     }
 
     private void end(Session session, Schedule schedule, Optional<Walked> walked, Fate fate) throws SQLException {
@@ -245,10 +255,14 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean resume(String project, String name) {
+        return resume(project, name, Optional.empty());
+    }
+
+    boolean resume(String project, String name, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
-            if (!schedule.paused()) return false;
+            if (!schedule.paused() || changed(schedule, seen)) return false;
             Instant line = future.line(session, schedule);
             future.cover(session, schedule, known(walked, schedule), line, Fate.PAUSED);
             future.forget(session, schedule, line);
@@ -265,6 +279,7 @@ final class ScheduleRepository implements ScheduleDesk {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
             end(session, schedule.get(), walked, Fate.DELETED);
+            future.endBackfills(session, schedule.get(), Fate.DELETED);
             return named(session.query(DELETE), project, name).update() == 1;
         });
     }
@@ -278,9 +293,28 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
+    public int backfill(String project, String name, Instant from, Instant to, boolean make) {
+        return database.transaction(session -> {
+            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            List<Instant> missing = Backfill.missing(session, schedule, from, to);
+            return make ? Backfill.insert(session, schedule, missing) : missing.size();
+        });
+    }
+
+    /** What is stored, and what will be stored when a pause or an excluded date is over: both of the same moment. */
+    @Override
     public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
         Schedule schedule = get(project, name).orElseThrow(() -> unknown(name));
-        return database.single(session -> ledger.read(session, schedule, from, to));
+        while (true) {
+            Schedule before = schedule;
+            List<LedgerEntry> entries = database.single(session -> ledger.read(session, before, from, to));
+            schedule = get(project, name).orElseThrow(() -> unknown(name));
+            if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
+                List<LedgerEntry> all = new ArrayList<>(entries);
+                all.addAll(LedgerRows.open(schedule, from, to, now()));
+                return all;
+            }
+        }
     }
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {

@@ -18,7 +18,17 @@ public record Schedule(
             Instant at,
             String by,
             @Nullable String reason,
-            @Nullable Instant until) {}
+            @Nullable Instant until) {
+        public Pause {
+            if (until != null) When.checkYear("end of the pause", until);
+        }
+
+        /** The last moment of the pause: an instant at its very end runs. Null: it has no end. */
+        public @Nullable Instant last() {
+            if (until == null) return null;
+            return (until.isBefore(at) ? at : until).minusNanos(1_000);
+        }
+    }
 
     public String name() {
         return definition.name();

@@ -266,7 +266,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /** Years the database can keep and people write. */
-    private static void checkYear(String what, Instant at) {
+    static void checkYear(String what, Instant at) {
         if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
             throw invalid("The %s %s is outside the years 1..9999.".formatted(what, at));
     }

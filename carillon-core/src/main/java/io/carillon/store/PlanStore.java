@@ -9,6 +9,9 @@ import java.util.Map;
 
 /** What planning reads and writes. No lock is held between the two: a plan whose schedule changed meanwhile is simply not written. */
 public interface PlanStore {
+    /** Ends pauses whose time has come, and pauses schedules due soon whose last runs all failed, as often as they allow; returns those it changed. */
+    List<Schedule> turnPauses(Duration lookAhead);
+
     /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
     DueSchedules due(Duration lookAhead, int limit);
 

@@ -6,15 +6,19 @@ import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.run.RunId;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 
@@ -91,6 +95,19 @@ When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .except(LocalDate.of(2026, 12, 25), LocalDate.of(2027, 1, 1))
     .maxRuns(250)
     .jitter(ofMinutes(5));
+    }
+
+    static void editing(Carillon carillon, Instant from, Instant to, Instant until) {
+carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until somebody resumes it
+carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // and by whom
+carillon.schedules().resume("nightly-report");
+carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
+    options -> options.pauseAfter(5));
+RunId run = carillon.schedules().trigger("nightly-report");
+int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
+int made = carillon.schedules().backfill("nightly-report", from, to);
+List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
+Optional<Explanation> why = carillon.runs().explain(run);
     }
     // spotless:on
 }

@@ -87,8 +87,8 @@ class BadInputTest {
                 () -> carillon.runs().list(RunFilter.all().limit(0)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().preview(HOURLY, Instant.EPOCH, 0));
         refused(ErrorCode.NOT_YET, () -> carillon.queues().limit("default", 3));
-        refused(ErrorCode.NOT_YET, () -> carillon.schedules().pause("there", "x", Instant.MAX));
-        refused(ErrorCode.NOT_YET, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", "x", Instant.MAX));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.missedCap(0)));

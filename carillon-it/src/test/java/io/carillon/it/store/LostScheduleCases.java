@@ -36,6 +36,7 @@ final class LostScheduleCases extends PlanningContract {
 
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
+                entry("Backfill.INSERT", this::backfill),
                 entry("PlanRepository.WRITE", this::write),
                 entry("ScheduleFuture.COVER", () -> changed(Duration.ofHours(1), this::pause, false)),
                 entry("ScheduleFuture.END", () -> changed(Duration.ofSeconds(25), this::pause, false)),
@@ -119,6 +120,17 @@ final class LostScheduleCases extends PlanningContract {
             assertThat(bench.rows().number("SELECT count(*) FROM carillon.run_history"))
                     .isEqualTo(2);
         });
+    }
+
+    private LostAnswer backfill() {
+        store(PROMISE);
+        Instant from = StoreBench.NOON.minusSeconds(30);
+        return LostAnswer.of(
+                () -> through.schedules().backfill(PROJECT, "report", from, StoreBench.NOON, true), answer -> {
+                    assertThat(answer).isEqualTo(0);
+                    assertThat(bench.rows().number("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'"))
+                            .isEqualTo(4);
+                });
     }
 
     private LostAnswer trigger() {
