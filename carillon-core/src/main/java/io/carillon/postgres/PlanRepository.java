@@ -121,11 +121,23 @@ final class PlanRepository implements PlanStore {
     private final Database database;
     private final Partitions partitions;
     private final PauseKeeper pauses;
+    private final PlanningToken token;
 
     PlanRepository(Database database, Partitions partitions, PauseKeeper pauses) {
         this.database = database;
         this.partitions = partitions;
         this.pauses = pauses;
+        this.token = new PlanningToken(database);
+    }
+
+    @Override
+    public boolean lead(UUID node, Duration lease) {
+        return token.hold(node, lease);
+    }
+
+    @Override
+    public void stepDown(UUID node) {
+        token.letGo(node);
     }
 
     @Override
