@@ -126,6 +126,12 @@ public final class CarillonBuilder {
         return this;
     }
 
+    /** Who plans: every node (the default), or one for all. */
+    public CarillonBuilder planning(EngineConfig.Planning planning) {
+        config = config.with(planning);
+        return this;
+    }
+
     /** All settings of the engine. */
     public CarillonBuilder config(EngineConfig config) {
         this.config = config;

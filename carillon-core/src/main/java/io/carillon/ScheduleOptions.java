@@ -4,7 +4,6 @@ import io.carillon.run.Priority;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.Policies;
-import io.carillon.value.CarillonException;
 import io.carillon.value.Names;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,6 @@ public record ScheduleOptions(
         Policies policies, @Nullable String queue, @Nullable Priority priority) {
     public ScheduleOptions {
         if (queue != null) Names.check("queue", queue);
-        if (policies.missed() == Missed.RUN_ALL) throw CarillonException.notYet("The missed policy run-all");
     }
 
     static ScheduleOptions defaults() {
@@ -39,6 +37,25 @@ public record ScheduleOptions(
     /** How far back missed instants are caught up; 24 hours unless set. */
     public ScheduleOptions catchUp(Duration catchUp) {
         return new ScheduleOptions(policies.catchUp(catchUp), queue, priority);
+    }
+
+    /** With {@link Missed#RUN_ALL}: no more late runs at a time; 100 unless set. */
+    public ScheduleOptions missedCap(int cap) {
+        return runAll(new Policies.RunAll(cap, policies.runAll().spread()));
+    }
+
+    /** With {@link Missed#RUN_ALL}: how far apart the late runs fall due; all at once unless set. */
+    public ScheduleOptions missedSpread(Duration spread) {
+        return runAll(new Policies.RunAll(policies.runAll().cap(), spread));
+    }
+
+    /** Pauses itself when so many runs in a row ended dead or quarantined; never unless set. */
+    public ScheduleOptions pauseAfter(int failures) {
+        return new ScheduleOptions(policies.pauseAfter(failures), queue, priority);
+    }
+
+    private ScheduleOptions runAll(Policies.RunAll runAll) {
+        return new ScheduleOptions(policies.runAll(runAll), queue, priority);
     }
 
     /** Another queue than the handler's. */

@@ -78,9 +78,14 @@ public final class Schedules {
 
     /** Stops it: no instant of the pause runs, now or later. False: it was paused already. */
     public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
-        if (until != null) throw CarillonException.notYet("A pause that ends by itself");
+        return pause(name, "library", reason, until);
+    }
+
+    /** The same, with the name of whoever asked for it. With an end it resumes by itself; an instant at the very end runs. */
+    public boolean pause(String name, String by, @Nullable String reason, @Nullable Instant until) {
         String why = reason == null ? null : Text.clean(reason, 1_000);
-        return desk.pause(payloads.project(), checked(name), new Schedule.Pause(Instant.EPOCH, "library", why, null));
+        return desk.pause(
+                payloads.project(), checked(name), new Schedule.Pause(Instant.EPOCH, Text.clean(by, 200), why, until));
     }
 
     /** Goes on with the next instant. False: it was not paused. */
@@ -101,10 +106,16 @@ public final class Schedules {
         return run;
     }
 
-    /** Runs for past instants that have no entry yet. */
-    @SuppressWarnings("DoNotCallSuggester") // a later version answers; callers may compile against it today
+    /** Makes runs, in the lowest class, for past instants that have no line in the ledger, both ends inclusive; returns how many. */
     public int backfill(String name, Instant from, Instant to) {
-        throw CarillonException.notYet("Backfill (here of '%s', %s to %s)".formatted(Text.clean(name, 100), from, to));
+        int made = desk.backfill(payloads.project(), checked(name), from, to, true);
+        changed.run();
+        return made;
+    }
+
+    /** How many runs the same backfill would make; makes none. */
+    public int previewBackfill(String name, Instant from, Instant to) {
+        return desk.backfill(payloads.project(), checked(name), from, to, false);
     }
 
     /** The next instants of a timing, with marks where daylight saving moved, dropped or doubled one. */
@@ -112,7 +123,7 @@ public final class Schedules {
         return when.preview(after, count);
     }
 
-    /** What became of each planned instant in a range, both ends inclusive. */
+    /** What became of each planned instant in a range, both ends inclusive: the first 10,000 lines. */
     public List<LedgerEntry> ledger(String name, Instant from, Instant to) {
         return desk.ledger(payloads.project(), checked(name), from, to);
     }

@@ -50,12 +50,21 @@ class OptionsTest {
                 .overlap(Overlap.SKIP)
                 .grace(Duration.ofMinutes(1))
                 .catchUp(Duration.ofHours(1))
+                .missedCap(7)
+                .pauseAfter(3)
+                .missedSpread(Duration.ofSeconds(2))
                 .queue("reports")
                 .priority(Priority.BULK);
 
         assertThat(all)
                 .isEqualTo(new ScheduleOptions(
-                        new Policies(Missed.SKIP, Duration.ofMinutes(1), Duration.ofHours(1), Overlap.SKIP),
+                        new Policies(
+                                Missed.SKIP,
+                                Duration.ofMinutes(1),
+                                Duration.ofHours(1),
+                                new Policies.RunAll(7, Duration.ofSeconds(2)),
+                                Overlap.SKIP,
+                                3),
                         "reports",
                         Priority.BULK));
     }
@@ -74,13 +83,8 @@ class OptionsTest {
         refused(ErrorCode.INVALID_NAME, () -> schedule.queue("a b"));
         refused(ErrorCode.INVALID_OPTION, () -> schedule.grace(Duration.ZERO));
         refused(ErrorCode.INVALID_OPTION, () -> schedule.catchUp(endless));
-    }
-
-    @Test
-    void says_what_a_later_version_will_bring() {
-        ScheduleOptions schedule = ScheduleOptions.defaults();
-
-        refused(ErrorCode.NOT_YET, () -> schedule.missed(Missed.RUN_ALL));
+        refused(ErrorCode.INVALID_OPTION, () -> schedule.missedCap(0));
+        refused(ErrorCode.INVALID_OPTION, () -> schedule.missedSpread(endless));
     }
 
     private static void refused(ErrorCode code, Supplier<?> option) {

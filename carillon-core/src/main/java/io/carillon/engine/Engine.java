@@ -82,6 +82,7 @@ public final class Engine implements AutoCloseable {
                 parts.planner(),
                 this::hintHere,
                 () -> node.crowd().stretched(plan, plan.multipliedBy(6)));
+        if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
         node.crowd().onShrunk(() -> {
             planning.wake();
             claimer.lookNow();

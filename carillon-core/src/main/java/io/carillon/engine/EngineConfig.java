@@ -5,29 +5,42 @@ import io.carillon.value.ErrorCode;
 import java.time.Duration;
 
 /** How an engine behaves. The defaults are the shipped ones; each group checks itself. */
-public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retention retention) {
+public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retention retention, Planning planning) {
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration DAY = Duration.ofDays(1);
     private static final Duration CENTURY = Duration.ofDays(36_500);
 
     public static EngineConfig defaults() {
-        return new EngineConfig(Slots.defaults(), Heartbeat.defaults(), Pace.defaults(), Retention.defaults());
+        return new EngineConfig(
+                Slots.defaults(), Heartbeat.defaults(), Pace.defaults(), Retention.defaults(), Planning.EVERY_NODE);
     }
 
     public EngineConfig with(Slots slots) {
-        return new EngineConfig(slots, heartbeat, pace, retention);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning);
     }
 
     public EngineConfig with(Heartbeat heartbeat) {
-        return new EngineConfig(slots, heartbeat, pace, retention);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning);
     }
 
     public EngineConfig with(Pace pace) {
-        return new EngineConfig(slots, heartbeat, pace, retention);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning);
     }
 
     public EngineConfig with(Retention retention) {
-        return new EngineConfig(slots, heartbeat, pace, retention);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+    }
+
+    public EngineConfig with(Planning planning) {
+        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+    }
+
+    /** Who plans: all nodes, or the one that holds the token. Either way the schedule's cursor decides who wrote. */
+    public enum Planning {
+        /** Each of them, every ten seconds. */
+        EVERY_NODE,
+        /** One of them, every second; when it dies another takes over within five seconds. */
+        LEADER
     }
 
     /** How many runs execute at a time, how many of them may join a transaction, and how many a claim may take. */

@@ -7,21 +7,33 @@ import io.carillon.store.PlanStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes ticks ahead of time. Every node plans; the one whose write finds the schedule unchanged wins, and the others write nothing. */
+/**
+ * Makes ticks ahead of time. Every node plans; the one whose write finds the schedule unchanged wins, and the others write nothing. Where one node shall
+ * plan for all, that rule still holds: a leader that has lost its right and does not know it writes nothing either.
+ */
 final class PlanningLoop extends Loop {
     private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
     private static final int BATCH = 500;
+
+    /** A leader that died is replaced within both together: less than five seconds. */
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static final Duration BID = Duration.ofSeconds(1);
 
     private final PlanStore plans;
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
     private final Supplier<Duration> every;
+    private @Nullable Supplier<UUID> candidate;
+    private boolean leading;
     private boolean first = true;
 
     PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Supplier<Duration> every) {
@@ -32,8 +44,18 @@ final class PlanningLoop extends Loop {
         this.every = every;
     }
 
+    /** From now on it plans only while this node holds the token. To be said before the start. */
+    void onlyAsLeader(Supplier<UUID> node) {
+        candidate = node;
+    }
+
     @Override
     void turn() throws InterruptedException {
+        Supplier<UUID> node = candidate;
+        if (node != null) {
+            bid(node.get());
+            return;
+        }
         if (!first) {
             plan();
             sleep(every.get().toNanos());
@@ -45,9 +67,23 @@ final class PlanningLoop extends Loop {
         sleep(ThreadLocalRandom.current().nextLong(every.get().toNanos()));
     }
 
+    private void bid(UUID node) throws InterruptedException {
+        boolean held = plans.lead(node, LEASE);
+        if (held != leading) log.info(held ? "planning taken over node={}" : "planning lost node={}", node);
+        leading = held;
+        if (held) plan();
+        sleep(BID.toNanos());
+    }
+
+    @Override
+    void onEnd() {
+        Supplier<UUID> node = candidate;
+        if (node != null) plans.stepDown(node.get());
+    }
+
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
-        int moved = 0;
+        int moved = plans.turnPauses(planner.lookAhead()).size();
         while (open()) {
             PlanStore.DueSchedules due = plans.due(planner.lookAhead(), BATCH);
             List<TickPlan> written = due.schedules().stream()
@@ -64,7 +100,10 @@ final class PlanningLoop extends Loop {
                     won,
                     written.stream().mapToInt(plan -> plan.ticks().size()).sum());
             // Whoever was faster has moved them all: look again at the next round.
-            if (won == 0 || due.schedules().size() < BATCH) return moved;
+            boolean behind = written.stream()
+                    .anyMatch(plan ->
+                            plan.cursor().isBefore(due.now()) && !plan.nextAt().isAfter(due.now()));
+            if (won == 0 || (due.schedules().size() < BATCH && !behind)) return moved;
         }
         return moved;
     }

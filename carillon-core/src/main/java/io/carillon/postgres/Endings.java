@@ -103,7 +103,8 @@ final class Endings {
             """;
 
     // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more. By
-    // a concurrency key it makes room meanwhile and gets in line for when its pause is over; a strict line waits for it.
+    // a concurrency key it makes room meanwhile and gets in line for when its pause is over; a strict line waits for
+    // it.
     private static final String AGAIN = ENDED + """
             , released AS (
               UPDATE carillon.run r
@@ -264,7 +265,9 @@ final class Endings {
         static Kind of(Ended ended) {
             Transition transition = ended.transition();
             if (transition instanceof Transition.Complete complete)
-                return complete.result() == null && ended.log() == null && ended.attempt().place() != null
+                return complete.result() == null
+                                && ended.log() == null
+                                && ended.attempt().place() != null
                         ? SUCCEED_IN_PLACE
                         : SUCCEED;
             if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN;
@@ -272,7 +275,6 @@ final class Endings {
             if (transition instanceof Transition.Cancel) return CANCEL;
             throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
         }
-
     }
 
     /** The cells of one row of {@code ENDED}; which of them a statement reads is its own affair. */

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** Says in plain words why a run is where it is. */
 final class Explainer {
     private static final String HOLDS = """
-            SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, l.paused_at, l.paused_by, l.paused_reason,
+            SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
+                   r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
                    n.name AS node, n.host, n.pid, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
                    EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
@@ -51,6 +52,12 @@ final class Explainer {
     private static Explanation ended(Run run) {
         @Nullable String reason = run.details().reason();
         String why = reason == null ? "." : ": " + ErrorText.firstLine(reason);
+        if (run.attempt() == 0)
+            return new Explanation(
+                    run.state(),
+                    "It never started: %s at %s%s"
+                            .formatted(run.state().text(), run.instants().endedAt(), why),
+                    List.of());
         return new Explanation(
                 run.state(),
                 "It ended %s at %s, attempt %d%s"
@@ -82,6 +89,9 @@ final class Explainer {
                                     .formatted(node, row.text("host"), row.number("pid"), run.attempt()),
                     holds);
         }
+        if (row.flag("late"))
+            holds.add("nobody started it before %s; the missed policy of its schedule decides at the next planning"
+                    .formatted(row.instant("start_by")));
         if (row.maybeInstant("paused_at") != null)
             holds.add("queue '%s' is paused since %s by %s (%s)"
                     .formatted(

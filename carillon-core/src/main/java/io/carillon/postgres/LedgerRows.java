@@ -2,6 +2,9 @@ package io.carillon.postgres;
 
 import io.carillon.run.RunId;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.Stretch;
+import io.carillon.schedule.TickPlan;
+import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -13,7 +16,6 @@ final class LedgerRows {
     private static final String LEDGER = """
             SELECT planned_at AS from_at, planned_at AS to_at, 1 AS count, state, reason, id, started_at FROM carillon.run_history
              WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
-               AND day BETWEEN (:from::timestamptz AT TIME ZONE 'UTC')::date AND (:to::timestamptz AT TIME ZONE 'UTC')::date
             UNION ALL
             SELECT planned_at, planned_at, 1, CASE WHEN owner IS NULL THEN 'waiting' ELSE 'running' END, parked, id, started_at FROM carillon.run
              WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
@@ -22,6 +24,22 @@ final class LedgerRows {
              WHERE schedule_id = :id AND from_at <= :to AND to_at >= :from
              ORDER BY 1 LIMIT 10000
             """;
+
+    /** Instants that have passed and get their line when the pause or the excluded dates are over. */
+    static List<LedgerEntry> open(Schedule schedule, Instant from, Instant to, Instant now) {
+        When when = schedule.definition().when();
+        Schedule.Pause pause = schedule.pause();
+        if (schedule.runsLeft() == 0
+                || (pause == null && when.bounds().excluded().isEmpty())) return List.of();
+        Instant cursor = schedule.progress().cursor();
+        Instant last = pause == null ? schedule.progress().nextAt().minusNanos(1) : pause.last();
+        Instant end = last == null || last.isAfter(now) ? now : last;
+        Stretch stretch = Stretch.after(cursor.isBefore(from) ? from.minusNanos(1) : cursor)
+                .to(to.isBefore(end) ? to : end, when);
+        return stretch.gap("skipped", pause == null ? TickPlan.Gap.EXCLUDED : "paused").stream()
+                .map(gap -> new LedgerEntry(gap.from(), gap.to(), gap.count(), gap.state(), gap.reason(), null, null))
+                .toList();
+    }
 
     List<LedgerEntry> read(Session session, Schedule schedule, Instant from, Instant to) throws SQLException {
         return session.query(LEDGER)

@@ -39,12 +39,12 @@ final class PlanRepository implements PlanStore {
              LIMIT :limit
             """;
 
-    // Also late runs that an earlier settlement let through and that nobody started yet: run-once means one of them
-    // all. None of them is planned for later. One that waits behind an earlier run of its schedule is not late.
+    // Also late runs that an earlier settlement let through and that nobody started yet: they count to those that may
+    // wait. None of them is planned for later. One that waits behind an earlier run of its schedule is not late.
     private static final String LATE_TICKS = """
-            SELECT r.id, r.schedule_id, r.planned_at FROM carillon.run r
+            SELECT r.id, r.schedule_id, r.planned_at, r.start_by = 'infinity' AS let_through FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL AND r.attempt = 0
-               AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.due_at <= carillon.clock() AND r.parked IS DISTINCT FROM 'gate'))
+               AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
     // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
@@ -66,10 +66,10 @@ final class PlanRepository implements PlanStore {
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
             late AS (
-              SELECT r.place, l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, l.late_last - l.late_first + 1 AS expected
+              SELECT r.place, l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, v.due_at, l.late_last - l.late_first + 1 AS expected
                 FROM locked l
-                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last])
-                             AS v(id, reason)
+                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last],
+                                          (:lateDue::timestamptz[])[l.late_first : l.late_last]) AS v(id, reason, due_at)
                 CROSS JOIN LATERAL (SELECT ctid AS place, id, start_by FROM carillon.run
                                      WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r),
@@ -83,8 +83,12 @@ final class PlanRepository implements PlanStore {
                WHERE s.ctid = v.place
               RETURNING s.id),
             let_through AS (
-              UPDATE carillon.run SET start_by = 'infinity'
-               WHERE ctid = ANY (ARRAY (SELECT place FROM settled WHERE reason IS NULL AND start_by < 'infinity'))),
+              UPDATE carillon.run r
+                 SET start_by = 'infinity',
+                     ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
+                     gate_at = CASE WHEN r.gate_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_at END
+                FROM settled t
+               WHERE r.ctid = t.place AND t.reason IS NULL AND t.start_by < 'infinity'),
             dropped AS (
               DELETE FROM carillon.run r USING settled t
                WHERE r.ctid = t.place AND t.reason IS NOT NULL
@@ -123,10 +127,29 @@ final class PlanRepository implements PlanStore {
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
+    private final PauseKeeper pauses;
+    private final PlanningToken token;
 
-    PlanRepository(Database database, Partitions partitions) {
+    PlanRepository(Database database, Partitions partitions, PauseKeeper pauses) {
         this.database = database;
         this.partitions = partitions;
+        this.pauses = pauses;
+        this.token = new PlanningToken(database);
+    }
+
+    @Override
+    public boolean lead(UUID node, Duration lease) {
+        return token.hold(node, lease);
+    }
+
+    @Override
+    public void stepDown(UUID node) {
+        token.letGo(node);
+    }
+
+    @Override
+    public List<Schedule> turnPauses(Duration lookAhead) {
+        return pauses.turn(lookAhead);
     }
 
     @Override
@@ -155,16 +178,34 @@ final class PlanRepository implements PlanStore {
         if (schedules.isEmpty()) return late;
         session.query(LATE_TICKS).uuids("ids", schedules.keySet()).list(row -> {
             Schedule schedule = schedules.get(row.uuid("schedule_id"));
-            TickPlan.LateTick tick = new TickPlan.LateTick(row.uuid("id"), row.instant("planned_at"));
+            TickPlan.LateTick tick =
+                    new TickPlan.LateTick(row.uuid("id"), row.instant("planned_at"), row.flag("let_through"));
             return schedule != null
                     && late.computeIfAbsent(schedule, s -> new ArrayList<>()).add(tick);
         });
         return late;
     }
 
-    /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
+    /** So many rows are written in a second or two, far from the time limit of a statement. */
+    private static final int MOST_ROWS = 20_000;
+
     @Override
     public int write(List<TickPlan> plans) {
+        int moved = 0;
+        int rows = 0;
+        int first = 0;
+        for (int i = 0; i < plans.size(); i++) {
+            rows += plans.get(i).ticks().size() + plans.get(i).late().size();
+            if (rows < MOST_ROWS) continue;
+            moved += writeGroup(plans.subList(first, i + 1));
+            first = i + 1;
+            rows = 0;
+        }
+        return moved + writeGroup(plans.subList(first, plans.size()));
+    }
+
+    /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
+    private int writeGroup(List<TickPlan> plans) {
         if (plans.isEmpty()) return 0;
         try {
             return partitions.completing(() -> database.single(session -> write(session, plans)));
@@ -176,7 +217,7 @@ final class PlanRepository implements PlanStore {
                 return 0;
             }
             int half = plans.size() / 2;
-            return write(plans.subList(0, half)) + write(plans.subList(half, plans.size()));
+            return writeGroup(plans.subList(0, half)) + writeGroup(plans.subList(half, plans.size()));
         }
     }
 
@@ -204,6 +245,7 @@ final class PlanRepository implements PlanStore {
         List<TickPlan.Gap> gaps = sliced(query, "gap", plans, TickPlan::gaps);
         return query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
                 .column("lateReasons", "text", late, TickPlan.Verdict::reason)
+                .column("lateDue", "timestamptz", late, TickPlan.Verdict::dueAt)
                 .column("gapFroms", "timestamptz", gaps, TickPlan.Gap::from)
                 .column("gapTos", "timestamptz", gaps, TickPlan.Gap::to)
                 .column("gapCounts", "int8", gaps, TickPlan.Gap::count)

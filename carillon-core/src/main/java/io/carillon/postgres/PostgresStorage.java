@@ -48,8 +48,9 @@ public final class PostgresStorage implements Storage {
         Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
         nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions);
-        plans = new PlanRepository(database, partitions);
-        schedules = new ScheduleRepository(database, partitions, planner);
+        ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
+        schedules = desk;
+        plans = new PlanRepository(database, partitions, new PauseKeeper(database, desk));
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
         projects = new ProjectRepository(database);

@@ -53,6 +53,12 @@ final class Row {
         return rows.wasNull() ? null : value;
     }
 
+    @Nullable
+    Integer maybeInteger(String column) throws SQLException {
+        int value = rows.getInt(column);
+        return rows.wasNull() ? null : value;
+    }
+
     boolean flag(String column) throws SQLException {
         return rows.getBoolean(column);
     }

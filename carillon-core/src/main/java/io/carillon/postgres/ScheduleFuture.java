@@ -1,9 +1,11 @@
 package io.carillon.postgres;
 
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -18,11 +20,12 @@ final class ScheduleFuture {
                WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL ORDER BY id FOR UPDATE) held
             """;
 
-    // Whatever has its line in the ledger counts, so that no instant gets a second one: a tick cancelled ahead of its
+    // A pause that should have ended did end then. Whatever has its line in the ledger counts, so that no instant gets
+    // a second one: a tick cancelled ahead of its
     // time,
     // or, after the clock was set back, a stretch that lies ahead.
     private static final String LINE = """
-            SELECT greatest(carillon.clock(),
+            SELECT greatest(least(carillon.clock(), :until::timestamptz),
                      (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0),
                      (SELECT max(planned_at) FROM carillon.run_history
                        WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
@@ -36,13 +39,13 @@ final class ScheduleFuture {
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :line WHERE project = :project AND id = :id
+            UPDATE carillon.schedule SET cursor = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
             """;
 
     private static final String END = """
             WITH gone AS (
               DELETE FROM carillon.run
-               WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL RETURNING *)
+               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND attempt = 0 AND owner IS NULL RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
@@ -63,6 +66,7 @@ final class ScheduleFuture {
     /** Why instants without a run got none. */
     record Fate(String state, String reason) {
         static final Fate PAUSED = new Fate("skipped", "paused");
+        static final Fate EXCLUDED = new Fate("skipped", TickPlan.Gap.EXCLUDED);
         static final Fate DELETED = new Fate("cancelled", "schedule deleted");
     }
 
@@ -82,15 +86,17 @@ final class ScheduleFuture {
     /** T. From now until the end of the transaction no tick of this schedule starts. */
     Instant line(Session session, Schedule schedule) throws SQLException {
         session.query(HOLD).uuid("id", schedule.id().value()).list(row -> row);
+        Schedule.Pause pause = schedule.pause();
         return session.query(LINE)
                 .uuid("id", schedule.id().value())
+                .instant("until", pause == null ? null : pause.last())
                 .first(row -> row.instant("line"))
                 .orElseThrow();
     }
 
     /** Forgets what lies beyond T and sets the cursor to T; what lies before must be accounted for. */
     void forget(Session session, Schedule schedule, Instant line) throws SQLException {
-        session.query(FORGET)
+        int forgotten = session.query(FORGET)
                 .uuid("id", schedule.id().value())
                 .instant("line", line)
                 .update();
@@ -98,34 +104,52 @@ final class ScheduleFuture {
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
                 .instant("line", line)
+                .number("forgotten", forgotten)
                 .update();
     }
 
     /** Ends the ticks up to T that nobody started. */
     void end(Session session, Schedule schedule, Fate fate) throws SQLException {
+        end(session, schedule, fate, "tick");
+    }
+
+    /** Ends the backfilled runs that nobody started; claims take theirs before or after us. */
+    void endBackfills(Session session, Schedule schedule, Fate fate) throws SQLException {
+        end(session, schedule, fate, "backfill");
+    }
+
+    private static void end(Session session, Schedule schedule, Fate fate, String origin) throws SQLException {
         session.query(END)
                 .uuid("id", schedule.id().value())
+                .text("origin", origin)
                 .text("state", fate.state)
                 .text("reason", fate.reason)
                 .update();
     }
 
-    /** Records the instants that were never planned, from the cursor up to T, as one stretch; what was walked before the lock is not walked again. */
+    /**
+     * Records the instants that were never planned, from the cursor up to T; what was walked before the lock is not walked again. Inside a pause the reason is
+     * the pause; before one, what lay on excluded dates was excluded.
+     */
     void cover(Session session, Schedule schedule, Walked walked, Instant line, Fate fate) throws SQLException {
-        Stretch stretch = walked.upTo(schedule, line);
-        Instant first = stretch.first();
-        Instant last = stretch.last();
-        if (first == null || last == null) return;
-        session.query(COVER)
-                .text("project", schedule.definition().project())
-                .uuid("id", schedule.id().value())
-                .instant("from", first)
-                .instant("to", last)
-                .number("count", stretch.count())
-                .text("state", fate.state)
-                .text("reason", fate.reason)
-                .number("version", schedule.version())
-                .update();
+        if (schedule.runsLeft() == 0) return;
+        boolean whole = schedule.paused()
+                || schedule.definition().when().bounds().excluded().isEmpty();
+        List<TickPlan.Gap> gaps = whole
+                ? walked.upTo(schedule, line).gap(fate.state, fate.reason)
+                : Stretch.gaps(
+                        schedule.definition().when(), schedule.progress().cursor(), line, fate.state, fate.reason);
+        for (TickPlan.Gap gap : gaps)
+            session.query(COVER)
+                    .text("project", schedule.definition().project())
+                    .uuid("id", schedule.id().value())
+                    .instant("from", gap.from())
+                    .instant("to", gap.to())
+                    .number("count", gap.count())
+                    .text("state", gap.state())
+                    .text("reason", gap.reason())
+                    .number("version", schedule.version())
+                    .update();
     }
 
     /** The hint rides along with the transaction, so that a sleeping node knows of the new first tick. */

@@ -6,6 +6,7 @@ import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
@@ -15,8 +16,10 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.zone.ZoneRulesProvider;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -34,10 +37,11 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
-              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, jitter, queue, class, target, target_name, payload,
-               codec, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, make_interval(secs => :jitter), :queue,
-                    :class, :target, :targetName, :payload, :codec, :missed, 100, '0', make_interval(secs => :grace), make_interval(secs => :catchUp),
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, class, target,
+               target_name, payload, codec, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
+                    make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
                     :overlap, carillon.clock(), 'infinity', :tzdata)
             ON CONFLICT (project, name) DO NOTHING
             """;
@@ -45,7 +49,8 @@ final class ScheduleRepository implements ScheduleDesk {
     private static final String UPDATE = """
             UPDATE carillon.schedule
                SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
-                   starts_at = :startsAt, ends_at = :endsAt, jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
+                   starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
+                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
                    target_name = :targetName, payload = :payload, codec = :codec, missed = :missed, grace = make_interval(secs => :grace),
                    catch_up = make_interval(secs => :catchUp), overlap = :overlap, tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
@@ -83,6 +88,10 @@ final class ScheduleRepository implements ScheduleDesk {
     private final Database database;
     private final Partitions partitions;
     private final TickPlanner planner;
+
+    /** For what fell due already: an edit plans nothing ahead by the old definition. */
+    private final TickPlanner upToNow = new TickPlanner(Duration.ZERO, 64);
+
     private final ScheduleFuture future = new ScheduleFuture();
     private final LedgerRows ledger = new LedgerRows();
 
@@ -137,10 +146,11 @@ final class ScheduleRepository implements ScheduleDesk {
     private Schedule accountFor(Session session, Schedule before, Instant line) throws SQLException {
         Schedule schedule = before;
         while (!schedule.progress().nextAt().isAfter(line)) {
-            PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), line)));
+            PlanRepository.write(session, List.of(upToNow.plan(schedule, List.of(), line)));
             schedule =
                     lock(session, before.definition().project(), before.name()).orElseThrow();
         }
+        future.cover(session, schedule, known(Optional.empty(), schedule), line, Fate.EXCLUDED);
         return schedule;
     }
 
@@ -149,7 +159,7 @@ final class ScheduleRepository implements ScheduleDesk {
         Schedule schedule = seen;
         Instant now = now();
         while (!schedule.progress().nextAt().isAfter(now)) {
-            TickPlan plan = planner.plan(schedule, List.of(), now);
+            TickPlan plan = upToNow.plan(schedule, List.of(), now);
             int moved = partitions.completing(
                     () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
             Optional<Schedule> again = get(seen.definition().project(), seen.name());
@@ -217,10 +227,15 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean pause(String project, String name, Schedule.Pause pause) {
+        return pause(project, name, pause, Optional.empty());
+    }
+
+    /** With a version: only if the schedule still is what somebody looked at. */
+    boolean pause(String project, String name, Schedule.Pause pause, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
-            if (schedule.paused()) return false;
+            if (schedule.paused() || changed(schedule, seen)) return false;
             end(session, schedule, walked, Fate.PAUSED);
             named(session.query(PAUSE), project, name)
                     .text("by", pause.by())
@@ -229,6 +244,10 @@ final class ScheduleRepository implements ScheduleDesk {
                     .update();
             return true;
         });
+    }
+
+    private static boolean changed(Schedule schedule, Optional<Long> seen) {
+        return seen.isPresent() && seen.get() != schedule.version();
     }
 
     private void end(Session session, Schedule schedule, Optional<Walked> walked, Fate fate) throws SQLException {
@@ -240,10 +259,14 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean resume(String project, String name) {
+        return resume(project, name, Optional.empty());
+    }
+
+    boolean resume(String project, String name, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
-            if (!schedule.paused()) return false;
+            if (!schedule.paused() || changed(schedule, seen)) return false;
             Instant line = future.line(session, schedule);
             future.cover(session, schedule, known(walked, schedule), line, Fate.PAUSED);
             future.forget(session, schedule, line);
@@ -260,6 +283,7 @@ final class ScheduleRepository implements ScheduleDesk {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
             end(session, schedule.get(), walked, Fate.DELETED);
+            future.endBackfills(session, schedule.get(), Fate.DELETED);
             return named(session.query(DELETE), project, name).update() == 1;
         });
     }
@@ -273,9 +297,28 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
+    public int backfill(String project, String name, Instant from, Instant to, boolean make) {
+        return database.transaction(session -> {
+            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            List<Instant> missing = Backfill.missing(session, schedule, from, to);
+            return make ? Backfill.insert(session, schedule, missing) : missing.size();
+        });
+    }
+
+    /** What is stored, and what will be stored when a pause or an excluded date is over: both of the same moment. */
+    @Override
     public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
         Schedule schedule = get(project, name).orElseThrow(() -> unknown(name));
-        return database.single(session -> ledger.read(session, schedule, from, to));
+        while (true) {
+            Schedule before = schedule;
+            List<LedgerEntry> entries = database.single(session -> ledger.read(session, before, from, to));
+            schedule = get(project, name).orElseThrow(() -> unknown(name));
+            if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
+                List<LedgerEntry> all = new ArrayList<>(entries);
+                all.addAll(LedgerRows.open(schedule, from, to, now()));
+                return all;
+            }
+        }
     }
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {

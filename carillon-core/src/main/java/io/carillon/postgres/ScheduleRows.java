@@ -12,15 +12,18 @@ import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.When;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Schedules on their way into rows and back. */
 final class ScheduleRows {
     static final String COLUMNS = """
             s.project, s.id, s.name, s.version, s.kind, s.expression, s.zone, s.anchor, s.gap, s.repeat, s.starts_at, s.ends_at,
+            s.excluded::text[] AS excluded, s.max_runs, s.missed_cap, extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
             extract(epoch FROM s.jitter) AS jitter, s.queue, s.class, s.target, s.target_name, s.payload, s.codec, s.missed,
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
             s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
@@ -40,7 +43,9 @@ final class ScheduleRows {
                 Missed.of(row.text("missed")),
                 row.seconds("grace"),
                 row.seconds("catch_up"),
-                Overlap.of(row.text("overlap")));
+                new Policies.RunAll(row.integer("missed_cap"), row.seconds("missed_spread")),
+                Overlap.of(row.text("overlap")),
+                row.maybeInteger("pause_after"));
         Definition definition = new Definition(row.text("project"), row.text("name"), when(row), what, policies);
         return new Schedule(
                 new ScheduleId(row.uuid("id")),
@@ -60,7 +65,11 @@ final class ScheduleRows {
     private static When when(Row row) throws SQLException {
         DstPolicy dst = new DstPolicy(
                 DstPolicy.Gap.valueOf(upper(row.text("gap"))), DstPolicy.Repeat.valueOf(upper(row.text("repeat"))));
-        When.Bounds bounds = new When.Bounds(row.maybeInstant("starts_at"), row.maybeInstant("ends_at"));
+        When.Bounds bounds = new When.Bounds(
+                row.maybeInstant("starts_at"),
+                row.maybeInstant("ends_at"),
+                row.texts("excluded").stream().map(LocalDate::parse).collect(Collectors.toSet()),
+                row.maybeNumber("max_runs"));
         return new When(timing(row), dst, bounds, row.seconds("jitter"));
     }
 
@@ -84,7 +93,10 @@ final class ScheduleRows {
     static Definition asStored(Definition definition) {
         When when = definition.when();
         When.Bounds bounds = new When.Bounds(
-                rounded(when.bounds().from()), rounded(when.bounds().until()));
+                rounded(when.bounds().from()),
+                rounded(when.bounds().until()),
+                when.bounds().excluded(),
+                when.bounds().maxRuns());
         return new Definition(
                 definition.project(),
                 definition.name(),
@@ -120,6 +132,13 @@ final class ScheduleRows {
                 .text("repeat", lower(when.dst().repeat().name()))
                 .instant("startsAt", when.bounds().from())
                 .instant("endsAt", when.bounds().until())
+                .texts(
+                        "excluded",
+                        when.bounds().excluded().stream()
+                                .sorted()
+                                .map(LocalDate::toString)
+                                .toList())
+                .number("maxRuns", when.bounds().maxRuns())
                 .seconds("jitter", when.jitter())
                 .text("queue", what.queue())
                 .number("class", what.priority())
@@ -130,6 +149,9 @@ final class ScheduleRows {
                 .text("missed", definition.policies().missed().text())
                 .seconds("grace", definition.policies().grace())
                 .seconds("catchUp", definition.policies().catchUp())
+                .number("missedCap", definition.policies().runAll().cap())
+                .seconds("missedSpread", definition.policies().runAll().spread())
+                .number("pauseAfter", definition.policies().pauseAfter())
                 .text("overlap", definition.policies().overlap().text());
     }
 

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum Missed {
     /** The latest of them runs once, late. */
     RUN_ONCE,
-    /** All of them run, up to a cap, spread out. */
+    /** All of them run, late: the latest up to a cap, at once or spread out. */
     RUN_ALL,
     /** None of them runs. */
     SKIP;

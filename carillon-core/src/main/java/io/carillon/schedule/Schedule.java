@@ -18,10 +18,26 @@ public record Schedule(
             Instant at,
             String by,
             @Nullable String reason,
-            @Nullable Instant until) {}
+            @Nullable Instant until) {
+        public Pause {
+            if (until != null) When.checkYear("end of the pause", until);
+        }
+
+        /** The last moment of the pause: an instant at its very end runs. Null: it has no end. */
+        public @Nullable Instant last() {
+            if (until == null) return null;
+            return (until.isBefore(at) ? at : until).minusNanos(1_000);
+        }
+    }
 
     public String name() {
         return definition.name();
+    }
+
+    /** How many more ticks it may have. */
+    public long runsLeft() {
+        Long most = definition.when().bounds().maxRuns();
+        return most == null ? Long.MAX_VALUE : Math.max(0, most - progress.ticks());
     }
 
     public boolean paused() {

@@ -26,15 +26,22 @@ public record TickPlan(
     public record Tick(UUID id, Instant plannedAt, Instant dueAt, Instant startBy) {}
 
     /** A stretch of instants without runs, both ends inclusive. */
-    public record Gap(Instant from, Instant to, long count, String state, String reason) {}
+    public record Gap(Instant from, Instant to, long count, String state, String reason) {
+        /** The reason of instants on dates that the schedule excludes. */
+        public static final String EXCLUDED = "excluded date";
 
-    /** A tick that exists, was not started in time, and is now run late ({@code reason} null) or recorded as missed. */
-    public record Verdict(UUID run, @Nullable String reason) {
+        boolean excluded() {
+            return reason.equals(EXCLUDED);
+        }
+    }
+
+    /** A tick that exists, was not started in time, and is now run late, from {@code dueAt} on ({@code reason} null), or recorded as missed. */
+    public record Verdict(UUID run, Instant dueAt, @Nullable String reason) {
         public boolean runsLate() {
             return reason == null;
         }
     }
 
-    /** A tick that exists and was not started in time. */
-    public record LateTick(UUID run, Instant plannedAt) {}
+    /** A tick that exists and was not started in time; {@code letThrough}: an earlier plan said that it runs late. */
+    public record LateTick(UUID run, Instant plannedAt, boolean letThrough) {}
 }

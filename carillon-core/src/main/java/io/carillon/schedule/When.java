@@ -6,13 +6,17 @@ import io.carillon.value.Text;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** When a schedule fires: its timing, what daylight saving does to it, its bounds and its jitter. Immutable; each method returns a changed copy. */
@@ -30,11 +34,22 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         record Once(Instant at) implements Timing {}
     }
 
-    /** First and last instant that may fire, both inclusive. */
-    public record Bounds(@Nullable Instant from, @Nullable Instant until) {
-        static final Bounds NONE = new Bounds(null, null);
+    /** First and last instant that may fire, both inclusive, the dates on which none does, and how many runs there will be. */
+    public record Bounds(
+            @Nullable Instant from,
+            @Nullable Instant until,
+            Set<LocalDate> excluded,
+            @Nullable Long maxRuns) {
+        static final Bounds NONE = new Bounds(null, null, Set.of(), null);
+        private static final int MOST_EXCLUDED = 1_000;
 
         public Bounds {
+            excluded = Set.copyOf(excluded);
+            if (excluded.size() > MOST_EXCLUDED)
+                throw invalid("%d excluded dates are more than %d.".formatted(excluded.size(), MOST_EXCLUDED));
+            for (LocalDate date : excluded)
+                checkYear("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
+            if (maxRuns != null && maxRuns < 1) throw invalid("At most %d runs is none at all.".formatted(maxRuns));
             if (from != null) checkYear("start", from);
             if (until != null) checkYear("end", until);
             if (from != null && until != null && from.isAfter(until))
@@ -94,12 +109,31 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** Nothing before this instant. */
     public When from(Instant from) {
-        return new When(timing, dst, new Bounds(from, bounds.until), jitter);
+        return bounded(new Bounds(from, bounds.until, bounds.excluded, bounds.maxRuns));
     }
 
     /** Nothing after this instant; one exactly at it fires. */
     public When until(Instant until) {
-        return new When(timing, dst, new Bounds(bounds.from, until), jitter);
+        return bounded(new Bounds(bounds.from, until, bounds.excluded, bounds.maxRuns));
+    }
+
+    /** Nothing on these dates, as the calendar of the schedule's own zone has them; they replace dates named before. */
+    public When except(LocalDate... dates) {
+        return except(List.of(dates));
+    }
+
+    /** The same for a whole calendar of dates. */
+    public When except(Collection<LocalDate> dates) {
+        return bounded(new Bounds(bounds.from, bounds.until, Set.copyOf(dates), bounds.maxRuns));
+    }
+
+    /** No more runs than these; instants that were missed or excluded and got no run do not count. */
+    public When maxRuns(long runs) {
+        return bounded(new Bounds(bounds.from, bounds.until, bounds.excluded, runs));
+    }
+
+    private When bounded(Bounds bounds) {
+        return new When(timing, dst, bounds, jitter);
     }
 
     /** Spreads the due time by an offset that is stable for each schedule; the planned instant stays as it is. */
@@ -109,7 +143,43 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** The first instant strictly after the given one; empty: it never fires again. */
     public Optional<Instant> next(Instant after) {
+        Optional<Instant> at = nextAny(after);
+        while (at.isPresent() && excludes(at.get())) at = nextAny(lastOfDay(at.get()));
+        return at;
+    }
+
+    /** The same with instants on excluded dates, which the ledger knows too. */
+    public Optional<Instant> nextAny(Instant after) {
         return unbounded(floor(after)).filter(this::notOver);
+    }
+
+    /** Whether this instant lies on an excluded date. */
+    public boolean excludes(Instant at) {
+        return !bounds.excluded.isEmpty() && bounds.excluded.contains(LocalDate.ofInstant(at, zone()));
+    }
+
+    /** Not before the instant itself: where clocks go back over midnight, a date begins twice. */
+    private Instant lastOfDay(Instant at) {
+        LocalDate date = LocalDate.ofInstant(at, zone());
+        Instant last = date.plusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
+        return last.isAfter(at) ? last : at;
+    }
+
+    /** The distance of neighbours, where it is always the same; null elsewhere. */
+    @Nullable
+    Duration step() {
+        return timing instanceof Timing.Every every && every.interval().isElapsed()
+                ? every.interval()
+                        .unit()
+                        .getDuration()
+                        .multipliedBy(every.interval().amount())
+                : null;
+    }
+
+    /** The last instant that may lie at or before the given one. */
+    Instant ceiling(Instant until) {
+        Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
+        return end.isAfter(LATEST) ? LATEST : end;
     }
 
     /** What comes after this comes after the given instant and not before the start. */
@@ -141,19 +211,32 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     public Preview preview(Instant after, int count) {
         if (count < 1 || count > Preview.MAX_COUNT)
             throw invalid("A preview of %d runs is outside 1..%d.".formatted(count, Preview.MAX_COUNT));
-        Preview endless = unboundedPreview(floor(after), count);
-        return new Preview(
-                endless.description(),
-                endless.zone(),
-                endless.entries().stream()
-                        .takeWhile(entry -> notOver(entry.utc()))
-                        .toList());
+        Long most = bounds.maxRuns;
+        int wanted = most == null ? count : (int) Math.min(count, most);
+        Instant from = floor(after);
+        Preview page = unboundedPreview(from, wanted);
+        List<Preview.Entry> entries = new ArrayList<>();
+        // Each further page lies behind one more excluded date.
+        while (true) {
+            page.entries().stream()
+                    .takeWhile(entry -> notOver(entry.utc()))
+                    .filter(entry -> !excludes(entry.utc()))
+                    .forEach(entries::add);
+            int missing =
+                    wanted - (int) entries.stream().filter(Preview.Entry::runs).count();
+            if (missing == 0 || page.entries().isEmpty() || bounds.excluded.isEmpty()) break;
+            Instant last = page.entries().get(page.entries().size() - 1).utc();
+            if (!notOver(last)) break;
+            from = excludes(last) ? lastOfDay(last) : last;
+            page = unboundedPreview(from, missing);
+        }
+        return new Preview(page.description(), page.zone(), entries);
     }
 
     private Preview unboundedPreview(Instant after, int count) {
         if (timing instanceof Timing.Cron cron) return Preview.of(cron.expression(), cron.zone(), dst, after, count);
         if (timing instanceof Timing.Every every) return Preview.of(every.interval(), dst, after, count);
-        List<Preview.Entry> entries = next(after)
+        List<Preview.Entry> entries = nextAny(after)
                 .map(at -> new Preview.Entry(
                         LocalDateTime.ofInstant(at, ZoneOffset.UTC), at.atOffset(ZoneOffset.UTC), Preview.Mark.NONE))
                 .stream()
@@ -183,7 +266,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /** Years the database can keep and people write. */
-    private static void checkYear(String what, Instant at) {
+    static void checkYear(String what, Instant at) {
         if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
             throw invalid("The %s %s is outside the years 1..9999.".formatted(what, at));
     }

@@ -6,9 +6,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /** What planning reads and writes. No lock is held between the two: a plan whose schedule changed meanwhile is simply not written. */
 public interface PlanStore {
+    /** Takes or keeps the right to plan for so long, where only one node plans; false: another node has it. A holder that lost it does no harm. */
+    boolean lead(UUID node, Duration lease);
+
+    /** Gives up the right to plan, if this node has it. */
+    void stepDown(UUID node);
+
+    /** Ends pauses whose time has come, and pauses schedules due soon whose last runs all failed, as often as they allow; returns those it changed. */
+    List<Schedule> turnPauses(Duration lookAhead);
+
     /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
     DueSchedules due(Duration lookAhead, int limit);
 

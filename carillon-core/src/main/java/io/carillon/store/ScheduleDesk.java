@@ -34,6 +34,9 @@ public interface ScheduleDesk {
     /** The same with an id of the caller's: repeated, it makes one run. False: there is no such schedule. */
     boolean trigger(String project, String name, RunId run);
 
+    /** Runs for past instants without a line in the ledger; returns how many there are, and makes them only where told to. */
+    int backfill(String project, String name, Instant from, Instant to, boolean make);
+
     /** What became of each instant in a range: own rows and stretches, in order. */
     List<LedgerEntry> ledger(String project, String name, Instant from, Instant to);
 }

@@ -45,6 +45,6 @@ final class Plans {
     }
 
     static TickPlan.LateTick late(String planned) {
-        return new TickPlan.LateTick(UUID.randomUUID(), Instant.parse(planned));
+        return new TickPlan.LateTick(UUID.randomUUID(), Instant.parse(planned), false);
     }
 }

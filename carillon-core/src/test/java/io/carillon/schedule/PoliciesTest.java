@@ -21,7 +21,13 @@ class PoliciesTest {
     @Test
     void ship_one_late_run_five_minutes_of_grace_and_a_day_of_catching_up() {
         assertThat(Policies.defaults())
-                .isEqualTo(new Policies(Missed.RUN_ONCE, Duration.ofMinutes(5), Duration.ofHours(24), Overlap.ALLOW));
+                .isEqualTo(new Policies(
+                        Missed.RUN_ONCE,
+                        Duration.ofMinutes(5),
+                        Duration.ofHours(24),
+                        new Policies.RunAll(100, Duration.ZERO),
+                        Overlap.ALLOW,
+                        null));
     }
 
     @Test
@@ -30,9 +36,18 @@ class PoliciesTest {
                 .missed(Missed.SKIP)
                 .grace(Duration.ofHours(1))
                 .catchUp(Duration.ZERO)
-                .overlap(Overlap.SKIP);
+                .runAll(new Policies.RunAll(7, Duration.ofSeconds(3)))
+                .overlap(Overlap.SKIP)
+                .pauseAfter(5);
 
-        assertThat(changed).isEqualTo(new Policies(Missed.SKIP, Duration.ofHours(1), Duration.ZERO, Overlap.SKIP));
+        assertThat(changed)
+                .isEqualTo(new Policies(
+                        Missed.SKIP,
+                        Duration.ofHours(1),
+                        Duration.ZERO,
+                        new Policies.RunAll(7, Duration.ofSeconds(3)),
+                        Overlap.SKIP,
+                        5));
     }
 
     @Test
@@ -44,6 +59,15 @@ class PoliciesTest {
                 .isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> Policies.defaults().catchUp(Duration.ofSeconds(Long.MAX_VALUE))))
                 .isEqualTo(ErrorCode.INVALID_OPTION);
+    }
+
+    @Test
+    void refuse_caps_spreads_and_pauses_that_make_no_sense() {
+        assertThat(code(() -> new Policies.RunAll(0, Duration.ZERO))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> new Policies.RunAll(1_001, Duration.ZERO))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> new Policies.RunAll(1, Duration.ofSeconds(-1)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> new Policies.RunAll(1, Duration.ofHours(2)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Policies.defaults().pauseAfter(0))).isEqualTo(ErrorCode.INVALID_OPTION);
     }
 
     @Test

@@ -1,9 +1,11 @@
 package io.carillon.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -147,10 +149,133 @@ class TickPlannerTest {
                 .hasSize(1);
         assertThat(onlyLate.late())
                 .containsExactly(
-                        new TickPlan.Verdict(first.run(), "only the latest missed instant runs"),
-                        new TickPlan.Verdict(second.run(), null));
+                        new TickPlan.Verdict(first.run(), NOON, "only the latest missed instant runs"),
+                        new TickPlan.Verdict(second.run(), NOON, null));
         assertThat(onlyLate.ticks()).isEmpty();
         assertThat(onlyLate.empty()).isFalse();
+    }
+
+    @Test
+    void run_all_runs_the_latest_up_to_its_cap_and_spreads_them() {
+        Policies three = DEFAULTS.missed(Missed.RUN_ALL).runAll(new Policies.RunAll(3, Duration.ofSeconds(10)));
+        TickPlan.LateTick first = Plans.late("2026-05-04T11:52:00Z");
+        TickPlan.LateTick second = Plans.late("2026-05-04T11:53:00Z");
+
+        TickPlan plan = planner.plan(Plans.schedule(EVERY_MINUTE, three, at("11:53")), List.of(first, second), NOON);
+
+        assertThat(plan.late())
+                .containsExactly(
+                        new TickPlan.Verdict(first.run(), NOON, "only the latest 3 missed instants run"),
+                        new TickPlan.Verdict(second.run(), NOON, null));
+        assertThat(plan.ticks().subList(0, 2))
+                .extracting(TickPlan.Tick::plannedAt, TickPlan.Tick::dueAt, TickPlan.Tick::startBy)
+                .containsExactly(
+                        tuple(at("11:54"), NOON.plusSeconds(10), Instant.MAX),
+                        tuple(at("11:55"), NOON.plusSeconds(20), Instant.MAX));
+        assertThat(plan.gaps()).isEmpty();
+    }
+
+    @Test
+    void what_runs_late_already_counts_to_the_cap_and_is_left_alone() {
+        Policies two = DEFAULTS.missed(Missed.RUN_ALL).runAll(new Policies.RunAll(2, Duration.ZERO));
+        List<TickPlan.LateTick> late = List.of(
+                new TickPlan.LateTick(UUID.randomUUID(), at("11:40"), true),
+                new TickPlan.LateTick(UUID.randomUUID(), at("11:41"), true),
+                new TickPlan.LateTick(UUID.randomUUID(), at("11:42"), false));
+
+        TickPlan plan = planner.plan(Plans.schedule(EVERY_MINUTE, two, at("12:02")), late, NOON);
+
+        assertThat(plan.late())
+                .extracting(TickPlan.Verdict::run, TickPlan.Verdict::runsLate)
+                .containsExactly(
+                        tuple(late.get(0).run(), false), tuple(late.get(2).run(), true));
+    }
+
+    @Test
+    void tells_what_is_too_old_from_what_was_left_out() {
+        TickPlan plan = plan(EVERY_MINUTE, DEFAULTS.catchUp(Duration.ofHours(1)), at("10:00"), NOON);
+
+        assertThat(plan.gaps())
+                .containsExactly(
+                        new TickPlan.Gap(at("10:01"), at("10:59"), 59, "missed", "older than the catch-up window"),
+                        new TickPlan.Gap(
+                                at("11:00"), at("11:54"), 55, "missed", "only the latest missed instant runs"));
+    }
+
+    @Test
+    void an_excluded_date_gets_one_line_when_it_is_over() {
+        When hourly = When.cron("0 * * * *", "UTC").except(LocalDate.parse("2026-05-04"));
+        Instant monday = Instant.parse("2026-05-03T23:30:00Z");
+
+        TickPlan before = plan(hourly, DEFAULTS, monday, monday);
+        TickPlan during = planner.plan(Plans.after(before), List.of(), NOON);
+        TickPlan after = planner.plan(Plans.after(during), List.of(), Instant.parse("2026-05-04T23:58:30Z"));
+
+        assertThat(before.nextAt()).isEqualTo(Instant.parse("2026-05-05T00:00:00Z"));
+        assertThat(before.empty()).isTrue();
+        assertThat(during.empty()).isTrue();
+        assertThat(after.gaps())
+                .containsExactly(new TickPlan.Gap(
+                        Instant.parse("2026-05-04T00:00:00Z"),
+                        Instant.parse("2026-05-04T23:00:00Z"),
+                        24,
+                        "skipped",
+                        "excluded date"));
+        assertThat(planned(after)).containsExactly("00:00");
+    }
+
+    @Test
+    void an_excluded_date_within_an_outage_was_excluded_and_not_missed() {
+        When hourly = When.cron("0 * * * *", "UTC").except(LocalDate.parse("2026-05-03"));
+
+        TickPlan plan = plan(hourly, DEFAULTS.missed(Missed.SKIP), Instant.parse("2026-05-02T22:30:00Z"), NOON);
+
+        assertThat(plan.gaps())
+                .extracting(TickPlan.Gap::count, TickPlan.Gap::reason)
+                .containsExactly(
+                        tuple(1L, "missed instants are skipped"),
+                        tuple(24L, "excluded date"),
+                        tuple(12L, "missed instants are skipped"));
+    }
+
+    @Test
+    void makes_no_more_ticks_than_runs_were_asked_for() {
+        When three = EVERY_MINUTE.maxRuns(3);
+
+        TickPlan first = plan(three, DEFAULTS, NOON, NOON);
+        TickPlan second = planner.plan(Plans.after(first), List.of(), at("12:02"));
+        TickPlan third = planner.plan(Plans.after(second), List.of(), at("12:04"));
+
+        assertThat(planned(first)).containsExactly("12:01", "12:02");
+        assertThat(planned(second)).containsExactly("12:03");
+        assertThat(second.nextAt()).isEqualTo(Instant.MAX);
+        assertThat(third.empty()).isTrue();
+    }
+
+    @Test
+    void late_runs_count_to_the_runs_asked_for() {
+        Policies all = DEFAULTS.missed(Missed.RUN_ALL);
+
+        TickPlan plan = plan(EVERY_MINUTE.maxRuns(2), all, at("11:00"), NOON);
+
+        assertThat(planned(plan)).containsExactly("11:54", "11:55");
+        assertThat(plan.nextAt()).isEqualTo(Instant.MAX);
+    }
+
+    @Test
+    void counts_ten_years_of_seconds_without_walking_them() {
+        TickPlan plan = plan(
+                When.every(Duration.ofSeconds(1)),
+                DEFAULTS.missed(Missed.SKIP),
+                Instant.parse("2016-05-04T12:00:00Z"),
+                NOON);
+
+        assertThat(plan.gaps())
+                .singleElement()
+                .satisfies(gap -> assertThat(gap.count())
+                        .isEqualTo(Duration.between(Instant.parse("2016-05-04T12:00:00Z"), NOON)
+                                        .toSeconds()
+                                - 300));
     }
 
     @Test

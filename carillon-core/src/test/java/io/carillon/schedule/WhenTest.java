@@ -8,12 +8,14 @@ import io.carillon.value.ErrorCode;
 import io.carillon.value.Text;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +44,34 @@ class WhenTest {
 
         assertThat(once.next(NEW_YEAR)).contains(at("05:00"));
         assertThat(once.next(at("05:00"))).isEmpty();
+    }
+
+    @Test
+    void fires_on_no_excluded_date_of_its_own_zone() {
+        When hourly = When.cron("0 * * * *", "America/New_York").except(LocalDate.parse("2026-01-01"));
+
+        assertThat(hourly.next(NEW_YEAR)).contains(at("01:00"));
+        assertThat(hourly.next(at("04:00"))).contains(Instant.parse("2026-01-02T05:00:00Z"));
+        assertThat(hourly.nextAny(at("04:00"))).contains(at("05:00"));
+        assertThat(hourly.excludes(at("05:00"))).isTrue();
+        assertThat(hourly.excludes(at("04:59"))).isFalse();
+        assertThat(When.once(at("05:00")).except(LocalDate.parse("2026-01-01")).next(NEW_YEAR))
+                .isEmpty();
+    }
+
+    @Test
+    void a_preview_shows_what_fires_behind_excluded_dates_and_no_more_than_the_runs_there_are() {
+        When hourly =
+                When.cron("0 */6 * * *", "UTC").except(LocalDate.parse("2026-01-01"), LocalDate.parse("2026-01-03"));
+
+        assertThat(hourly.preview(NEW_YEAR, 6).entries())
+                .extracting(entry -> entry.utc().toString().substring(5, 13))
+                .containsExactly("01-02T00", "01-02T06", "01-02T12", "01-02T18", "01-04T00", "01-04T06");
+        assertThat(hourly.maxRuns(2).preview(NEW_YEAR, 6).entries()).hasSize(2);
+        assertThat(hourly.until(Instant.parse("2026-01-02T06:00:00Z"))
+                        .preview(NEW_YEAR, 6)
+                        .entries())
+                .hasSize(2);
     }
 
     @Test
@@ -145,6 +175,11 @@ class WhenTest {
                 () -> When.every(1, ChronoUnit.MILLIS, START),
                 () -> When.every(Long.MAX_VALUE, ChronoUnit.DAYS, START),
                 () -> When.every(1, ChronoUnit.DAYS, START.withYear(-9_999)),
+                () -> daily.maxRuns(0),
+                () -> daily.except(LocalDate.MAX),
+                () -> daily.except(Stream.iterate(LocalDate.EPOCH, date -> date.plusDays(1))
+                        .limit(1_001)
+                        .toList()),
                 () -> daily.preview(NEW_YEAR, 0),
                 () -> daily.preview(NEW_YEAR, 1_001),
                 () -> When.once(at("05:00")).preview(NEW_YEAR, 0));

@@ -156,7 +156,7 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         return Stream.iterate(
                         Optional.of(entry.from()),
                         at -> at.isPresent() && !at.get().isAfter(entry.to()),
-                        at -> at.flatMap(when::next))
+                        at -> at.flatMap(when::nextAny))
                 .flatMap(Optional::stream);
     }
 

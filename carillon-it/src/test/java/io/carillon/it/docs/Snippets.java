@@ -6,13 +6,20 @@ import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.run.RunId;
+import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
 import java.sql.Connection;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 
@@ -85,6 +92,30 @@ carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));    
 
     static void overlaps(Carillon carillon) {
 carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(Overlap.SKIP));
+    }
+
+    static void missed(Carillon carillon, Instant start, Instant end) {
+carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
+    options -> options.missed(Missed.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
+        .grace(ofMinutes(1)).catchUp(ofHours(6)));
+When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
+    .from(start).until(end)                                 // both inclusive
+    .except(LocalDate.of(2026, 12, 25), LocalDate.of(2027, 1, 1))
+    .maxRuns(250)
+    .jitter(ofMinutes(5));
+    }
+
+    static void editing(Carillon carillon, Instant from, Instant to, Instant until) {
+carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until somebody resumes it
+carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // and by whom
+carillon.schedules().resume("nightly-report");
+carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
+    options -> options.pauseAfter(5));
+RunId run = carillon.schedules().trigger("nightly-report");
+int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
+int made = carillon.schedules().backfill("nightly-report", from, to);
+List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
+Optional<Explanation> why = carillon.runs().explain(run);
     }
     // spotless:on
 }

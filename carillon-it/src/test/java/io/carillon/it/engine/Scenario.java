@@ -83,7 +83,7 @@ final class Scenario {
                 try {
                     work(engine, real, database);
                 } finally {
-                    faults.arm(Set.of("nodes.retire", "ear.close"), 1);
+                    faults.arm(Set.of("nodes.retire", "ear.close", "plans.stepDown"), 1);
                     engine.close();
                 }
             }
@@ -104,7 +104,7 @@ final class Scenario {
 
         // Everything has failed that the work above leads to; what is left is the death of this very node.
         Set<String> expected = new java.util.TreeSet<>(points);
-        expected.removeAll(Set.of("nodes.register", "nodes.retire", "ear.close"));
+        expected.removeAll(Set.of("nodes.register", "nodes.retire", "ear.close", "plans.stepDown"));
         await().atMost(Duration.ofSeconds(40))
                 .untilAsserted(() -> assertThat(faults.struck()).containsAll(expected));
         awaitEnds(database, engine);
@@ -276,6 +276,7 @@ final class Scenario {
 
     private static EngineConfig config() {
         return EngineConfig.defaults()
+                .with(EngineConfig.Planning.LEADER)
                 .with(new EngineConfig.Slots(20, 4, 50))
                 .with(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(3)))
                 .with(new EngineConfig.Pace(Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(2)));

@@ -9,7 +9,6 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.schedule.Missed;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -94,12 +93,11 @@ class BadInputTest {
                 () -> carillon.runs().list(RunFilter.all().limit(0)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().preview(HOURLY, Instant.EPOCH, 0));
         refused(ErrorCode.NOT_YET, () -> carillon.queues().limit("default", 3));
-        refused(ErrorCode.NOT_YET, () -> carillon.schedules().pause("there", "x", Instant.MAX));
-        refused(ErrorCode.NOT_YET, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", "x", Instant.MAX));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
-                ErrorCode.NOT_YET,
-                () -> carillon.schedules()
-                        .upsert("there", HOURLY, JOB, FINE, options -> options.missed(Missed.RUN_ALL)));
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.missedCap(0)));
         refused(
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.grace(Duration.ZERO)));

@@ -19,10 +19,10 @@ final class Coverage {
         List<String> faults = new ArrayList<>();
         List<Instant> instants = new ArrayList<>();
         for (Span span : promised) {
-            Optional<Instant> at = span.when.next(span.after);
+            Optional<Instant> at = span.when.nextAny(span.after);
             while (at.isPresent() && !at.get().isAfter(span.until)) {
                 instants.add(at.get());
-                at = span.when.next(at.get());
+                at = span.when.nextAny(at.get());
             }
         }
         for (Instant instant : instants) {

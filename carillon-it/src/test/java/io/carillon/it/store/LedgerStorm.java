@@ -71,7 +71,10 @@ final class LedgerStorm extends PlanningContract {
     }
 
     private static Promise promise(String name, int timing, int edition) {
-        Policies policies = Policies.defaults().missed(name.equals("rare") ? Missed.SKIP : Missed.RUN_ONCE);
+        Policies policies = Policies.defaults()
+                .missed(Map.of("rare", Missed.SKIP, "tens", Missed.RUN_ONCE, "cron", Missed.RUN_ALL)
+                        .get(name))
+                .runAll(new Policies.RunAll(5, Duration.ofSeconds(2)));
         return Promise.of(TIMINGS.get(name).get(timing))
                 .named(name)
                 .policies(policies)

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
@@ -36,7 +37,10 @@ final class LostScheduleCases extends PlanningContract {
 
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
+                entry("Backfill.INSERT", this::backfill),
                 entry("PlanRepository.WRITE", this::write),
+                entry("PlanningToken.HOLD", this::lead),
+                entry("PlanningToken.LET_GO", this::stepDown),
                 entry("ScheduleFuture.COVER", () -> changed(Duration.ofHours(1), this::pause, false)),
                 entry("ScheduleFuture.END", () -> changed(Duration.ofSeconds(25), this::pause, false)),
                 entry("ScheduleFuture.FORGET", () -> changed(Duration.ofSeconds(25), this::edit, null)),
@@ -119,6 +123,36 @@ final class LostScheduleCases extends PlanningContract {
             assertThat(bench.rows().number("SELECT count(*) FROM carillon.run_history"))
                     .isEqualTo(2);
         });
+    }
+
+    private LostAnswer lead() {
+        UUID node = node();
+        return LostAnswer.of(() -> through.plans().lead(node, SECOND), answer -> {
+            assertThat(answer).isEqualTo(true);
+            assertThat(storage().plans().lead(node(), SECOND)).isFalse();
+        });
+    }
+
+    private LostAnswer stepDown() {
+        UUID node = node();
+        storage().plans().lead(node, SECOND);
+        return LostAnswer.of(
+                () -> {
+                    through.plans().stepDown(node);
+                    return null;
+                },
+                answer -> assertThat(storage().plans().lead(node(), SECOND)).isTrue());
+    }
+
+    private LostAnswer backfill() {
+        store(PROMISE);
+        Instant from = StoreBench.NOON.minusSeconds(30);
+        return LostAnswer.of(
+                () -> through.schedules().backfill(PROJECT, "report", from, StoreBench.NOON, true), answer -> {
+                    assertThat(answer).isEqualTo(0);
+                    assertThat(bench.rows().number("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'"))
+                            .isEqualTo(4);
+                });
     }
 
     private LostAnswer trigger() {

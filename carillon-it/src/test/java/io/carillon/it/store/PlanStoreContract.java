@@ -240,7 +240,7 @@ abstract class PlanStoreContract extends PlanningContract {
         advance(Duration.ofMinutes(5));
         List<TickPlan> stale = List.of(PLANNER.plan(
                 schedule("report"),
-                List.of(new TickPlan.LateTick(started.run().value(), at(3_600))),
+                List.of(new TickPlan.LateTick(started.run().value(), at(3_600), false)),
                 bench().clock().now()));
         String before = bench().print();
 

@@ -93,7 +93,7 @@ final class PostgresBench implements StoreBench, BeforeAllCallback, AfterAllCall
     @Override
     public void clear() {
         database.clear();
-        database.execute("DELETE FROM carillon.node");
+        database.execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
         clock.at(NOON);
     }
 }

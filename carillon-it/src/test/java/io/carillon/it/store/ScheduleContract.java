@@ -16,6 +16,7 @@ import io.carillon.value.CarillonException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.UUID;
@@ -55,7 +56,9 @@ abstract class ScheduleContract extends PlanningContract {
                 When.cron("30 2 * * MON-FRI", "Europe/Paris").jitter(Duration.ofSeconds(30)),
                 When.cron("*/10 * * * * *", ZoneId.of("America/New_York"))
                         .from(at(3))
-                        .until(at(999)),
+                        .until(at(999))
+                        .except(LocalDate.parse("2026-12-25"), LocalDate.parse("2026-12-26"))
+                        .maxRuns(12),
                 When.every(Duration.ofSeconds(7)),
                 When.every(2, java.time.temporal.ChronoUnit.MONTHS, StoreBench.NOON.atZone(ZoneId.of("Asia/Kolkata"))),
                 When.once(at(77)))) {

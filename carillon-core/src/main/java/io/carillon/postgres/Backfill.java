@@ -1,0 +1,104 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Priority;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Uuid7;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds the past instants of a schedule that have no line in the ledger, and makes runs for them. */
+final class Backfill {
+    private static final int MOST_INSTANTS = 100_000;
+    private static final int MOST_RUNS = 10_000;
+
+    private static final String COVERED = """
+            SELECT planned_at AS from_at, planned_at AS to_at FROM carillon.run_history
+             WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
+            UNION ALL
+            SELECT planned_at, planned_at FROM carillon.run
+             WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
+            UNION ALL
+            SELECT from_at, to_at FROM carillon.ledger_gap WHERE schedule_id = :id AND from_at <= :to AND to_at >= :from
+             ORDER BY 1
+            """;
+
+    // Its history goes to the day on which it was asked for: that of the instant may be gone for long. It waits its
+    // turn
+    // behind the gate of its schedule, in the order of the instants, and is never skipped there.
+    private static final String INSERT = """
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+               gate_key, parked, seq, gate_at)
+            SELECT s.project, t.id, s.queue, :class, carillon.clock(), CASE WHEN s.overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
+                   t.planned_at, (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'backfill', s.target, s.target_name, s.codec, s.payload, s.policy,
+                   'overlap:' || CASE WHEN s.overlap <> 'allow' THEN s.id::text END, CASE WHEN s.overlap <> 'allow' THEN 'gate' END,
+                   CASE WHEN s.overlap <> 'allow' THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
+                   CASE WHEN s.overlap <> 'allow' THEN carillon.clock() END
+              FROM carillon.schedule s
+              CROSS JOIN unnest(:ids::uuid[], :planned::timestamptz[]) AS t(id, planned_at)
+             WHERE s.project = :project AND s.id = :id
+            ON CONFLICT DO NOTHING
+            """;
+
+    private record Covered(Instant from, Instant to) {}
+
+    private Backfill() {}
+
+    /** Under the schedule's lock nobody else makes lines for instants up to the cursor. */
+    static List<Instant> missing(Session session, Schedule schedule, Instant from, Instant to) throws SQLException {
+        Instant cursor = schedule.progress().cursor();
+        List<Instant> instants = instants(schedule, from, to.isBefore(cursor) ? to : cursor);
+        if (instants.isEmpty()) return instants;
+        List<Covered> covered = session.query(COVERED)
+                .uuid("id", schedule.id().value())
+                .instant("from", instants.get(0))
+                .instant("to", instants.get(instants.size() - 1))
+                .list(row -> new Covered(row.instant("from_at"), row.instant("to_at")));
+        List<Instant> missing = new ArrayList<>();
+        int next = 0;
+        for (Instant instant : instants) {
+            while (next < covered.size() && covered.get(next).to.isBefore(instant)) next++;
+            if (next == covered.size() || covered.get(next).from.isAfter(instant)) missing.add(instant);
+        }
+        if (missing.size() > MOST_RUNS)
+            throw tooMany(schedule, "%d runs are more than the %d".formatted(missing.size(), MOST_RUNS));
+        return missing;
+    }
+
+    private static List<Instant> instants(Schedule schedule, Instant from, Instant to) {
+        When when = schedule.definition().when();
+        List<Instant> instants = new ArrayList<>();
+        Optional<Instant> at = when.next(from.equals(Instant.MIN) ? from : from.minusNanos(1));
+        while (at.isPresent() && !at.get().isAfter(to)) {
+            if (instants.size() == MOST_INSTANTS)
+                throw tooMany(schedule, "There are more than the %d instants".formatted(MOST_INSTANTS));
+            instants.add(at.get());
+            at = when.next(at.get());
+        }
+        return instants;
+    }
+
+    static int insert(Session session, Schedule schedule, List<Instant> instants) throws SQLException {
+        if (instants.isEmpty()) return 0;
+        return session.query(INSERT)
+                .text("project", schedule.definition().project())
+                .uuid("id", schedule.id().value())
+                .number("class", Priority.BULK.number())
+                .column("ids", "uuid", instants, instant -> Uuid7.next())
+                .column("planned", "timestamptz", instants, instant -> instant)
+                .update();
+    }
+
+    private static CarillonException tooMany(Schedule schedule, String what) {
+        return new CarillonException(
+                ErrorCode.INVALID_OPTION,
+                "%s that one backfill of schedule '%s' may have. Choose a shorter range."
+                        .formatted(what, schedule.name()));
+    }
+}

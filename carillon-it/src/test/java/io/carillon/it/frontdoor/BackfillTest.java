@@ -1,0 +1,186 @@
+package io.carillon.it.frontdoor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.carillon.Carillon;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Origin;
+import io.carillon.run.Priority;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunState;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestClock;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Runs for instants before the schedule was there, and explanations of what did not run. */
+@CarillonTest(at = "2026-05-04T12:00:00Z")
+class BackfillTest {
+    record Report(String region) {}
+
+    private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
+    private static final When HOURLY = When.cron("0 * * * *", "UTC");
+    private static final Report EU = new Report("eu");
+
+    private final Queue<String> made = new ConcurrentLinkedQueue<>();
+    private final TestClock clock;
+    private final House house;
+    private Carillon carillon;
+
+    BackfillTest(TestDatabase database, TestClock clock) {
+        this.house = new House(database);
+        this.clock = clock;
+    }
+
+    @BeforeEach
+    void client() {
+        carillon = house.client(builder -> builder.handle(
+                REPORT,
+                (report, run) ->
+                        made.add(run.plannedAt().orElseThrow().toString().substring(5, 16))));
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    @Test
+    void makes_one_run_in_the_lowest_class_for_each_past_instant_without_a_line() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+
+        assertThat(carillon.schedules().previewBackfill("r", at("06:00"), at("11:59")))
+                .isEqualTo(6);
+        assertThat(carillon.runs().list(RunFilter.all())).isEmpty();
+        assertThat(carillon.schedules().backfill("r", at("06:00"), at("11:59"))).isEqualTo(6);
+
+        assertThat(carillon.runs().list(RunFilter.all())).hasSize(6).allSatisfy(run -> {
+            assertThat(run.origin()).isEqualTo(Origin.BACKFILL);
+            assertThat(run.priority()).isEqualTo(Priority.BULK);
+        });
+        tick();
+        assertThat(made).hasSize(6).contains("05-04T06:00", "05-04T11:00");
+        assertThat(carillon.schedules().ledger("r", at("00:00"), at("12:00")))
+                .hasSize(6)
+                .extracting(LedgerEntry::state)
+                .containsOnly("succeeded");
+    }
+
+    @Test
+    void repeated_it_makes_nothing_more_waiting_or_ended() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        carillon.schedules().backfill("r", at("10:00"), at("11:00"));
+
+        assertThat(carillon.schedules().backfill("r", at("09:00"), at("11:00"))).isEqualTo(1);
+        tick();
+        assertThat(carillon.schedules().backfill("r", at("09:00"), at("11:00"))).isZero();
+        assertThat(carillon.schedules().previewBackfill("r", at("09:00"), at("11:00")))
+                .isZero();
+        assertThat(made).hasSize(3);
+    }
+
+    @Test
+    void instants_of_months_ago_keep_their_line() {
+        carillon.schedules().upsert("r", When.cron("0 3 1 * *", "UTC"), REPORT, EU);
+        Instant winter = Instant.parse("2026-01-01T00:00:00Z");
+
+        assertThat(carillon.schedules().backfill("r", winter, at("12:00"))).isEqualTo(5);
+        tick();
+
+        assertThat(made).contains("01-01T03:00", "05-01T03:00");
+        assertThat(carillon.schedules().ledger("r", winter, at("12:00"))).hasSize(5);
+        assertThat(carillon.schedules().backfill("r", winter, at("12:00"))).isZero();
+    }
+
+    @Test
+    void leaves_alone_what_has_a_line_what_is_excluded_and_what_lies_ahead() {
+        carillon.schedules()
+                .upsert(
+                        "r",
+                        HOURLY.except(LocalDate.parse("2026-05-03")),
+                        REPORT,
+                        EU,
+                        options -> options.missed(Missed.SKIP));
+        clock.at(at("15:30"));
+        tick();
+        assertThat(made).isEmpty();
+
+        assertThat(carillon.schedules().backfill("r", at("12:30"), at("23:00"))).isZero();
+        assertThat(carillon.schedules().backfill("r", at("12:00").minus(Duration.ofDays(2)), at("23:00")))
+                .isEqualTo(12 + 13);
+    }
+
+    @Test
+    void a_range_that_is_too_long_is_refused_and_changes_nothing() {
+        carillon.schedules().upsert("r", When.every(Duration.ofSeconds(1)), REPORT, EU);
+
+        assertThat(code(() -> carillon.schedules().backfill("r", at("00:00"), at("12:00"))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> carillon.schedules().previewBackfill("r", Instant.MIN, Instant.MAX)))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> carillon.schedules().backfill("nobody", at("00:00"), at("12:00"))))
+                .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(carillon.schedules().backfill("r", at("12:00"), at("00:00"))).isZero();
+        assertThat(carillon.runs().list(RunFilter.all()))
+                .extracting(Run::origin)
+                .doesNotContain(Origin.BACKFILL);
+    }
+
+    @Test
+    void deleting_the_schedule_ends_what_was_not_started() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        carillon.schedules().backfill("r", at("06:00"), at("11:00"));
+
+        carillon.schedules().delete("r");
+
+        assertThat(tick()).isZero();
+        assertThat(carillon.runs().list(RunFilter.all()))
+                .hasSize(6)
+                .extracting(Run::state)
+                .containsOnly(RunState.CANCELLED);
+    }
+
+    @Test
+    void an_explanation_names_what_decides_about_a_late_tick_and_why_it_never_started() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.missed(Missed.SKIP));
+        clock.at(at("12:59"));
+        tick();
+        Run waiting = carillon.runs().list(RunFilter.all()).get(0);
+        clock.at(at("13:06"));
+
+        assertThat(carillon.runs().explain(waiting.id()).orElseThrow().summary())
+                .contains("nobody started it before 2026-05-04T13:05:00Z", "missed policy");
+        tick();
+        assertThat(carillon.runs().explain(waiting.id()).orElseThrow().summary())
+                .contains("never started", "missed", "missed instants are skipped");
+        assertThat(made).isEmpty();
+    }
+
+    private int tick() {
+        return carillon.tick(Duration.ofSeconds(20)).processed();
+    }
+
+    private static ErrorCode code(ThrowingCallable call) {
+        CarillonException refusal = catchThrowableOfType(CarillonException.class, call);
+        return refusal == null ? null : refusal.code();
+    }
+
+    private static Instant at(String time) {
+        return Instant.parse("2026-05-04T" + time + ":00Z");
+    }
+}
