@@ -59,8 +59,10 @@ class StatementPlanTest {
             Map.entry("Sweeper.EXPIRED", List.of("run_leased")),
             Map.entry("Sweeper.RELEASE", List.of("run_pkey"))));
 
+    // Without a condition, or by the lanes' index without its first column.
     private static final Pattern WHOLE_INDEX = Pattern.compile(
-            "Index (Only )?Scan using (?!run_leased)\\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)");
+            "Index (Only )?Scan using (?!run_leased)\\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)"
+                    + "|Index (Only )?Scan using run_lane on run\\b[^\\n]*\\n\\s*Index Cond: (?![^\\n]*queue)");
 
     private static final String NODE = """
             INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
