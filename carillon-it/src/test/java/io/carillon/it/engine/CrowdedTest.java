@@ -71,6 +71,9 @@ class CrowdedTest {
                             new EngineParts.NodeIdentity("node-" + i, "here", i, "test")),
                     EngineConfig.defaults()
                             .with(new EngineConfig.Slots(20, 1, 50))
+                            // Nobody finds the backlog by looking: only who is called comes in time.
+                            .with(new EngineConfig.Pace(
+                                    Duration.ofMinutes(5), Duration.ofSeconds(10), Duration.ofSeconds(10)))
                             .with(new EngineConfig.Heartbeat(Duration.ofMillis(500), Duration.ofSeconds(10))));
             engine.start();
             engines.add(engine);
