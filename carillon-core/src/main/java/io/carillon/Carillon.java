@@ -3,6 +3,7 @@ package io.carillon;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
+import io.carillon.engine.Listeners;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
@@ -12,6 +13,7 @@ import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.NewRun;
 import io.carillon.schedule.Definition;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
@@ -47,7 +49,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         this.payloads = payloads;
         this.parts = parts;
         this.config = config;
-        this.schedules = new Schedules(storage.schedules(), payloads, this::wake);
+        this.schedules = new Schedules(storage.schedules(), payloads, this::wake, this::tell);
     }
 
     /** Starts here: a pool on PostgreSQL 14 or later. Carillon creates none of its own and never closes yours. */
@@ -82,7 +84,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 storage,
                 builder.handlers.bind(builder.codec),
                 builder.dataSource::getConnection,
-                builder.listener,
+                new Listeners(builder.listener, builder.scheduleListener),
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config);
@@ -185,6 +187,12 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     public List<NodeView> nodes() {
         refuseIfClosed();
         return storage.nodes().list();
+    }
+
+    private void tell(ScheduleEvent event) {
+        Engine running = engine;
+        if (running != null) running.tell(event);
+        else parts.listeners().here().schedules().heard(event);
     }
 
     private void wake() {

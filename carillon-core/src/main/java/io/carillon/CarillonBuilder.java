@@ -11,6 +11,7 @@ import io.carillon.run.PayloadCodec;
 import io.carillon.run.ReturningHandler;
 import io.carillon.run.RunListener;
 import io.carillon.run.TransactionalHandler;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -36,6 +37,7 @@ public final class CarillonBuilder {
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     RunListener listener = RunListener.none();
+    ScheduleListener scheduleListener = ScheduleListener.none();
     String project = "default";
     String nodeName = "";
     boolean node;
@@ -153,6 +155,12 @@ public final class CarillonBuilder {
     /** Hears of attempts on this node. */
     public CarillonBuilder listener(RunListener listener) {
         this.listener = listener;
+        return this;
+    }
+
+    /** Hears of what this process does to schedules, and of instants it finds that will not run. */
+    public CarillonBuilder scheduleListener(ScheduleListener listener) {
+        this.scheduleListener = listener;
         return this;
     }
 

@@ -8,6 +8,8 @@ import io.carillon.run.Target;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.ScheduleChange;
@@ -27,11 +29,13 @@ public final class Schedules {
     private final ScheduleDesk desk;
     private final Payloads payloads;
     private final Runnable changed;
+    private final ScheduleListener told;
 
-    Schedules(ScheduleDesk desk, Payloads payloads, Runnable changed) {
+    Schedules(ScheduleDesk desk, Payloads payloads, Runnable changed, ScheduleListener told) {
         this.desk = desk;
         this.payloads = payloads;
         this.changed = changed;
+        this.told = told;
     }
 
     /** Creates the schedule, or changes the one of this name; the same definition again changes nothing. */
@@ -42,8 +46,7 @@ public final class Schedules {
     /** The same with options. */
     public <T> ScheduleChange upsert(
             String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
-        ScheduleChange change =
-                desk.upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
+        ScheduleChange change = upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
         changed.run();
         return change;
     }
@@ -64,7 +67,13 @@ public final class Schedules {
     }
 
     ScheduleChange upsert(Definition definition) {
-        return desk.upsert(definition);
+        ScheduleChange change = desk.upsert(definition);
+        String project = definition.project();
+        if (change instanceof ScheduleChange.Created) told.heard(new ScheduleEvent.Created(project, definition.name()));
+        if (change instanceof ScheduleChange.Updated updated)
+            told.heard(new ScheduleEvent.Changed(
+                    project, definition.name(), updated.schedule().version()));
+        return change;
     }
 
     public Optional<Schedule> get(String name) {
@@ -84,13 +93,16 @@ public final class Schedules {
     /** The same, with the name of whoever asked for it. With an end it resumes by itself; an instant at the very end runs. */
     public boolean pause(String name, String by, @Nullable String reason, @Nullable Instant until) {
         String why = reason == null ? null : Text.clean(reason, 1_000);
-        return desk.pause(
-                payloads.project(), checked(name), new Schedule.Pause(Instant.EPOCH, Text.clean(by, 200), why, until));
+        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, Text.clean(by, 200), why, until);
+        boolean paused = desk.pause(payloads.project(), checked(name), pause);
+        if (paused) told.heard(new ScheduleEvent.Paused(payloads.project(), name, pause.by(), why, until));
+        return paused;
     }
 
     /** Goes on with the next instant. False: it was not paused. */
     public boolean resume(String name) {
         boolean resumed = desk.resume(payloads.project(), checked(name));
+        if (resumed) told.heard(new ScheduleEvent.Resumed(payloads.project(), name));
         changed.run();
         return resumed;
     }
@@ -130,7 +142,9 @@ public final class Schedules {
 
     /** Removes it and its waiting ticks; runs that started go on. False: there was none. */
     public boolean delete(String name) {
-        return desk.delete(payloads.project(), checked(name));
+        boolean deleted = desk.delete(payloads.project(), checked(name));
+        if (deleted) told.heard(new ScheduleEvent.Deleted(payloads.project(), name));
+        return deleted;
     }
 
     private static String checked(String name) {

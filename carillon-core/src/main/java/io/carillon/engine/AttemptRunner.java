@@ -39,11 +39,13 @@ final class AttemptRunner {
         MDC.put("runId", attempt.run().toString());
         MDC.put("handler", attempt.target().name());
         log.debug(
-                "run started run={} queue={} attempt={}",
+                "run started run={} queue={} attempt={} planned={} late={}",
                 attempt.run(),
                 attempt.lane().queue(),
-                attempt.number());
-        quietly(() -> listener.started(attempt));
+                attempt.number(),
+                attempt.times().plannedAt(),
+                held.lateness());
+        listener.started(attempt);
     }
 
     /** Never throws: whatever user code does is an outcome. */
@@ -112,14 +114,6 @@ final class AttemptRunner {
             return Decider.decide(attempt, outcome, handler.retry(), ThreadLocalRandom.current());
         } catch (Throwable broken) {
             return Decider.decide(attempt, Outcome.failed(broken), handler.retry(), ThreadLocalRandom.current());
-        }
-    }
-
-    private static void quietly(Runnable listener) {
-        try {
-            listener.run();
-        } catch (Throwable failure) {
-            log.warn("a listener failed", failure);
         }
     }
 }

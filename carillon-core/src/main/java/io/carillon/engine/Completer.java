@@ -160,15 +160,6 @@ final class Completer extends Loop implements Finish {
     }
 
     private void told(Attempt attempt, Transition transition, Held held) {
-        log.debug(
-                "run ended run={} attempt={} next={}",
-                attempt.run(),
-                attempt.number(),
-                transition.getClass().getSimpleName());
-        try {
-            listener.ended(attempt, transition, held.sinceStart());
-        } catch (Throwable failure) {
-            log.warn("a listener failed", failure);
-        }
+        listener.ended(attempt, transition, held.sinceStart());
     }
 }

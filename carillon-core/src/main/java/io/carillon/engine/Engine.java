@@ -6,6 +6,7 @@ import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
 import io.carillon.run.RunId;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Signal;
@@ -43,6 +44,7 @@ public final class Engine implements AutoCloseable {
     private final Announcer announcer;
     private final Recruiter recruiter;
     private final Listener listener;
+    private final Teller teller;
 
     public Engine(EngineParts parts, EngineConfig config) {
         this.config = config;
@@ -51,10 +53,12 @@ public final class Engine implements AutoCloseable {
         DatabaseClock clock = new DatabaseClock();
         Holding holding = new Holding();
         node = new Node(new Incarnation(), holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
-        completer = new Completer(storage.runs(), holding, parts.listener());
+        teller = new Teller(parts.listeners());
+        Listeners told = teller.later();
+        completer = new Completer(storage.runs(), holding, told.runs());
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
-        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, parts.listener());
+        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, told.runs());
         // The appetite is asked by the claimer and fed by the workers, which do not exist yet: hence the small detour.
         Appetite[] appetite = new Appetite[1];
         workers = new Workers(queue, config.slots().concurrency(), held -> {
@@ -68,7 +72,7 @@ public final class Engine implements AutoCloseable {
                 storage, book, node, appetite[0], recruiter, config.pace().poll());
         completer.onWritten(claimer::wake);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
-        gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened);
+        gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
         completer.onLeft(gatekeeper::knock);
         rescuer = new Rescuer(storage.nodes(), () -> {
             claimer.lookNow();
@@ -81,7 +85,8 @@ public final class Engine implements AutoCloseable {
                 storage.plans(),
                 parts.planner(),
                 this::hintHere,
-                () -> node.crowd().stretched(plan, plan.multipliedBy(6)));
+                () -> node.crowd().stretched(plan, plan.multipliedBy(6)),
+                told.schedules());
         if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
         node.crowd().onShrunk(() -> {
             planning.wake();
@@ -108,7 +113,17 @@ public final class Engine implements AutoCloseable {
 
     private List<Loop> loops() {
         return List.of(
-                heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, gatekeeper, claimer);
+                heart,
+                rescuer,
+                completer,
+                announcer,
+                listener,
+                warden,
+                planning,
+                housekeeper,
+                gatekeeper,
+                claimer,
+                teller);
     }
 
     private NodeInfo introduce(UUID id) {
@@ -198,6 +213,11 @@ public final class Engine implements AutoCloseable {
         node.holding().all().forEach(held -> held.stop(Held.Stop.LOST, "this node was declared dead"));
     }
 
+    /** Writes it to the log and tells whoever listens. */
+    public void tell(ScheduleEvent event) {
+        teller.later().schedules().heard(event);
+    }
+
     /** The id of the current incarnation. */
     public UUID nodeId() {
         return node.id();
@@ -243,6 +263,9 @@ public final class Engine implements AutoCloseable {
         Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, listener, announcer), wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
+        // A listener that hangs is not waited for.
+        wait.until(teller::idle, Duration.ofSeconds(2));
+        Loop.end(List.of(teller), new Wait(() -> true));
         quietly("stop its workers", workers::close);
         quietly("say good-bye", heart::retire);
         log.info("node stopped node={}", node.id());

@@ -1,7 +1,6 @@
 package io.carillon.engine;
 
 import io.carillon.run.AttemptGuard;
-import io.carillon.run.RunListener;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
 import java.util.HashMap;
@@ -12,7 +11,7 @@ public record EngineParts(
         Storage storage,
         Map<String, BoundHandler> handlers,
         TransactionConnections connections,
-        RunListener listener,
+        Listeners listeners,
         TickPlanner planner,
         NodeIdentity identity) {
     public EngineParts {
@@ -23,7 +22,7 @@ public record EngineParts(
     public EngineParts guardedBy(AttemptGuard guard) {
         Map<String, BoundHandler> guarded = new HashMap<>();
         handlers.forEach((name, handler) -> guarded.put(name, handler.guardedBy(guard)));
-        return new EngineParts(storage, guarded, connections, listener, planner, identity);
+        return new EngineParts(storage, guarded, connections, listeners, planner, identity);
     }
 
     /** How this node presents itself. */

@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Lane;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.store.GateName;
 import io.carillon.store.GateStore;
 import java.time.Duration;
@@ -30,6 +31,7 @@ final class Gatekeeper extends Loop {
     private final DatabaseClock clock;
     private final Crowd crowd;
     private final Consumer<Lane> opened;
+    private final ScheduleListener told;
     private final Set<GateName> knocked = new LinkedHashSet<>();
     private volatile boolean lookNow = true;
     private Set<GateName> atWork = Set.of();
@@ -38,12 +40,13 @@ final class Gatekeeper extends Loop {
     private long nextSweep = lastLook;
     private @Nullable GateName sweptTo;
 
-    Gatekeeper(GateStore gates, DatabaseClock clock, Crowd crowd, Consumer<Lane> opened) {
+    Gatekeeper(GateStore gates, DatabaseClock clock, Crowd crowd, Consumer<Lane> opened, ScheduleListener told) {
         super("gate", true);
         this.gates = gates;
         this.clock = clock;
         this.crowd = crowd;
         this.opened = opened;
+        this.told = told;
     }
 
     /** A run came to this gate, or left it. */
@@ -150,6 +153,7 @@ final class Gatekeeper extends Loop {
         if (all.isEmpty()) return List.of();
         GateStore.Passed passed = gates.pass(new ArrayList<>(all));
         passed.lanes().forEach(opened);
+        passed.skipped().forEach(told::heard);
         return passed.busy();
     }
 }

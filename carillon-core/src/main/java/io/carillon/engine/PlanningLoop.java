@@ -1,6 +1,9 @@
 package io.carillon.engine;
 
 import io.carillon.run.Lane;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.PlanStore;
@@ -32,16 +35,23 @@ final class PlanningLoop extends Loop {
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
     private final Supplier<Duration> every;
+    private final ScheduleListener told;
     private @Nullable Supplier<UUID> candidate;
     private boolean leading;
     private boolean first = true;
 
-    PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Supplier<Duration> every) {
+    PlanningLoop(
+            PlanStore plans,
+            TickPlanner planner,
+            BiConsumer<Lane, Instant> hint,
+            Supplier<Duration> every,
+            ScheduleListener told) {
         super("plan", true);
         this.plans = plans;
         this.planner = planner;
         this.hint = hint;
         this.every = every;
+        this.told = told;
     }
 
     /** From now on it plans only while this node holds the token. To be said before the start. */
@@ -83,7 +93,9 @@ final class PlanningLoop extends Loop {
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
-        int moved = plans.turnPauses(planner.lookAhead()).size();
+        List<Schedule> turned = plans.turnPauses(planner.lookAhead());
+        turned.forEach(this::tellOfPause);
+        int moved = turned.size();
         while (open()) {
             PlanStore.DueSchedules due = plans.due(planner.lookAhead(), BATCH);
             List<TickPlan> written = due.schedules().stream()
@@ -91,8 +103,10 @@ final class PlanningLoop extends Loop {
                     .filter(plan -> !plan.empty())
                     .toList();
             if (written.isEmpty()) return moved;
-            int won = plans.write(written);
+            List<TickPlan> winners = plans.write(written);
+            int won = winners.size();
             moved += won;
+            winners.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
             written.forEach(this::announce);
             log.debug(
                     "planned schedules={} won={} ticks={}",
@@ -106,6 +120,16 @@ final class PlanningLoop extends Loop {
             if (won == 0 || (due.schedules().size() < BATCH && !behind)) return moved;
         }
         return moved;
+    }
+
+    private void tellOfPause(Schedule schedule) {
+        String project = schedule.definition().project();
+        Schedule.Pause pause = schedule.pause();
+        told.heard(
+                pause == null
+                        ? new ScheduleEvent.Resumed(project, schedule.name())
+                        : new ScheduleEvent.Paused(
+                                project, schedule.name(), pause.by(), pause.reason(), pause.until()));
     }
 
     private void announce(TickPlan plan) {

@@ -1,7 +1,6 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Ended;
@@ -19,27 +18,26 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent: for serverless functions and external crons. There is no
  * heartbeat, so each run is leased for the budget's time; what was claimed and not started goes back at once.
  */
 public final class TickDriver {
-    private static final Logger log = LoggerFactory.getLogger(TickDriver.class);
     private static final int CLAIM = 10;
     private static final int CRASH_LIMIT = 3;
 
     private final Storage storage;
     private final HandlerBook handlers;
     private final EngineParts parts;
+    private final Listeners told;
     private final DatabaseClock clock = new DatabaseClock();
 
     public TickDriver(EngineParts parts) {
         this.storage = parts.storage();
         this.handlers = new HandlerBook(parts.handlers());
         this.parts = parts;
+        this.told = parts.listeners().here();
     }
 
     /** What one tick did. */
@@ -53,7 +51,9 @@ public final class TickDriver {
         storage.nodes().sweep(CRASH_LIMIT);
         // No node registers here: what waits for want of a handler that this process has would wait for ever.
         storage.nodes().wake(handlers.names());
-        new PlanningLoop(storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1)).plan();
+        new PlanningLoop(
+                        storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), told.schedules())
+                .plan();
         Turn turn = new Turn(Uuid7.next(), budget, deadline);
         while (turn.round()) {
             // Until nothing is due, or the time is up.
@@ -66,9 +66,9 @@ public final class TickDriver {
         private final Duration lease;
         private final long deadline;
         private final RunStore runs = storage.runs();
-        private final RunListener listener = parts.listener();
         private final AttemptRunner runner;
-        private final Gatekeeper gatekeeper = new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {});
+        private final Gatekeeper gatekeeper =
+                new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {}, told.schedules());
         private final Set<String> strangers = new HashSet<>();
         private int processed;
         private int errors;
@@ -78,7 +78,7 @@ public final class TickDriver {
             this.lease = lease;
             this.deadline = deadline;
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
-            this.runner = new AttemptRunner(handlers, this, transactions, listener);
+            this.runner = new AttemptRunner(handlers, this, transactions, told.runs());
         }
 
         boolean round() {
@@ -152,11 +152,7 @@ public final class TickDriver {
         }
 
         private void told(Held held, Transition transition) {
-            try {
-                listener.ended(held.attemptValue(), transition, held.sinceStart());
-            } catch (Throwable failure) {
-                log.warn("a listener failed", failure);
-            }
+            told.runs().ended(held.attemptValue(), transition, held.sinceStart());
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.run.Lane;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import io.carillon.store.GateStore;
 import java.sql.SQLException;
@@ -102,6 +103,7 @@ final class GateRepository implements GateStore {
     public Passed pass(Collection<GateName> gates) {
         Set<Lane> lanes = new LinkedHashSet<>();
         List<GateName> busy = new ArrayList<>();
+        List<ScheduleEvent.Skipped> skipped = new ArrayList<>();
         List<GateName> counted =
                 gates.stream().filter(gate -> !OverlapGates.owns(gate)).toList();
         List<GateName> ticks = gates.stream().filter(OverlapGates::owns).toList();
@@ -117,10 +119,10 @@ final class GateRepository implements GateStore {
         }
         for (int from = 0; from < ticks.size(); from += GROUP) {
             List<GateName> group = ticks.subList(from, Math.min(ticks.size(), from + GROUP));
-            List<GateName> locked = overlaps.pass(group, lanes);
+            List<GateName> locked = overlaps.pass(group, lanes, skipped);
             group.stream().filter(gate -> !locked.contains(gate)).forEach(busy::add);
         }
-        return new Passed(List.copyOf(lanes), busy);
+        return new Passed(List.copyOf(lanes), busy, skipped);
     }
 
     static Lane lane(Row row) throws SQLException {

@@ -6,6 +6,7 @@ import io.carillon.schedule.Overlap;
 import io.carillon.schedule.OverlapDecider;
 import io.carillon.schedule.OverlapDecider.Decision;
 import io.carillon.schedule.OverlapDecider.Waiting;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -61,13 +62,16 @@ final class OverlapGates {
             SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
                    schedule_id, parent_id, NULL,\s""";
 
-    private static final String DROP =
-            """
+    private static final String DROP = """
             WITH gone AS (
               DELETE FROM carillon.run r USING unnest(:places::tid[], :reasons::text[]) AS e(place, why)
                WHERE r.ctid = e.place AND r.seq IS NOT NULL
               RETURNING r.*, e.why)
-            """ + HISTORY + "'skipped', origin, target, target_name, key, why, trace FROM gone";
+            """ + HISTORY + """
+            'skipped', origin, target, target_name, key, why, trace FROM gone
+            RETURNING project, coalesce(planned_at, due_at) AS at, reason,
+                      (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project AND s.id = run_history.schedule_id) AS name
+            """;
 
     // Whoever is through and waits for a slot or its next attempt ends here; whoever runs is told to.
     private static final String CANCEL_IDLE = """
@@ -108,21 +112,23 @@ final class OverlapGates {
         return gate.name().startsWith(PREFIX);
     }
 
-    /** Adds the lanes that have something new; returns the gates nobody else was at. */
-    List<GateName> pass(List<GateName> gates, Collection<Lane> lanes) {
-        record Done(List<GateName> locked, List<Lane> lanes, boolean cancelled) {}
+    /** Adds the lanes that have something new, and what was skipped; returns the gates nobody else was at. */
+    List<GateName> pass(List<GateName> gates, Collection<Lane> lanes, Collection<ScheduleEvent.Skipped> skipped) {
+        record Done(List<GateName> locked, List<Lane> lanes, List<ScheduleEvent.Skipped> skipped, boolean cancelled) {}
         Done done = partitions.completing(() -> database.transaction(session -> {
             List<GateName> locked = GateRepository.lock(session, gates);
-            if (locked.isEmpty()) return new Done(locked, List.of(), false);
+            if (locked.isEmpty()) return new Done(locked, List.of(), List.of(), false);
             Map<UUID, String> places = new HashMap<>();
             Map<GateName, Decision> decided = decide(session, locked, places);
             List<GateName> cancelling = locked.stream()
                     .filter(gate ->
                             decided.containsKey(gate) && decided.get(gate).cancelsEarlier())
                     .toList();
-            return new Done(locked, write(session, decided, cancelling, places), !cancelling.isEmpty());
+            List<ScheduleEvent.Skipped> dropped = drop(session, decided.values(), places);
+            return new Done(locked, write(session, decided, cancelling, places), dropped, !cancelling.isEmpty());
         }));
         lanes.addAll(done.lanes());
+        skipped.addAll(done.skipped());
         if (done.cancelled()) cancels.settle();
         return done.locked();
     }
@@ -146,27 +152,39 @@ final class OverlapGates {
         return decided;
     }
 
+    private static List<ScheduleEvent.Skipped> drop(
+            Session session, Collection<Decision> decided, Map<UUID, String> places) throws SQLException {
+        Map<UUID, String> dropped = new LinkedHashMap<>();
+        decided.forEach(decision -> dropped.putAll(decision.dropped()));
+        if (dropped.isEmpty()) return List.of();
+        return session.query(DROP)
+                .column("places", "tid", dropped.keySet(), places::get)
+                .column("reasons", "text", dropped.values(), reason -> reason)
+                .list(OverlapGates::skipped);
+    }
+
+    private static ScheduleEvent.Skipped skipped(Row row) throws SQLException {
+        String name = row.maybeText("name");
+        return new ScheduleEvent.Skipped(
+                row.text("project"),
+                name == null ? "" : name,
+                ScheduleEvent.Instants.one(row.instant("at"), row.text("reason")));
+    }
+
     private static List<Lane> write(
             Session session, Map<GateName, Decision> decided, List<GateName> cancelling, Map<UUID, String> places)
             throws SQLException {
         List<UUID> passes = new ArrayList<>();
         List<UUID> waits = new ArrayList<>();
-        Map<UUID, String> dropped = new LinkedHashMap<>();
         decided.values().forEach(decision -> {
             passes.addAll(decision.passes());
             waits.addAll(decision.waits());
-            dropped.putAll(decision.dropped());
         });
         if (!cancelling.isEmpty()) {
             GateRepository.named(session.query(CANCEL_IDLE), cancelling).update();
             GateRepository.named(session.query(CANCEL_RUNNING), cancelling).update();
             session.query(NOTIFY_CANCEL).list(row -> row);
         }
-        if (!dropped.isEmpty())
-            session.query(DROP)
-                    .column("places", "tid", dropped.keySet(), places::get)
-                    .column("reasons", "text", dropped.values(), reason -> reason)
-                    .update();
         if (!waits.isEmpty())
             session.query(KEEP_WAITING)
                     .column("places", "tid", waits, places::get)

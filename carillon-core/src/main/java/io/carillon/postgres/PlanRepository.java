@@ -9,9 +9,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -121,7 +123,7 @@ final class PlanRepository implements PlanStore {
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by)
               ON CONFLICT DO NOTHING)
-            SELECT count(*) AS moved FROM moved
+            SELECT id FROM moved
             """;
 
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
@@ -190,23 +192,24 @@ final class PlanRepository implements PlanStore {
     private static final int MOST_ROWS = 20_000;
 
     @Override
-    public int write(List<TickPlan> plans) {
-        int moved = 0;
+    public List<TickPlan> write(List<TickPlan> plans) {
+        List<TickPlan> moved = new ArrayList<>();
         int rows = 0;
         int first = 0;
         for (int i = 0; i < plans.size(); i++) {
             rows += plans.get(i).ticks().size() + plans.get(i).late().size();
             if (rows < MOST_ROWS) continue;
-            moved += writeGroup(plans.subList(first, i + 1));
+            moved.addAll(writeGroup(plans.subList(first, i + 1)));
             first = i + 1;
             rows = 0;
         }
-        return moved + writeGroup(plans.subList(first, plans.size()));
+        moved.addAll(writeGroup(plans.subList(first, plans.size())));
+        return moved;
     }
 
     /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
-    private int writeGroup(List<TickPlan> plans) {
-        if (plans.isEmpty()) return 0;
+    private List<TickPlan> writeGroup(List<TickPlan> plans) {
+        if (plans.isEmpty()) return List.of();
         try {
             return partitions.completing(() -> database.single(session -> write(session, plans)));
         } catch (StorageException failure) {
@@ -214,14 +217,16 @@ final class PlanRepository implements PlanStore {
             if (plans.size() == 1) {
                 log.error(
                         "plan refused schedule={} error={}", plans.get(0).read().id(), failure.getMessage());
-                return 0;
+                return List.of();
             }
             int half = plans.size() / 2;
-            return writeGroup(plans.subList(0, half)) + writeGroup(plans.subList(half, plans.size()));
+            List<TickPlan> moved = new ArrayList<>(writeGroup(plans.subList(0, half)));
+            moved.addAll(writeGroup(plans.subList(half, plans.size())));
+            return moved;
         }
     }
 
-    static int write(Session session, List<TickPlan> unordered) throws SQLException {
+    static List<TickPlan> write(Session session, List<TickPlan> unordered) throws SQLException {
         List<TickPlan> plans = unordered.stream()
                 .sorted(Comparator.comparing(plan -> plan.read().id().value()))
                 .toList();
@@ -243,7 +248,7 @@ final class PlanRepository implements PlanStore {
         List<TickPlan.Tick> ticks = sliced(query, "tick", plans, TickPlan::ticks);
         List<TickPlan.Verdict> late = sliced(query, "late", plans, TickPlan::late);
         List<TickPlan.Gap> gaps = sliced(query, "gap", plans, TickPlan::gaps);
-        return query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
+        Set<UUID> moved = new HashSet<>(query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
                 .column("lateReasons", "text", late, TickPlan.Verdict::reason)
                 .column("lateDue", "timestamptz", late, TickPlan.Verdict::dueAt)
                 .column("gapFroms", "timestamptz", gaps, TickPlan.Gap::from)
@@ -255,8 +260,10 @@ final class PlanRepository implements PlanStore {
                 .column("tickPlanned", "timestamptz", ticks, TickPlan.Tick::plannedAt)
                 .column("tickDue", "timestamptz", ticks, TickPlan.Tick::dueAt)
                 .column("tickStartBy", "timestamptz", ticks, TickPlan.Tick::startBy)
-                .first(row -> row.integer("moved"))
-                .orElse(0);
+                .list(row -> row.uuid("id")));
+        return plans.stream()
+                .filter(plan -> moved.contains(plan.read().id().value()))
+                .toList();
     }
 
     /** All items one after the other; which slice belongs to which plan is bound as two columns. */

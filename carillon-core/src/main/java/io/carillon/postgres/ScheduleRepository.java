@@ -160,10 +160,10 @@ final class ScheduleRepository implements ScheduleDesk {
         Instant now = now();
         while (!schedule.progress().nextAt().isAfter(now)) {
             TickPlan plan = upToNow.plan(schedule, List.of(), now);
-            int moved = partitions.completing(
+            List<TickPlan> moved = partitions.completing(
                     () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
             Optional<Schedule> again = get(seen.definition().project(), seen.name());
-            if (moved == 0 || again.isEmpty()) return;
+            if (moved.isEmpty() || again.isEmpty()) return;
             schedule = again.get();
         }
     }

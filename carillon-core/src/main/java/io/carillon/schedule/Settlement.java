@@ -85,8 +85,10 @@ final class Settlement {
             TickPlan.LateTick tick = ordered.get(i);
             boolean tooOld = tick.plannedAt().isBefore(oldest);
             boolean runs = !tooOld && ordered.size() - i <= most;
-            if (!runs) verdicts.add(new TickPlan.Verdict(tick.run(), now, tooOld ? TOO_OLD : reason()));
-            else if (!tick.letThrough()) verdicts.add(new TickPlan.Verdict(tick.run(), nextDue(), null));
+            if (!runs)
+                verdicts.add(new TickPlan.Verdict(tick.run(), tick.plannedAt(), now, tooOld ? TOO_OLD : reason()));
+            else if (!tick.letThrough())
+                verdicts.add(new TickPlan.Verdict(tick.run(), tick.plannedAt(), nextDue(), null));
         }
     }
 

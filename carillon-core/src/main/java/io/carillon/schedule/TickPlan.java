@@ -36,7 +36,11 @@ public record TickPlan(
     }
 
     /** A tick that exists, was not started in time, and is now run late, from {@code dueAt} on ({@code reason} null), or recorded as missed. */
-    public record Verdict(UUID run, Instant dueAt, @Nullable String reason) {
+    public record Verdict(
+            UUID run,
+            Instant plannedAt,
+            Instant dueAt,
+            @Nullable String reason) {
         public boolean runsLate() {
             return reason == null;
         }

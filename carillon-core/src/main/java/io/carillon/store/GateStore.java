@@ -1,6 +1,7 @@
 package io.carillon.store;
 
 import io.carillon.run.Lane;
+import io.carillon.schedule.ScheduleEvent;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -20,11 +21,12 @@ public interface GateStore {
     /** Looks at gates in the order of their names, from behind {@code after} on, for those where somebody waits and could pass. */
     Opened open(@Nullable GateName after, int limit);
 
-    /** The lanes that have something new to claim, and the gates somebody else was at: they must be asked again. */
-    record Passed(List<Lane> lanes, List<GateName> busy) {
+    /** The lanes that have something new to claim, the gates somebody else was at, which must be asked again, and what overlap policies skipped. */
+    record Passed(List<Lane> lanes, List<GateName> busy, List<ScheduleEvent.Skipped> skipped) {
         public Passed {
             lanes = List.copyOf(lanes);
             busy = List.copyOf(busy);
+            skipped = List.copyOf(skipped);
         }
     }
 

@@ -22,8 +22,8 @@ public interface PlanStore {
     /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
     DueSchedules due(Duration lookAhead, int limit);
 
-    /** Writes the plans whose schedules still stand where they were read; returns how many did. */
-    int write(List<TickPlan> plans);
+    /** Writes the plans whose schedules still stand where they were read; returns those. */
+    List<TickPlan> write(List<TickPlan> plans);
 
     /** What planning has to look at; the late ticks are by schedule. */
     record DueSchedules(Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late) {

@@ -10,6 +10,7 @@ import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.store.Ended;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -152,7 +153,12 @@ class AttemptRunnerTest {
                 new RetryRule(Retry.defaults(), List.of(java.io.IOException.class)),
                 false,
                 (attempt, context, connection) -> code.run());
-        new AttemptRunner(new HandlerBook(Map.of("test", handler)), new Finished(), transactions(), listener).run(held);
+        new AttemptRunner(
+                        new HandlerBook(Map.of("test", handler)),
+                        new Finished(),
+                        transactions(),
+                        new Listeners(listener, ScheduleListener.none()).here().runs())
+                .run(held);
         assertThat(submitted).hasSizeLessThanOrEqualTo(1);
         return submitted.isEmpty() ? null : submitted.get(0);
     }

@@ -149,8 +149,9 @@ class TickPlannerTest {
                 .hasSize(1);
         assertThat(onlyLate.late())
                 .containsExactly(
-                        new TickPlan.Verdict(first.run(), NOON, "only the latest missed instant runs"),
-                        new TickPlan.Verdict(second.run(), NOON, null));
+                        new TickPlan.Verdict(
+                                first.run(), first.plannedAt(), NOON, "only the latest missed instant runs"),
+                        new TickPlan.Verdict(second.run(), second.plannedAt(), NOON, null));
         assertThat(onlyLate.ticks()).isEmpty();
         assertThat(onlyLate.empty()).isFalse();
     }
@@ -165,8 +166,9 @@ class TickPlannerTest {
 
         assertThat(plan.late())
                 .containsExactly(
-                        new TickPlan.Verdict(first.run(), NOON, "only the latest 3 missed instants run"),
-                        new TickPlan.Verdict(second.run(), NOON, null));
+                        new TickPlan.Verdict(
+                                first.run(), first.plannedAt(), NOON, "only the latest 3 missed instants run"),
+                        new TickPlan.Verdict(second.run(), second.plannedAt(), NOON, null));
         assertThat(plan.ticks().subList(0, 2))
                 .extracting(TickPlan.Tick::plannedAt, TickPlan.Tick::dueAt, TickPlan.Tick::startBy)
                 .containsExactly(

@@ -5,14 +5,17 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
+import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import java.sql.Connection;
@@ -88,6 +91,22 @@ carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visibl
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
 carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+    }
+
+    interface Alarm { void raise(String what, long count); }
+
+    static void listeners(DataSource dataSource, Alarm alarm) {
+Carillon.on(dataSource)
+    .scheduleListener(event -> {
+        if (event instanceof ScheduleEvent.Missed missed) alarm.raise(missed.schedule(), missed.instants().count());
+    })
+    .listener(new RunListener() {
+        @Override
+        public void dead(Attempt attempt, String error) {
+            alarm.raise(attempt.target().name(), 1);
+        }
+    })
+    .start();
     }
 
     static void overlaps(Carillon carillon) {

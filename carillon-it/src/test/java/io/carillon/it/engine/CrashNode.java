@@ -6,6 +6,7 @@ import io.carillon.engine.BoundHandler;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
+import io.carillon.engine.Listeners;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;
@@ -17,7 +18,6 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunId;
-import io.carillon.run.RunListener;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
@@ -87,7 +87,7 @@ public final class CrashNode {
                         storage,
                         bound,
                         source::getConnection,
-                        RunListener.none(),
+                        Listeners.none(),
                         TickPlanner.defaults(),
                         new EngineParts.NodeIdentity(name, "here", 1, "test")),
                 EngineConfig.defaults()

@@ -7,6 +7,7 @@ import io.carillon.engine.BoundHandler;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
+import io.carillon.engine.Listeners;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;
@@ -18,7 +19,6 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunId;
-import io.carillon.run.RunListener;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
@@ -64,7 +64,7 @@ class FairnessTest {
                     () -> {
                         throw new UnsupportedOperationException();
                     },
-                    RunListener.none(),
+                    Listeners.none(),
                     TickPlanner.defaults(),
                     new EngineParts.NodeIdentity("fair", "here", 1, "test"));
             EngineConfig config = EngineConfig.defaults()

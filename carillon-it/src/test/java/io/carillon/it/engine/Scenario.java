@@ -8,6 +8,7 @@ import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
 import io.carillon.engine.EngineStatus;
+import io.carillon.engine.Listeners;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
@@ -25,6 +26,7 @@ import io.carillon.run.Target;
 import io.carillon.run.Transition;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Policies;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.Storage;
@@ -73,7 +75,7 @@ final class Scenario {
                                 FaultyStorage.around(real, faults),
                                 handlers(),
                                 source::getConnection,
-                                new Told(),
+                                new Listeners(new Told(), ScheduleListener.none()),
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
                         config());

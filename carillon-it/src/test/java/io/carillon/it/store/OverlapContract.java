@@ -3,6 +3,7 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
@@ -10,12 +11,17 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
 import io.carillon.store.Beat;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every storage makes of instants that fall due while an earlier run of their schedule has not ended. The schedule fires every ten seconds from noon. */
 abstract class OverlapContract extends PlanningContract {
@@ -232,5 +238,85 @@ abstract class OverlapContract extends PlanningContract {
         step();
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
         assertThat(past()).contains("12:00:40 skipped paused");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Overlap.class)
+    void backfilled_runs_pass_in_the_order_of_their_instants_and_none_is_lost(Overlap overlap) {
+        Attempt first = firstHeld(overlap);
+        assertThat(storage().schedules().backfill(PROJECT, "report", at(-40), at(-10), true))
+                .isEqualTo(4);
+        RunId trigger = storage().schedules().trigger(PROJECT, "report").orElseThrow();
+        List<Instant> instants = new ArrayList<>();
+        passGates();
+        if (overlap != Overlap.ALLOW)
+            assertThat(claimBackfill()).as("the first one still runs").isEmpty();
+        apply(node, first, overlap == Overlap.CANCEL_PREVIOUS ? new Transition.Cancel("newer") : complete());
+
+        for (int round = 0; round < 6; round++) {
+            passGates();
+            List<Attempt> through = claimBackfill();
+            if (overlap != Overlap.ALLOW) assertThat(through).hasSizeLessThan(2);
+            through.forEach(attempt -> {
+                instants.add(attempt.times().plannedAt());
+                apply(node, attempt, complete());
+            });
+        }
+
+        assertThat(instants).containsExactly(at(-40), at(-30), at(-20), at(-10));
+        passGates();
+        runDue(node);
+        assertThat(get(trigger).state()).isEqualTo(overlap == Overlap.SKIP ? RunState.SKIPPED : RunState.SUCCEEDED);
+        assertThat(past()).hasSize(5);
+    }
+
+    private List<Attempt> claimBackfill() {
+        return claim(node, quota(Order.MAIL, Priority.BULK, 9));
+    }
+
+    @Test
+    void triggers_wait_behind_the_ticks_before_them_and_each_runs() {
+        Attempt first = firstHeld(Overlap.QUEUE_ALL);
+        RunId early = storage().schedules().trigger(PROJECT, "report").orElseThrow();
+        step();
+        RunId late = storage().schedules().trigger(PROJECT, "report").orElseThrow();
+        apply(node, first, complete());
+
+        List<RunId> order = new ArrayList<>();
+        for (int round = 0; round < 3; round++) {
+            passGates();
+            Attempt next = claimOne(node);
+            order.add(next.run());
+            apply(node, next, complete());
+        }
+
+        assertThat(order).hasSize(3).startsWith(early).endsWith(late);
+        assertThat(past()).containsExactly("12:00:10 succeeded", "12:00:20 succeeded");
+    }
+
+    /** From ten seconds on the ticks exist when all stand still; from five minutes on nobody has planned them. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 300})
+    void late_ones_with_a_spread_come_to_the_gate_one_after_the_other(int from) {
+        node = node();
+        store(Promise.of(When.every(TEN).from(at(from)).until(at(from + 30)))
+                .policies(Policies.defaults()
+                        .overlap(Overlap.QUEUE_ALL)
+                        .grace(Duration.ofSeconds(15))
+                        .missed(Missed.RUN_ALL)
+                        .runAll(new Policies.RunAll(10, Duration.ofMinutes(1)))));
+        bench().clock().at(at(from + 50));
+        planAll();
+
+        for (int late = 0; late < 4; late++) {
+            passGates();
+            assertThat(runDue(node)).containsExactly(at(from + 10 * late));
+            advance(Duration.ofSeconds(59));
+            planAll();
+            passGates();
+            assertThat(runDue(node)).as("before its time").isEmpty();
+            advance(SECOND);
+        }
+        assertThat(past()).hasSize(4).allMatch(line -> line.endsWith("succeeded"));
     }
 }

@@ -42,7 +42,7 @@ abstract class PlanningContract extends StoreContract {
 
     /** One round of planning, as a node does it. */
     int plan() {
-        return storage().plans().write(plans(due()));
+        return storage().plans().write(plans(due())).size();
     }
 
     /** Plans until nothing is left to do. */

@@ -94,7 +94,7 @@ class PlanningTokenTest extends PlanningContract {
         plan();
         String before = bench().print();
 
-        assertThat(storage().plans().write(stale)).isZero();
+        assertThat(storage().plans().write(stale)).isEmpty();
 
         assertThat(bench().print()).isEqualTo(before);
     }

@@ -1,0 +1,53 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleListener;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who wants to hear of runs and of schedules. */
+public record Listeners(RunListener runs, ScheduleListener schedules) {
+    private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+
+    /** Nobody. */
+    public static Listeners none() {
+        return new Listeners(RunListener.none(), ScheduleListener.none());
+    }
+
+    /** The same, told on the calling thread and in the log; what they throw goes no further. */
+    public Listeners here() {
+        return new Listeners(
+                new RunListener() {
+                    @Override
+                    public void started(Attempt attempt) {
+                        quietly(() -> runs.started(attempt));
+                    }
+
+                    @Override
+                    public void ended(Attempt attempt, Transition transition, Duration took) {
+                        Journal.ended(attempt, transition);
+                        tell(attempt, transition, took);
+                    }
+                },
+                event -> {
+                    Journal.write(event);
+                    quietly(() -> schedules.heard(event));
+                });
+    }
+
+    void tell(Attempt attempt, Transition transition, Duration took) {
+        quietly(() -> runs.ended(attempt, transition, took));
+        if (transition instanceof Transition.Die die) quietly(() -> runs.dead(attempt, die.error()));
+    }
+
+    static void quietly(Runnable listener) {
+        try {
+            listener.run();
+        } catch (Throwable failure) {
+            log.warn("a listener failed", failure);
+        }
+    }
+}

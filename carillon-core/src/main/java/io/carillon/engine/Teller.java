@@ -1,0 +1,81 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleEvent;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells listeners what happened, in order, on a thread of its own: a slow one holds up nobody. What comes while too much waits is not told, and the log says
+ * how much that was; the log itself is written at once.
+ */
+final class Teller extends Loop implements RunListener {
+    private static final Logger log = LoggerFactory.getLogger(Teller.class);
+    private static final int MOST = 10_000;
+
+    private final Listeners listeners;
+    private final boolean anybody;
+    private final ConcurrentLinkedQueue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicLong untold = new AtomicLong();
+
+    Teller(Listeners listeners) {
+        super("tell", true);
+        this.listeners = listeners;
+        this.anybody = listeners.runs() != RunListener.none();
+    }
+
+    /** Listeners that put down what they hear and go on. */
+    Listeners later() {
+        return new Listeners(this, this::heard);
+    }
+
+    @Override
+    public void started(Attempt attempt) {
+        if (anybody) add(() -> Listeners.quietly(() -> listeners.runs().started(attempt)));
+    }
+
+    @Override
+    public void ended(Attempt attempt, Transition transition, Duration took) {
+        Journal.ended(attempt, transition);
+        if (anybody) add(() -> listeners.tell(attempt, transition, took));
+    }
+
+    private void heard(ScheduleEvent event) {
+        Journal.write(event);
+        add(() -> Listeners.quietly(() -> listeners.schedules().heard(event)));
+    }
+
+    private void add(Runnable one) {
+        int before = waiting.getAndIncrement();
+        if (before >= MOST) {
+            waiting.decrementAndGet();
+            untold.incrementAndGet();
+            return;
+        }
+        news.add(one);
+        if (before == 0) wake();
+    }
+
+    /** Whether everything was told. */
+    boolean idle() {
+        return waiting.get() == 0;
+    }
+
+    @Override
+    void turn() throws InterruptedException {
+        for (Runnable one = news.poll(); one != null; one = news.poll()) {
+            one.run();
+            waiting.decrementAndGet();
+        }
+        long lost = untold.getAndSet(0);
+        if (lost > 0) log.warn("listeners are too slow, they were not told everything events={}", lost);
+        sleep(1_000_000_000L);
+    }
+}
