@@ -12,6 +12,7 @@ import io.carillon.run.ReturningHandler;
 import io.carillon.run.RunListener;
 import io.carillon.run.TransactionalHandler;
 import io.carillon.schedule.When;
+import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
@@ -132,6 +133,12 @@ public final class CarillonBuilder {
         return this;
     }
 
+    /** What wakes this process when there is work: LISTEN and NOTIFY unless set. It may be changed later by {@link Carillon#wakeup(Wakeup)}. */
+    public CarillonBuilder wakeup(Wakeup wakeup) {
+        config = config.with(wakeup);
+        return this;
+    }
+
     /** All settings of the engine. */
     public CarillonBuilder config(EngineConfig config) {
         this.config = config;
@@ -174,12 +181,12 @@ public final class CarillonBuilder {
         return Carillon.of(this);
     }
 
-    /** {@link #build()}, and a node that plans and executes until it is closed. */
+    /** {@link #build()}, and a node that plans and executes until it is closed; in the mode {@code http} there is none. */
     public Carillon start() {
-        node = true;
+        node = config.wakeup().mode() != Wakeup.Mode.HTTP;
         Carillon carillon = Carillon.of(this);
         try {
-            carillon.startEngine();
+            if (node) carillon.startEngine();
             return carillon;
         } catch (RuntimeException | Error failure) {
             carillon.close();

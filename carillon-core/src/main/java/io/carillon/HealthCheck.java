@@ -55,7 +55,7 @@ final class HealthCheck {
             if (!loop.alive()) issues.add("the loop '" + name + "' has ended: restart this process");
             else if (loop.failing()) issues.add("the loop '" + name + "' fails again and again: see the log");
         });
-        if (!status.listening())
+        if (status.steppedDown())
             issues.add("LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
         if (status.skew().abs().compareTo(SKEW) > 0)
             issues.add("this machine's clock is off the database's by %s: harmless to us, but logs will disagree"

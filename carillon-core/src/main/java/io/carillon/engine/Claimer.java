@@ -38,17 +38,18 @@ final class Claimer extends Loop {
     private final Node node;
     private final Appetite appetite;
     private final Recruiter recruiter;
-    private final Duration poll;
+    private final PollPace pace;
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
+    private boolean took;
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
-    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Recruiter recruiter, Duration poll) {
+    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Recruiter recruiter, PollPace pace) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
@@ -56,7 +57,7 @@ final class Claimer extends Loop {
         this.node = node;
         this.appetite = appetite;
         this.recruiter = recruiter;
-        this.poll = poll;
+        this.pace = pace;
     }
 
     /** No more claims; what is held goes on. */
@@ -73,7 +74,7 @@ final class Claimer extends Loop {
 
     /** The longest a lost hint can cost; in a crowd somebody else looks meanwhile. */
     private Duration pause() {
-        return node.crowd().stretched(poll, poll.multipliedBy(10));
+        return node.crowd().stretched(pace.now(), pace.rarest());
     }
 
     @Override
@@ -147,6 +148,7 @@ final class Claimer extends Loop {
 
     private void take(UUID owner, List<Attempt> attempts) {
         if (attempts.isEmpty()) return;
+        took = true;
         List<Attempt> unknown = new ArrayList<>();
         List<Held> known = new ArrayList<>(attempts.size());
         for (Attempt attempt : attempts) {
@@ -162,6 +164,7 @@ final class Claimer extends Loop {
 
     private void look() {
         lookNow = false;
+        boolean timed = System.nanoTime() - lastLook >= pause().toNanos();
         // From the very beginning now and then only: behind what was just completed lie dead index entries, and wading
         // through them costs.
         boolean fromTheStart = headLow.equals(Instant.MAX) || System.nanoTime() - lastSweep >= SWEEP_NANOS;
@@ -179,6 +182,9 @@ final class Claimer extends Loop {
                 .orElse(Instant.MAX);
         if (headLow.isAfter(look.now())) headLow = look.now();
         book.seen(look.lanes());
+        boolean found = took || headLow.isBefore(look.now());
+        took = false;
+        if (found || timed) pace.looked(found);
         if (look.suspects()) trySuspect();
         if (look.full() && System.nanoTime() - lastScan > SCAN_NANOS) {
             lastScan = System.nanoTime();

@@ -15,6 +15,8 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
+import io.carillon.store.WakeTransport;
+import io.carillon.store.Wakeup;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -116,6 +118,13 @@ int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);
 List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
 Optional<Explanation> why = carillon.runs().explain(run);
+    }
+
+    static void wakeup(DataSource dataSource, WakeTransport transport, Carillon carillon) {
+Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
+Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
+Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
+carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
     }
     // spotless:on
 }
