@@ -3,6 +3,7 @@ package io.carillon;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
+import io.carillon.engine.EngineStatus;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
@@ -16,6 +17,7 @@ import io.carillon.schedule.TickPlanner;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
+import io.carillon.store.Vitals;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
@@ -24,6 +26,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -42,6 +45,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private final Schedules schedules;
     private final EngineParts parts;
     private final UnaryOperator<EngineConfig> fitted;
+    private final Schema schema;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile EngineConfig config;
     private volatile @Nullable Engine engine;
@@ -51,12 +55,14 @@ public final class Carillon implements Enqueuing, AutoCloseable {
             Payloads payloads,
             EngineParts parts,
             EngineConfig config,
-            UnaryOperator<EngineConfig> fitted) {
+            UnaryOperator<EngineConfig> fitted,
+            Schema schema) {
         this.storage = storage;
         this.payloads = payloads;
         this.parts = parts;
         this.config = config;
         this.fitted = fitted;
+        this.schema = schema;
         this.schedules = new Schedules(storage.schedules(), payloads, this::wake);
     }
 
@@ -89,7 +95,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 builder.listener,
                 planner,
                 NodeNames.identity(builder.nodeName));
-        Carillon carillon = new Carillon(storage, payloads, parts, config, fitted);
+        Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));
         // All of them are read before the first is written: one that cannot be written down changes nothing.
         List<Definition> definitions = builder.schedules.values().stream()
                 .map(define -> define.apply(carillon.schedules))
@@ -214,10 +220,29 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         return new TickResult(result.processed(), result.errors());
     }
 
+    /** How this process's node fares; empty where it has none. */
+    public Optional<EngineStatus> status() {
+        refuseIfClosed();
+        Engine running = engine;
+        return running == null ? Optional.empty() : Optional.of(running.status());
+    }
+
+    /** Figures about queues and schedules, for dashboards. */
+    public Vitals.Figures figures() {
+        refuseIfClosed();
+        return storage.vitals().figures();
+    }
+
+    /** What the database says about missed instants, stalled runs and what stands in the way. */
+    public Vitals vitals() {
+        refuseIfClosed();
+        return storage.vitals().read();
+    }
+
     /** Whether everything is all right. */
     public Health health() {
         refuseIfClosed();
-        return HealthCheck.check(storage, engine);
+        return HealthCheck.check(storage, engine, config.wakeup(), schema::validate);
     }
 
     /** The nodes that beat, and those that died within the hour. */

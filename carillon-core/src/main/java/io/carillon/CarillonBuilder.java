@@ -157,9 +157,9 @@ public final class CarillonBuilder {
         return this;
     }
 
-    /** Hears of attempts on this node. */
+    /** Hears of attempts and plans on this node; there may be several. */
     public CarillonBuilder listener(RunListener listener) {
-        this.listener = listener;
+        this.listener = RunListener.both(this.listener, listener);
         return this;
     }
 

@@ -43,7 +43,7 @@ final class AttemptRunner {
                 attempt.run(),
                 attempt.lane().queue(),
                 attempt.number());
-        quietly(() -> listener.started(attempt));
+        quietly(() -> listener.started(attempt, held.waited()));
     }
 
     /** Never throws: whatever user code does is an outcome. */

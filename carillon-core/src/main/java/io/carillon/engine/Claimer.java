@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,19 +38,27 @@ final class Claimer extends Loop {
     private final LaneBook book;
     private final Node node;
     private final Appetite appetite;
-    private final Recruiter recruiter;
-    private final PollPace pace;
+    private final Waking.Recruiter recruiter;
+    private final Waking.PollPace pace;
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
     private boolean took;
+    private final LongAdder looks = new LongAdder();
+    private final LongAdder lookNanos = new LongAdder();
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
-    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Recruiter recruiter, PollPace pace) {
+    Claimer(
+            Storage storage,
+            LaneBook book,
+            Node node,
+            Appetite appetite,
+            Waking.Recruiter recruiter,
+            Waking.PollPace pace) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
@@ -176,6 +185,8 @@ final class Claimer extends Loop {
         }
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
+        looks.increment();
+        lookNanos.add(System.nanoTime() - lastLook);
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)
@@ -190,6 +201,16 @@ final class Claimer extends Loop {
             lastScan = System.nanoTime();
             book.seen(lanes.scan());
         }
+    }
+
+    /** How often this node looked for work. */
+    long looks() {
+        return looks.sum();
+    }
+
+    /** How long that took altogether. */
+    Duration looking() {
+        return Duration.ofNanos(lookNanos.sum());
     }
 
     /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */

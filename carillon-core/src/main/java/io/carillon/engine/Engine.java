@@ -10,12 +10,14 @@ import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
+import io.carillon.store.Swept;
 import io.carillon.store.Wakeup;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,6 +33,7 @@ public final class Engine implements AutoCloseable {
     private final EngineParts.NodeIdentity identity;
     private final Node node;
     private final ReadyQueue queue = new ReadyQueue();
+    private final LongAdder ticksPlanned = new LongAdder();
     private final LaneBook book = new LaneBook();
     private final Workers workers;
     private final Completer completer;
@@ -42,7 +45,7 @@ public final class Engine implements AutoCloseable {
     private final Warden warden;
     private final Housekeeper housekeeper;
     private final Waking waking;
-    private final Recruiter recruiter;
+    private final Waking.Recruiter recruiter;
 
     public Engine(EngineParts parts, EngineConfig config) {
         this.config = config;
@@ -63,7 +66,7 @@ public final class Engine implements AutoCloseable {
         });
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         waking = new Waking(storage.wake(), clock, config);
-        recruiter = new Recruiter(node.crowd(), waking.announcer());
+        recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
         claimer = new Claimer(storage, book, node, appetite[0], recruiter, waking.pace());
         completer.onWritten(claimer::wake);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
@@ -81,6 +84,10 @@ public final class Engine implements AutoCloseable {
                 parts.planner(),
                 this::hintHere,
                 () -> node.crowd().stretched(plan, plan.multipliedBy(6)));
+        planning.onPlanned(written -> {
+            ticksPlanned.add(written.ticks().size());
+            PlanningLoop.tell(parts.listener(), written);
+        });
         if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
         node.crowd().onShrunk(() -> {
             planning.wake();
@@ -222,8 +229,23 @@ public final class Engine implements AutoCloseable {
                 waking.wakeup().mode(),
                 waking.hearing(),
                 node.clock().skew(),
-                workers.busy(),
-                node.holding().size());
+                new EngineStatus.Slots(workers.busy(), config.slots().concurrency()),
+                node.holding().all().stream()
+                        .collect(Collectors.groupingBy(
+                                held -> held.attemptValue().lane().queue(), Collectors.counting())),
+                planning.leading(),
+                counts());
+    }
+
+    private EngineStatus.Counts counts() {
+        Swept swept = rescuer.total();
+        return new EngineStatus.Counts(
+                swept.nodes(),
+                swept.released(),
+                swept.quarantined(),
+                ticksPlanned.sum(),
+                claimer.looks(),
+                claimer.looking());
     }
 
     /** Which runs this node holds. */

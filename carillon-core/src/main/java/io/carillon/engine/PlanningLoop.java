@@ -1,15 +1,19 @@
 package io.carillon.engine;
 
 import io.carillon.run.Lane;
+import io.carillon.run.RunListener;
+import io.carillon.schedule.Definition;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.PlanStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +37,8 @@ final class PlanningLoop extends Loop {
     private final BiConsumer<Lane, Instant> hint;
     private final Supplier<Duration> every;
     private @Nullable Supplier<UUID> candidate;
-    private boolean leading;
+    private volatile boolean leading;
+    private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
 
     PlanningLoop(PlanStore plans, TickPlanner planner, BiConsumer<Lane, Instant> hint, Supplier<Duration> every) {
@@ -47,6 +52,16 @@ final class PlanningLoop extends Loop {
     /** From now on it plans only while this node holds the token. To be said before the start. */
     void onlyAsLeader(Supplier<UUID> node) {
         candidate = node;
+    }
+
+    /** Told of each plan that was written. */
+    void onPlanned(Consumer<TickPlan> action) {
+        onPlanned = action;
+    }
+
+    /** Whether this node holds the token. */
+    boolean leading() {
+        return leading;
     }
 
     @Override
@@ -94,6 +109,8 @@ final class PlanningLoop extends Loop {
             int won = plans.write(written);
             moved += won;
             written.forEach(this::announce);
+            // Where another node was faster with some of them, nobody knows with which: those are not counted.
+            if (won == written.size()) written.forEach(onPlanned);
             log.debug(
                     "planned schedules={} won={} ticks={}",
                     written.size(),
@@ -106,6 +123,27 @@ final class PlanningLoop extends Loop {
             if (won == 0 || (due.schedules().size() < BATCH && !behind)) return moved;
         }
         return moved;
+    }
+
+    /** Tells a listener what a written plan says; one that fails keeps nothing from being planned. */
+    static void tell(RunListener listener, TickPlan plan) {
+        Definition definition = plan.read().definition();
+        long missed = plan.gaps().stream()
+                        .filter(gap -> gap.state().equals("missed"))
+                        .mapToLong(TickPlan.Gap::count)
+                        .sum()
+                + plan.late().stream().filter(verdict -> !verdict.runsLate()).count();
+        String policy = definition.policies().missed().name();
+        try {
+            listener.planned(
+                    definition.project(),
+                    definition.name(),
+                    policy.toLowerCase(Locale.ROOT).replace('_', '-'),
+                    plan.ticks().size(),
+                    missed);
+        } catch (Throwable failure) {
+            log.warn("a listener failed", failure);
+        }
     }
 
     private void announce(TickPlan plan) {

@@ -9,6 +9,7 @@ import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -141,5 +142,67 @@ final class Waking {
     private Duration until(Instant readyAt) {
         Duration left = Duration.between(clock.now(), readyAt);
         return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    /** In a crowd only a few hear of new work. Whoever finds more of it than it can take calls for others, who do the same: a backlog reaches all nodes in a moment. */
+    static final class Recruiter {
+        private static final long EVERY_NANOS = 1_000_000_000L;
+
+        private final Crowd crowd;
+        private final Announcer announcer;
+        private final AtomicLong last = new AtomicLong(System.nanoTime() - EVERY_NANOS);
+
+        Recruiter(Crowd crowd, Announcer announcer) {
+            this.crowd = crowd;
+            this.announcer = announcer;
+        }
+
+        /** This lane has more than this node can take now. */
+        void more(Lane lane) {
+            if (!crowd.large()) return;
+            long now = System.nanoTime();
+            long before = last.get();
+            if (now - before >= EVERY_NANOS && last.compareAndSet(before, now)) announcer.work(lane, Instant.EPOCH);
+        }
+    }
+
+    /** How long the claimer may go without a look of its own: shorter with each look that finds work, longer with each that finds none. */
+    static final class PollPace {
+        private static final double BUSY = 0.8;
+        private static final double IDLE = 1.2;
+        private static final Duration RAREST = Duration.ofSeconds(30);
+
+        private record Pace(long least, long most, double current) {}
+
+        private volatile Pace pace;
+
+        PollPace(Duration least, Duration most) {
+            pace = new Pace(least.toNanos(), most.toNanos(), least.toNanos());
+        }
+
+        /** From now on between these; the pace so far is kept as far as they allow. */
+        synchronized void between(Duration least, Duration most) {
+            pace = held(least.toNanos(), most.toNanos(), pace.current);
+        }
+
+        synchronized void looked(boolean found) {
+            pace = held(pace.least, pace.most, pace.current * (found ? BUSY : IDLE));
+        }
+
+        Duration now() {
+            return Duration.ofNanos((long) pace.current);
+        }
+
+        /** As rarely as one of a crowd may look, where others look meanwhile. */
+        Duration rarest() {
+            Duration most = Duration.ofNanos(pace.most);
+            Duration shared = most.multipliedBy(10);
+            if (shared.compareTo(RAREST) > 0) shared = RAREST;
+            return shared.compareTo(most) > 0 ? shared : most;
+        }
+
+        private static Pace held(long least, long most, double current) {
+            return new Pace(least, most, Math.min((double) most, Math.max((double) least, current)));
+        }
     }
 }

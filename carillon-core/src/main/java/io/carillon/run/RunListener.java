@@ -10,6 +10,46 @@ public interface RunListener {
     /** An attempt is over and what was decided is in the database. */
     default void ended(Attempt attempt, Transition transition, Duration took) {}
 
+    /** The same with how long the run waited since it was due: what users feel. The engine calls this one. */
+    default void started(Attempt attempt, Duration waited) {
+        started(attempt);
+    }
+
+    /** This node planned a schedule: so many ticks were born, and so many instants were recorded as missed under its policy. */
+    default void planned(String project, String schedule, String policy, int ticks, long missed) {}
+
+    /** Tells both, and the second even if the first fails. */
+    static RunListener both(RunListener first, RunListener second) {
+        return new RunListener() {
+            @Override
+            public void started(Attempt attempt, Duration waited) {
+                try {
+                    first.started(attempt, waited);
+                } finally {
+                    second.started(attempt, waited);
+                }
+            }
+
+            @Override
+            public void ended(Attempt attempt, Transition transition, Duration took) {
+                try {
+                    first.ended(attempt, transition, took);
+                } finally {
+                    second.ended(attempt, transition, took);
+                }
+            }
+
+            @Override
+            public void planned(String project, String schedule, String policy, int ticks, long missed) {
+                try {
+                    first.planned(project, schedule, policy, ticks, missed);
+                } finally {
+                    second.planned(project, schedule, policy, ticks, missed);
+                }
+            }
+        };
+    }
+
     /** Hears nothing. */
     static RunListener none() {
         return new RunListener() {};

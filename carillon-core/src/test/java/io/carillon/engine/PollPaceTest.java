@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class PollPaceTest {
     private static final Duration LEAST = Duration.ofMillis(500);
     private static final Duration MOST = Duration.ofSeconds(30);
-    private final PollPace pace = new PollPace(LEAST, MOST);
+    private final Waking.PollPace pace = new Waking.PollPace(LEAST, MOST);
 
     @Test
     void begins_as_often_as_it_may() {
@@ -45,6 +45,7 @@ class PollPaceTest {
     @Test
     void one_of_a_crowd_may_look_ten_times_more_rarely_but_not_for_minutes() {
         assertThat(pace.rarest()).isEqualTo(MOST);
-        assertThat(new PollPace(Duration.ofSeconds(1), Duration.ofSeconds(1)).rarest()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(new Waking.PollPace(Duration.ofSeconds(1), Duration.ofSeconds(1)).rarest())
+                .isEqualTo(Duration.ofSeconds(10));
     }
 }

@@ -46,7 +46,9 @@ class WakeupTest {
         refused(() -> Wakeup.named("queue", null), "'queue' needs a transport");
         refused(() -> Wakeup.named("hybrid", null), "'hybrid' needs a transport");
         refused(() -> Wakeup.named("polling", transport), "'polling' has no use for a transport");
-        refused(() -> Wakeup.named("pigeon", null), "no wake-up mode 'pigeon'. Choose one of polling, notify, queue, http, hybrid");
+        refused(
+                () -> Wakeup.named("pigeon", null),
+                "no wake-up mode 'pigeon'. Choose one of polling, notify, queue, http, hybrid");
         refused(() -> Wakeup.polling(Duration.ofSeconds(2), Duration.ofSeconds(1)), "upside down");
         refused(() -> Wakeup.polling(Duration.ZERO, Duration.ofSeconds(1)), "outside 1 ms..1 day");
     }

@@ -5,6 +5,7 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
+import io.carillon.micrometer.CarillonMeters;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
@@ -17,6 +18,7 @@ import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -125,6 +127,12 @@ Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
 Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
 carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
+    }
+
+    static void meters(DataSource dataSource, MeterRegistry registry) {
+CarillonMeters meters = new CarillonMeters(registry);
+Carillon carillon = Carillon.on(dataSource).listener(meters).start();
+meters.watch(carillon);
     }
     // spotless:on
 }

@@ -92,7 +92,7 @@ public final class House implements AutoCloseable {
     }
 
     /** Each table's rows as one number. */
-    Map<String, String> tables() {
+    public Map<String, String> tables() {
         Map<String, String> all = new LinkedHashMap<>();
         for (String table : TABLES)
             all.put(

@@ -77,7 +77,9 @@ class ListenFaultsTest {
         house.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before);
         startsWithinTheBound(node);
 
-        Awaitility.await().atMost(BACK).until(() -> !steppedDown(node) && !listener().equals(before));
+        Awaitility.await()
+                .atMost(BACK)
+                .until(() -> !steppedDown(node) && !listener().equals(before));
         assertThat(ears.get()).isLessThan(6);
     }
 
@@ -152,7 +154,8 @@ class ListenFaultsTest {
     private void startsWithinTheBound(Carillon node) {
         Carillon other = house.client(builder -> builder);
         Run run = awaitState(node, other.enqueue(JOB, new Job("x")).run(), RunState.SUCCEEDED);
-        assertThat(Duration.between(run.instants().dueAt(), run.instants().startedAt())).isLessThan(BOUND);
+        assertThat(Duration.between(run.instants().dueAt(), run.instants().startedAt()))
+                .isLessThan(BOUND);
     }
 
     private static boolean steppedDown(Carillon node) {
@@ -160,6 +163,7 @@ class ListenFaultsTest {
     }
 
     private String listener() {
-        return house.one("SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
+        return house.one(
+                "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
     }
 }

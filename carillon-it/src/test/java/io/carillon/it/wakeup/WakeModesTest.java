@@ -137,7 +137,8 @@ class WakeModesTest {
                 .map(result -> result.run())
                 .toList();
 
-        ids.forEach(id -> assertThat(awaitState(polling, id, RunState.SUCCEEDED).attempt()).isOne());
+        ids.forEach(id -> assertThat(awaitState(polling, id, RunState.SUCCEEDED).attempt())
+                .isOne());
         assertThat(living(polling)).containsExactlyInAnyOrder("notify", "polling", "queue");
     }
 
@@ -149,7 +150,8 @@ class WakeModesTest {
         RunId id = client.enqueue(JOB, new Job("x")).run();
 
         assertThat(client.runs().get(id)).isPresent();
-        Carillon node = house.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
+        Carillon node =
+                house.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
     }
 
@@ -188,8 +190,8 @@ class WakeModesTest {
     private Carillon node(Wakeup wakeup) {
         EngineConfig config = EngineConfig.defaults();
         EngineConfig.Pace pace = new EngineConfig.Pace(RARELY, config.pace().plan(), Duration.ofSeconds(2));
-        return house.node(builder ->
-                builder.config(config.with(pace)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        return house.node(
+                builder -> builder.config(config.with(pace)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
     }
 
     private static void executes(Carillon carillon) {
@@ -208,7 +210,8 @@ class WakeModesTest {
     }
 
     private boolean listening() {
-        return house.number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'")
+        return house.number(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'")
                 > 0;
     }
 
