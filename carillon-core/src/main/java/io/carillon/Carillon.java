@@ -3,6 +3,7 @@ package io.carillon;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
+import io.carillon.engine.EngineStatus;
 import io.carillon.engine.Listeners;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
@@ -18,13 +19,18 @@ import io.carillon.schedule.TickPlanner;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
+import io.carillon.store.Vitals;
+import io.carillon.store.WakeTransport;
+import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,15 +46,25 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private final Payloads payloads;
     private final Schedules schedules;
     private final EngineParts parts;
-    private final EngineConfig config;
+    private final UnaryOperator<EngineConfig> fitted;
+    private final Schema schema;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile EngineConfig config;
     private volatile @Nullable Engine engine;
 
-    private Carillon(Storage storage, Payloads payloads, EngineParts parts, EngineConfig config) {
+    private Carillon(
+            Storage storage,
+            Payloads payloads,
+            EngineParts parts,
+            EngineConfig config,
+            UnaryOperator<EngineConfig> fitted,
+            Schema schema) {
         this.storage = storage;
         this.payloads = payloads;
         this.parts = parts;
         this.config = config;
+        this.fitted = fitted;
+        this.schema = schema;
         this.schedules = new Schedules(storage.schedules(), payloads, this::wake, this::tell);
     }
 
@@ -65,16 +81,10 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     static Carillon of(CarillonBuilder builder) {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
-        EngineConfig.Slots slots = builder.config.slots();
+        boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
+        UnaryOperator<EngineConfig> fitted = config -> fitted(config, engineSource, shared);
         // Only loops need room in the pool: who just enqueues or ticks may have a connection or two.
-        int transactional = builder.node
-                ? DataSources.transactionalSlots(
-                        engineSource,
-                        builder.handlers.anyTransactional() && builder.engineDataSource == null,
-                        slots.transactional())
-                : slots.transactional();
-        EngineConfig config =
-                builder.config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
+        EngineConfig config = builder.node ? fitted.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
         TickPlanner planner = TickPlanner.defaults();
         Storage storage = new PostgresStorage(engineSource, planner);
@@ -87,7 +97,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 new Listeners(builder.listener, builder.scheduleListener),
                 planner,
                 NodeNames.identity(builder.nodeName));
-        Carillon carillon = new Carillon(storage, payloads, parts, config);
+        Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));
         // All of them are read before the first is written: one that cannot be written down changes nothing.
         List<Definition> definitions = builder.schedules.values().stream()
                 .map(define -> define.apply(carillon.schedules))
@@ -96,8 +106,15 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         return carillon;
     }
 
+    /** The same settings with as many transactional handlers as the pool has room for. */
+    private static EngineConfig fitted(EngineConfig config, DataSource source, boolean shared) {
+        EngineConfig.Slots slots = config.slots();
+        int transactional = DataSources.transactionalSlots(source, shared, slots.transactional());
+        return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
+    }
+
     void startEngine() {
-        Engine started = new Engine(parts, config);
+        Engine started = new Engine(parts, fitted.apply(config));
         started.start();
         engine = started;
     }
@@ -117,31 +134,40 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
         Engine running = engine;
-        List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null);
+        Wakeup by = config.wakeup();
         // All runs of one call share a lane, a due time and a gate.
-        if (running != null) running.announce(runs.get(0));
+        NewRun first = runs.get(0);
+        by.refuseOutOfReach(first.due());
+        List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null && by.notifies());
+        WakeTransport transport = by.transport();
+        if (running != null) running.announce(first);
+        else if (transport != null) quietly(() -> transport.carries(first.lane(), Wakeup.delay(first.due())));
         return results;
     }
 
     /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
     public Enqueuing in(Connection connection) {
         refuseIfClosed();
+        Wakeup by = config.wakeup();
         return new Enqueuing() {
             @Override
             public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
+                by.refuseOutOfReach(options.due());
                 return storage.inbox()
-                        .enqueueIn(connection, List.of(payloads.run(type, payload, options)))
+                        .enqueueIn(connection, List.of(payloads.run(type, payload, options)), by.notifies())
                         .get(0);
             }
 
             @Override
             public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
+                by.refuseOutOfReach(options.due());
                 return storage.inbox()
                         .enqueueIn(
                                 connection,
                                 values.stream()
                                         .map(value -> payloads.run(type, value, options))
-                                        .toList());
+                                        .toList(),
+                                by.notifies());
             }
         };
     }
@@ -161,6 +187,25 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         return new Queues(storage.lanes(), payloads.project(), this::wake);
     }
 
+    /** What wakes this process. */
+    public Wakeup wakeup() {
+        return config.wakeup();
+    }
+
+    /** Changes what wakes this process while it runs: with {@code http} its node stops in order, with any other mode it has one from now on. No data changes. */
+    public synchronized void wakeup(Wakeup wakeup) {
+        refuseIfClosed();
+        Engine running = engine;
+        boolean ticked = wakeup.mode() == Wakeup.Mode.HTTP;
+        config = config.with(wakeup);
+        if (running == null) {
+            if (!ticked) startEngine();
+        } else if (ticked) {
+            engine = null;
+            running.close();
+        } else running.wakeBy(wakeup);
+    }
+
     /** Plans, claims and executes on this thread until nothing is due or the budget is spent; for serverless functions and external crons. */
     public TickResult tick(Duration budget) {
         return tick(budget, attempt -> {});
@@ -177,10 +222,29 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         return new TickResult(result.processed(), result.errors());
     }
 
+    /** How this process's node fares; empty where it has none. */
+    public Optional<EngineStatus> status() {
+        refuseIfClosed();
+        Engine running = engine;
+        return running == null ? Optional.empty() : Optional.of(running.status());
+    }
+
+    /** Figures about queues and schedules, for dashboards. */
+    public Vitals.Figures figures() {
+        refuseIfClosed();
+        return storage.vitals().figures();
+    }
+
+    /** What the database says about missed instants, stalled runs and what stands in the way. */
+    public Vitals vitals() {
+        refuseIfClosed();
+        return storage.vitals().read();
+    }
+
     /** Whether everything is all right. */
     public Health health() {
         refuseIfClosed();
-        return HealthCheck.check(storage, engine);
+        return HealthCheck.check(storage, engine, config.wakeup(), schema::validate);
     }
 
     /** The nodes that beat, and those that died within the hour. */
@@ -198,14 +262,14 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private void wake() {
         Engine running = engine;
         if (running != null) running.announcePlans();
-        else quietly(() -> storage.wake().send(List.of(new Signal.Look())));
+        else if (config.wakeup().notifies()) quietly(() -> storage.wake().send(List.of(new Signal.Look())));
     }
 
     /** What a hint speaks of is committed already: one that cannot be sent costs a poll, and must not look like a failure of what was done. */
     private static void quietly(Runnable hint) {
         try {
             hint.run();
-        } catch (CarillonException unsent) {
+        } catch (RuntimeException unsent) {
             log.warn("a hint could not be sent, polling will find the work", unsent);
         }
     }
@@ -217,7 +281,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     /** Stops claiming, waits for what runs (30 s unless set otherwise), hands the rest back and says good-bye. Closing twice is fine. */
     @Override
-    public void close() {
+    public synchronized void close() {
         if (!closed.compareAndSet(false, true)) return;
         Engine running = engine;
         if (running != null) running.close();

@@ -13,6 +13,7 @@ import io.carillon.run.RunListener;
 import io.carillon.run.TransactionalHandler;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
+import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
@@ -134,6 +135,12 @@ public final class CarillonBuilder {
         return this;
     }
 
+    /** What wakes this process when there is work: LISTEN and NOTIFY unless set. It may be changed later by {@link Carillon#wakeup(Wakeup)}. */
+    public CarillonBuilder wakeup(Wakeup wakeup) {
+        config = config.with(wakeup);
+        return this;
+    }
+
     /** All settings of the engine. */
     public CarillonBuilder config(EngineConfig config) {
         this.config = config;
@@ -152,9 +159,9 @@ public final class CarillonBuilder {
         return this;
     }
 
-    /** Hears of attempts on this node. */
+    /** Hears of attempts and plans on this node; there may be several. */
     public CarillonBuilder listener(RunListener listener) {
-        this.listener = listener;
+        this.listener = this.listener == RunListener.none() ? listener : RunListener.both(this.listener, listener);
         return this;
     }
 
@@ -182,12 +189,12 @@ public final class CarillonBuilder {
         return Carillon.of(this);
     }
 
-    /** {@link #build()}, and a node that plans and executes until it is closed. */
+    /** {@link #build()}, and a node that plans and executes until it is closed; in the mode {@code http} there is none. */
     public Carillon start() {
-        node = true;
+        node = config.wakeup().mode() != Wakeup.Mode.HTTP;
         Carillon carillon = Carillon.of(this);
         try {
-            carillon.startEngine();
+            if (node) carillon.startEngine();
             return carillon;
         } catch (RuntimeException | Error failure) {
             carillon.close();

@@ -4,6 +4,9 @@ import io.carillon.engine.Engine;
 import io.carillon.engine.EngineStatus;
 import io.carillon.store.NodeView;
 import io.carillon.store.Storage;
+import io.carillon.store.Vitals;
+import io.carillon.store.Wakeup;
+import io.carillon.value.CarillonException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -14,30 +17,84 @@ import org.jspecify.annotations.Nullable;
 final class HealthCheck {
     private static final Duration SKEW = Duration.ofMinutes(1);
     private static final Duration SILENT = Duration.ofMinutes(1);
+    private static final Duration OVERDUE = Duration.ofMinutes(5);
+    private static final Duration OLD_TRANSACTION = Duration.ofMinutes(5);
+    private static final Duration SLOW_POOL = Duration.ofSeconds(1);
+    private static final int MISSED = 10;
+    private static final int STALLED = 5;
+
+    private final List<String> issues = new ArrayList<>();
 
     private HealthCheck() {}
 
-    static Health check(Storage storage, @Nullable Engine engine) {
-        List<String> issues = new ArrayList<>();
-        if (engine != null) engine(engine.status(), issues);
+    /** {@code schema} throws what is wrong with the tables. */
+    static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Runnable schema) {
+        HealthCheck check = new HealthCheck();
+        if (engine != null) check.engine(engine.status());
         try {
-            nodes(
-                    storage.nodes().list().stream().filter(NodeView::alive).toList(),
-                    storage.lanes().look(Instant.MIN).now(),
-                    issues);
-            storage.runDesk()
-                    .strangers()
-                    .forEach((handler, count) -> issues.add(
-                            "%d runs wait for a handler named '%s', which no living node has: deploy it, or cancel them"
-                                    .formatted(count, handler)));
+            Vitals vitals = storage.vitals().read();
+            check.vitals(vitals);
+            // Where ticks do the work there may be no node at all.
+            if (wakeup.mode() != Wakeup.Mode.HTTP) check.nodes(living(storage), vitals.now());
+            check.strangers(storage);
+            check.schema(schema);
         } catch (RuntimeException unreachable) {
-            issues.add("the database does not answer: " + unreachable.getMessage());
+            check.issues.add("the database does not answer: " + unreachable.getMessage());
         }
-        return new Health(issues.isEmpty(), issues);
+        return new Health(check.issues.isEmpty(), check.issues);
+    }
+
+    private void engine(EngineStatus status) {
+        status.loops().forEach((name, loop) -> {
+            if (!loop.alive()) issues.add("the loop '" + name + "' has ended: restart this process");
+            else if (loop.failing()) issues.add("the loop '" + name + "' fails again and again: see the log");
+        });
+        if (status.steppedDown())
+            issues.add("LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
+        if (status.skew().abs().compareTo(SKEW) > 0)
+            issues.add("this machine's clock is off the database's by %s: harmless to us, but logs will disagree"
+                    .formatted(status.skew()));
+    }
+
+    private void vitals(Vitals vitals) {
+        if (vitals.oldestDueAge().compareTo(OVERDUE) > 0)
+            issues.add(
+                    "the run that waits longest could have started %d s ago: add nodes or slots, or see what holds them"
+                            .formatted(vitals.oldestDueAge().toSeconds()));
+        if (vitals.missed() > MISSED)
+            issues.add("%d planned instants were missed within the hour: the ledger of their schedules says which"
+                    .formatted(vitals.missed()));
+        vitals.missing()
+                .forEach((schedule, count) -> issues.add(
+                        "schedule '%s' misses its instants again and again, %d within the hour: add nodes, or let it run more rarely"
+                                .formatted(schedule, count)));
+        if (vitals.stalled() > STALLED)
+            issues.add("%d runs are held by nobody alive: a node, or a tick, must sweep them up"
+                    .formatted(vitals.stalled()));
+        if (vitals.borrowed().compareTo(SLOW_POOL) > 0)
+            issues.add(
+                    "the pool took %d ms to lend a connection: enlarge it, or give the engine its own with engineDataSource(…)"
+                            .formatted(vitals.borrowed().toMillis()));
+        Vitals.OldTransaction old = vitals.oldTransaction();
+        if (old != null && old.age().compareTo(OLD_TRANSACTION) > 0)
+            issues.add(
+                    "a transaction is open for %d s and keeps vacuum from its work: pid %d, user '%s', application '%s', %s, last statement '%s'. End it, or SELECT pg_terminate_backend(%d)"
+                            .formatted(
+                                    old.age().toSeconds(),
+                                    old.pid(),
+                                    old.user(),
+                                    old.application(),
+                                    old.state(),
+                                    old.query(),
+                                    old.pid()));
+    }
+
+    private static List<NodeView> living(Storage storage) {
+        return storage.nodes().list().stream().filter(NodeView::alive).toList();
     }
 
     /** A node that died alone has nobody who declares it dead: its row says that it lives. */
-    private static void nodes(List<NodeView> living, Instant now, List<String> issues) {
+    private void nodes(List<NodeView> living, Instant now) {
         List<NodeView> silent = living.stream()
                 .filter(node -> node.beatAt().plus(SILENT).isBefore(now))
                 .toList();
@@ -50,15 +107,19 @@ final class HealthCheck {
         if (silent.size() == living.size()) issues.add("no node is alive: nothing is executed until one starts");
     }
 
-    private static void engine(EngineStatus status, List<String> issues) {
-        status.loops().forEach((name, loop) -> {
-            if (!loop.alive()) issues.add("the loop '" + name + "' has ended: restart this process");
-            else if (loop.failing()) issues.add("the loop '" + name + "' fails again and again: see the log");
-        });
-        if (!status.listening())
-            issues.add("LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
-        if (status.skew().abs().compareTo(SKEW) > 0)
-            issues.add("this machine's clock is off the database's by %s: harmless to us, but logs will disagree"
-                    .formatted(status.skew()));
+    private void strangers(Storage storage) {
+        storage.runDesk()
+                .strangers()
+                .forEach((handler, count) -> issues.add(
+                        "%d runs wait for a handler named '%s', which no living node has: deploy it, or cancel them"
+                                .formatted(count, handler)));
+    }
+
+    private void schema(Runnable validate) {
+        try {
+            validate.run();
+        } catch (CarillonException wrong) {
+            issues.add("the tables do not fit this version: " + wrong.getMessage());
+        }
     }
 }

@@ -2,13 +2,13 @@ package io.carillon.engine;
 
 import io.carillon.run.Lane;
 import io.carillon.store.Signal;
-import io.carillon.store.WakeChannel;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 
 /**
  * Tells other nodes of new work after it committed, coalesced: the first signal goes out at once, then one message for all that gathered in 5 ms. NOTIFY in
@@ -17,13 +17,13 @@ import java.util.concurrent.ThreadLocalRandom;
 final class Announcer extends Loop {
     private static final long GATHER_NANOS = 5_000_000L;
 
-    private final WakeChannel channel;
+    private final Consumer<List<Signal>> send;
     private final Map<Lane, Instant> work = new LinkedHashMap<>();
     private final List<Signal> others = new ArrayList<>();
 
-    Announcer(WakeChannel channel) {
+    Announcer(Consumer<List<Signal>> send) {
         super("announce", true);
-        this.channel = channel;
+        this.send = send;
     }
 
     /** A lane has a run ready at this instant; {@link Instant#EPOCH} means now. */
@@ -57,7 +57,7 @@ final class Announcer extends Loop {
             sleep(10_000_000_000L);
             return;
         }
-        channel.send(signals);
+        send.accept(signals);
         sleep(GATHER_NANOS);
     }
 }

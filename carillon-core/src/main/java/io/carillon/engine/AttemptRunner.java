@@ -45,7 +45,7 @@ final class AttemptRunner {
                 attempt.number(),
                 attempt.times().plannedAt(),
                 held.lateness());
-        listener.started(attempt);
+        listener.started(attempt, held.waited());
     }
 
     /** Never throws: whatever user code does is an outcome. */

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,18 +38,27 @@ final class Claimer extends Loop {
     private final LaneBook book;
     private final Node node;
     private final Appetite appetite;
-    private final Recruiter recruiter;
-    private final Duration poll;
+    private final Waking.Recruiter recruiter;
+    private final Waking.PollPace pace;
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
+    private boolean took;
+    private final LongAdder looks = new LongAdder();
+    private final LongAdder lookNanos = new LongAdder();
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
-    Claimer(Storage storage, LaneBook book, Node node, Appetite appetite, Recruiter recruiter, Duration poll) {
+    Claimer(
+            Storage storage,
+            LaneBook book,
+            Node node,
+            Appetite appetite,
+            Waking.Recruiter recruiter,
+            Waking.PollPace pace) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
@@ -56,7 +66,7 @@ final class Claimer extends Loop {
         this.node = node;
         this.appetite = appetite;
         this.recruiter = recruiter;
-        this.poll = poll;
+        this.pace = pace;
     }
 
     /** No more claims; what is held goes on. */
@@ -73,7 +83,7 @@ final class Claimer extends Loop {
 
     /** The longest a lost hint can cost; in a crowd somebody else looks meanwhile. */
     private Duration pause() {
-        return node.crowd().stretched(poll, poll.multipliedBy(10));
+        return node.crowd().stretched(pace.now(), pace.rarest());
     }
 
     @Override
@@ -147,6 +157,7 @@ final class Claimer extends Loop {
 
     private void take(UUID owner, List<Attempt> attempts) {
         if (attempts.isEmpty()) return;
+        took = true;
         List<Attempt> unknown = new ArrayList<>();
         List<Held> known = new ArrayList<>(attempts.size());
         for (Attempt attempt : attempts) {
@@ -162,6 +173,7 @@ final class Claimer extends Loop {
 
     private void look() {
         lookNow = false;
+        boolean timed = System.nanoTime() - lastLook >= pause().toNanos();
         // From the very beginning now and then only: behind what was just completed lie dead index entries, and wading
         // through them costs.
         boolean fromTheStart = headLow.equals(Instant.MAX) || System.nanoTime() - lastSweep >= SWEEP_NANOS;
@@ -173,17 +185,32 @@ final class Claimer extends Loop {
         }
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
+        looks.increment();
+        lookNanos.add(System.nanoTime() - lastLook);
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);
         if (headLow.isAfter(look.now())) headLow = look.now();
         book.seen(look.lanes());
+        boolean found = took || headLow.isBefore(look.now());
+        took = false;
+        if (found || timed) pace.looked(found);
         if (look.suspects()) trySuspect();
         if (look.full() && System.nanoTime() - lastScan > SCAN_NANOS) {
             lastScan = System.nanoTime();
             book.seen(lanes.scan());
         }
+    }
+
+    /** How often this node looked for work. */
+    long looks() {
+        return looks.sum();
+    }
+
+    /** How long that took altogether. */
+    Duration looking() {
+        return Duration.ofNanos(lookNanos.sum());
     }
 
     /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */

@@ -11,14 +11,17 @@ import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
-import io.carillon.value.Uuid7;
+import io.carillon.store.Swept;
+import io.carillon.store.Wakeup;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +34,7 @@ public final class Engine implements AutoCloseable {
     private final EngineParts.NodeIdentity identity;
     private final Node node;
     private final ReadyQueue queue = new ReadyQueue();
+    private final LongAdder ticksPlanned = new LongAdder();
     private final LaneBook book = new LaneBook();
     private final Workers workers;
     private final Completer completer;
@@ -41,9 +45,8 @@ public final class Engine implements AutoCloseable {
     private final PlanningLoop planning;
     private final Warden warden;
     private final Housekeeper housekeeper;
-    private final Announcer announcer;
-    private final Recruiter recruiter;
-    private final Listener listener;
+    private final Waking waking;
+    private final Waking.Recruiter recruiter;
     private final Teller teller;
 
     public Engine(EngineParts parts, EngineConfig config) {
@@ -66,10 +69,9 @@ public final class Engine implements AutoCloseable {
             runner.run(held);
         });
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
-        announcer = new Announcer(storage.wake());
-        recruiter = new Recruiter(node.crowd(), announcer);
-        claimer = new Claimer(
-                storage, book, node, appetite[0], recruiter, config.pace().poll());
+        waking = new Waking(storage.wake(), clock, config);
+        recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
+        claimer = new Claimer(storage, book, node, appetite[0], recruiter, waking.pace());
         completer.onWritten(claimer::wake);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
@@ -87,6 +89,10 @@ public final class Engine implements AutoCloseable {
                 this::hintHere,
                 () -> node.crowd().stretched(plan, plan.multipliedBy(6)),
                 told.schedules());
+        planning.onPlanned(written -> {
+            ticksPlanned.add(written.ticks().size());
+            PlanningLoop.tell(told.runs(), written);
+        });
         if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
         node.crowd().onShrunk(() -> {
             planning.wake();
@@ -94,36 +100,36 @@ public final class Engine implements AutoCloseable {
         });
         warden = new Warden(storage.runs(), holding, runner, workers);
         housekeeper = new Housekeeper(storage.housekeeping(), config.retention());
-        listener = new Listener(
-                storage.wake(), this::react, announcer, Uuid7.next().toString(), claimer::lookNow);
     }
 
     /** Starts the loops; the node is registered and partitions exist when it returns. */
     public void start() {
         housekeeper.prepare();
         heart.register();
-        loops().forEach(Loop::start);
+        lasting().forEach(Loop::start);
+        waking.start(new Waking.Ears(this::react, lane -> hintHere(lane, Instant.EPOCH), claimer::lookNow));
         log.info(
-                "node started node={} name={} handlers={} slots={}",
+                "node started node={} name={} handlers={} slots={} wakeup={}",
                 node.id(),
                 identity.name(),
                 node.handlers().names().size(),
-                config.slots().concurrency());
+                config.slots().concurrency(),
+                waking.wakeup().mode().text());
     }
 
-    private List<Loop> loops() {
-        return List.of(
-                heart,
-                rescuer,
-                completer,
-                announcer,
-                listener,
-                warden,
-                planning,
-                housekeeper,
-                gatekeeper,
-                claimer,
-                teller);
+    /** Those that live as long as the node; what wakes it may change. */
+    private List<Loop> lasting() {
+        return List.of(heart, rescuer, completer, warden, planning, housekeeper, gatekeeper, claimer, teller);
+    }
+
+    private Stream<Loop> loops() {
+        return Stream.concat(lasting().stream(), waking.loops().stream());
+    }
+
+    /** Changes what wakes this node while it runs; {@link Wakeup.Mode#HTTP} has no node, so close it for that. */
+    public void wakeBy(Wakeup wakeup) {
+        waking.use(wakeup);
+        heart.register();
     }
 
     private NodeInfo introduce(UUID id) {
@@ -135,7 +141,7 @@ public final class Engine implements AutoCloseable {
                 identity.version(),
                 node.handlers().names(),
                 config.slots().concurrency(),
-                "notify");
+                waking.wakeup().mode().text());
     }
 
     private void dispatch(List<Held> claimed) {
@@ -161,7 +167,7 @@ public final class Engine implements AutoCloseable {
 
     private void tell(Lane lane, Instant readyAt) {
         hintHere(lane, readyAt);
-        announcer.work(lane, readyAt);
+        waking.announcer().work(lane, readyAt);
     }
 
     /** Runs of this lane came through a gate. */
@@ -180,7 +186,7 @@ public final class Engine implements AutoCloseable {
         planning.wake();
         claimer.lookNow();
         gatekeeper.lookNow();
-        announcer.signal(new Signal.Look());
+        waking.announcer().signal(new Signal.Look());
     }
 
     private void hintHere(Lane lane, Instant readyAt) {
@@ -225,17 +231,31 @@ public final class Engine implements AutoCloseable {
 
     /** How the loops fare. */
     public EngineStatus status() {
-        Map<String, EngineStatus.LoopStatus> loops = loops().stream()
-                .collect(Collectors.toMap(
-                        Loop::name,
-                        loop -> new EngineStatus.LoopStatus(
-                                loop.alive(), loop.failing(), loop.turns(), loop.failures())));
+        Map<String, EngineStatus.LoopStatus> loops = loops().collect(Collectors.toMap(
+                Loop::name,
+                loop -> new EngineStatus.LoopStatus(loop.alive(), loop.failing(), loop.turns(), loop.failures())));
         return new EngineStatus(
                 loops,
-                listener.hearing(),
+                waking.wakeup().mode(),
+                waking.hearing(),
                 node.clock().skew(),
-                workers.busy(),
-                node.holding().size());
+                new EngineStatus.Slots(workers.busy(), config.slots().concurrency()),
+                node.holding().all().stream()
+                        .collect(Collectors.groupingBy(
+                                held -> held.attemptValue().lane().queue(), Collectors.counting())),
+                planning.leading(),
+                counts());
+    }
+
+    private EngineStatus.Counts counts() {
+        Swept swept = rescuer.total();
+        return new EngineStatus.Counts(
+                swept.nodes(),
+                swept.released(),
+                swept.quarantined(),
+                ticksPlanned.sum(),
+                claimer.looks(),
+                claimer.looking());
     }
 
     /** Which runs this node holds. */
@@ -260,7 +280,8 @@ public final class Engine implements AutoCloseable {
         wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         wait.until(idle, Duration.ofSeconds(5));
-        Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, listener, announcer), wait);
+        quietly("stop hearing", waking::stopHearing);
+        Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, waking.announcer()), wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
         // A listener that hangs is not waited for.

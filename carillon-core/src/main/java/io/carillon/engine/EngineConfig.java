@@ -1,38 +1,49 @@
 package io.carillon.engine;
 
+import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.time.Duration;
 
 /** How an engine behaves. The defaults are the shipped ones; each group checks itself. */
-public record EngineConfig(Slots slots, Heartbeat heartbeat, Pace pace, Retention retention, Planning planning) {
+public record EngineConfig(
+        Slots slots, Heartbeat heartbeat, Pace pace, Retention retention, Planning planning, Wakeup wakeup) {
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration DAY = Duration.ofDays(1);
     private static final Duration CENTURY = Duration.ofDays(36_500);
 
     public static EngineConfig defaults() {
         return new EngineConfig(
-                Slots.defaults(), Heartbeat.defaults(), Pace.defaults(), Retention.defaults(), Planning.EVERY_NODE);
+                Slots.defaults(),
+                Heartbeat.defaults(),
+                Pace.defaults(),
+                Retention.defaults(),
+                Planning.EVERY_NODE,
+                Wakeup.notifying());
     }
 
     public EngineConfig with(Slots slots) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
     }
 
     public EngineConfig with(Heartbeat heartbeat) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
     }
 
     public EngineConfig with(Pace pace) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
     }
 
     public EngineConfig with(Retention retention) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
     }
 
     public EngineConfig with(Planning planning) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning);
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+    }
+
+    public EngineConfig with(Wakeup wakeup) {
+        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
     }
 
     /** Who plans: all nodes, or the one that holds the token. Either way the schedule's cursor decides who wrote. */

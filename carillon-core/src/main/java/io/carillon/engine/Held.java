@@ -52,6 +52,12 @@ final class Held implements RunContext {
         return attempt;
     }
 
+    /** How long it could have started already. */
+    Duration waited() {
+        Duration since = Duration.between(attempt.times().dueAt(), clock.now());
+        return since.isNegative() ? Duration.ZERO : since;
+    }
+
     synchronized void begin(Duration allowed) {
         timeout = allowed;
         startNanos = System.nanoTime();

@@ -16,8 +16,12 @@ import org.slf4j.LoggerFactory;
 final class Listener extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Listener.class);
     private static final Duration WAIT = Duration.ofMillis(500);
-    private static final Duration PING = Duration.ofSeconds(10);
-    private static final long DEAF_NANOS = Duration.ofSeconds(5).toNanos();
+    /** Together less than ten seconds: so long may a dead connection pass for a living one. */
+    private static final Duration PING = Duration.ofMillis(3_500);
+
+    private static final long DEAF_NANOS = Duration.ofSeconds(4).toNanos();
+    private static final long FIRST_REST = Duration.ofSeconds(1).toNanos();
+    private static final long LONGEST_REST = Duration.ofSeconds(4).toNanos();
 
     private final WakeChannel channel;
     private final Consumer<Signal> react;
@@ -30,6 +34,9 @@ final class Listener extends Loop {
 
     private long pinged;
     private boolean awaitingPing;
+    private volatile Consumer<Boolean> onHearing = now -> {};
+    private long openAt = System.nanoTime();
+    private long rest;
     private volatile boolean hearing;
 
     Listener(WakeChannel channel, Consumer<Signal> react, Announcer announcer, String me, Runnable onOpen) {
@@ -41,15 +48,25 @@ final class Listener extends Loop {
         this.onOpen = onOpen;
     }
 
+    /** Told when the channel is proven to work, and when it no longer is. */
+    void onHearing(Consumer<Boolean> action) {
+        onHearing = action;
+    }
+
     /** Whether the channel is proven to work. */
     boolean hearing() {
         return hearing;
     }
 
     @Override
-    void turn() {
+    void turn() throws InterruptedException {
         WakeChannel.Ear open = ear;
         if (open == null) {
+            long left = openAt - System.nanoTime();
+            if (left > 0) {
+                sleep(left);
+                return;
+            }
             open = channel.listen();
             ear = open;
             ping();
@@ -63,6 +80,9 @@ final class Listener extends Loop {
         long since = System.nanoTime() - pinged;
         if (awaitingPing && since > DEAF_NANOS) {
             if (hearing) log.warn("LISTEN is deaf, polling takes over and a new ear is opened");
+            openAt = System.nanoTime() + rest;
+            // Behind a transaction pooler no ear will ever hear: do not wear out its connections.
+            rest = Math.min(LONGEST_REST, rest == 0 ? FIRST_REST : rest * 2);
             closeEar();
         } else if (!awaitingPing && since > patience) {
             ping();
@@ -79,8 +99,11 @@ final class Listener extends Loop {
     private void heard() {
         awaitingPing = false;
         pinged = System.nanoTime();
-        if (!hearing) log.info("LISTEN works");
+        rest = 0;
+        if (hearing) return;
+        log.info("LISTEN works");
         hearing = true;
+        onHearing.accept(true);
     }
 
     @Override
@@ -89,7 +112,9 @@ final class Listener extends Loop {
     }
 
     private void closeEar() {
+        boolean heard = hearing;
         hearing = false;
+        if (heard) onHearing.accept(false);
         WakeChannel.Ear open = ear;
         ear = null;
         if (open != null) open.close();

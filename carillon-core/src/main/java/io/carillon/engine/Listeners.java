@@ -22,8 +22,13 @@ public record Listeners(RunListener runs, ScheduleListener schedules) {
         return new Listeners(
                 new RunListener() {
                     @Override
-                    public void started(Attempt attempt) {
-                        quietly(() -> runs.started(attempt));
+                    public void started(Attempt attempt, Duration waited) {
+                        quietly(() -> runs.started(attempt, waited));
+                    }
+
+                    @Override
+                    public void planned(String project, String schedule, String policy, int ticks, long missed) {
+                        quietly(() -> runs.planned(project, schedule, policy, ticks, missed));
                     }
 
                     @Override

@@ -1,6 +1,8 @@
 package io.carillon.engine;
 
 import io.carillon.run.Lane;
+import io.carillon.run.RunListener;
+import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleListener;
@@ -10,9 +12,11 @@ import io.carillon.store.PlanStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +41,8 @@ final class PlanningLoop extends Loop {
     private final Supplier<Duration> every;
     private final ScheduleListener told;
     private @Nullable Supplier<UUID> candidate;
-    private boolean leading;
+    private volatile boolean leading;
+    private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
 
     PlanningLoop(
@@ -57,6 +62,16 @@ final class PlanningLoop extends Loop {
     /** From now on it plans only while this node holds the token. To be said before the start. */
     void onlyAsLeader(Supplier<UUID> node) {
         candidate = node;
+    }
+
+    /** Told of each plan that was written. */
+    void onPlanned(Consumer<TickPlan> action) {
+        onPlanned = action;
+    }
+
+    /** Whether this node holds the token. */
+    boolean leading() {
+        return leading;
     }
 
     @Override
@@ -108,6 +123,7 @@ final class PlanningLoop extends Loop {
             moved += won;
             winners.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
             written.forEach(this::announce);
+            winners.forEach(onPlanned);
             log.debug(
                     "planned schedules={} won={} ticks={}",
                     written.size(),
@@ -130,6 +146,27 @@ final class PlanningLoop extends Loop {
                         ? new ScheduleEvent.Resumed(project, schedule.name())
                         : new ScheduleEvent.Paused(
                                 project, schedule.name(), pause.by(), pause.reason(), pause.until()));
+    }
+
+    /** Tells a listener what a written plan says; one that fails keeps nothing from being planned. */
+    static void tell(RunListener listener, TickPlan plan) {
+        Definition definition = plan.read().definition();
+        long missed = plan.gaps().stream()
+                        .filter(gap -> gap.state().equals("missed"))
+                        .mapToLong(TickPlan.Gap::count)
+                        .sum()
+                + plan.late().stream().filter(verdict -> !verdict.runsLate()).count();
+        String policy = definition.policies().missed().name();
+        try {
+            listener.planned(
+                    definition.project(),
+                    definition.name(),
+                    policy.toLowerCase(Locale.ROOT).replace('_', '-'),
+                    plan.ticks().size(),
+                    missed);
+        } catch (Throwable failure) {
+            log.warn("a listener failed", failure);
+        }
     }
 
     private void announce(TickPlan plan) {

@@ -16,11 +16,17 @@ final class Rescuer extends Loop {
     private final NodeStore nodes;
     private final Runnable onSwept;
     private volatile boolean due;
+    private volatile Swept total = new Swept(0, 0, 0);
 
     Rescuer(NodeStore nodes, Runnable onSwept) {
         super("rescue", true);
         this.nodes = nodes;
         this.onSwept = onSwept;
+    }
+
+    /** What all sweeps of this node did together. */
+    Swept total() {
+        return total;
     }
 
     /** There is something to sweep. */
@@ -38,6 +44,7 @@ final class Rescuer extends Loop {
         // A sweep that fails needs no memory: the next beat says again that it is due.
         due = false;
         Swept swept = nodes.sweep(CRASH_LIMIT);
+        total = total.plus(swept);
         if (swept.any())
             log.warn(
                     "runs rescued nodes={} released={} quarantined={}",

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Teller extends Loop implements RunListener {
     private static final Logger log = LoggerFactory.getLogger(Teller.class);
-    private static final int MOST = 10_000;
+    private static final int MOST = 100_000;
 
     private final Listeners listeners;
     private final boolean anybody;
@@ -37,8 +37,14 @@ final class Teller extends Loop implements RunListener {
     }
 
     @Override
-    public void started(Attempt attempt) {
-        if (anybody) add(() -> Listeners.quietly(() -> listeners.runs().started(attempt)));
+    public void started(Attempt attempt, Duration waited) {
+        if (anybody) add(() -> Listeners.quietly(() -> listeners.runs().started(attempt, waited)));
+    }
+
+    @Override
+    public void planned(String project, String schedule, String policy, int ticks, long missed) {
+        if (anybody)
+            add(() -> Listeners.quietly(() -> listeners.runs().planned(project, schedule, policy, ticks, missed)));
     }
 
     @Override

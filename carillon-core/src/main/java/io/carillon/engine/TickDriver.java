@@ -51,9 +51,10 @@ public final class TickDriver {
         storage.nodes().sweep(CRASH_LIMIT);
         // No node registers here: what waits for want of a handler that this process has would wait for ever.
         storage.nodes().wake(handlers.names());
-        new PlanningLoop(
-                        storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), told.schedules())
-                .plan();
+        PlanningLoop planning = new PlanningLoop(
+                storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), told.schedules());
+        planning.onPlanned(plan -> PlanningLoop.tell(told.runs(), plan));
+        planning.plan();
         Turn turn = new Turn(Uuid7.next(), budget, deadline);
         while (turn.round()) {
             // Until nothing is due, or the time is up.

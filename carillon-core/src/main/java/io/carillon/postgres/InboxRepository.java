@@ -111,9 +111,9 @@ final class InboxRepository implements RunInbox {
     }
 
     @Override
-    public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs) {
+    public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean tell) {
         try {
-            return inChunks(new Session(caller, 0), runs, true);
+            return inChunks(new Session(caller, 0), runs, tell);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }

@@ -21,7 +21,7 @@ final class NodeRepository implements NodeStore {
     private static final String REGISTER = """
             INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
             VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
-            ON CONFLICT (id) DO NOTHING
+            ON CONFLICT (id) DO UPDATE SET wakeup = excluded.wakeup
             """;
 
     // By the handlers there are to the runs that wait for them: a million runs that nobody knows cost nothing here. The

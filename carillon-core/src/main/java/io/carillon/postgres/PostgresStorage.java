@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.GateStore;
 import io.carillon.store.Housekeeping;
@@ -12,6 +13,7 @@ import io.carillon.store.RunInbox;
 import io.carillon.store.RunStore;
 import io.carillon.store.ScheduleDesk;
 import io.carillon.store.Storage;
+import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,6 +36,7 @@ public final class PostgresStorage implements Storage {
     private final Housekeeping housekeeping;
     private final WakeChannel wake;
     private final ProjectStore projects;
+    private final VitalsStore vitals;
     private final ConnectionSource.Kept heartbeat;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
@@ -54,6 +57,7 @@ public final class PostgresStorage implements Storage {
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
         projects = new ProjectRepository(database);
+        vitals = new VitalsRepository(source);
     }
 
     @Override
@@ -109,6 +113,11 @@ public final class PostgresStorage implements Storage {
     @Override
     public ProjectStore projects() {
         return projects;
+    }
+
+    @Override
+    public VitalsStore vitals() {
+        return vitals;
     }
 
     @Override

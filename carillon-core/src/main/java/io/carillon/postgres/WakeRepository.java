@@ -21,6 +21,9 @@ import org.postgresql.PGNotification;
 final class WakeRepository implements WakeChannel {
     private static final String NOTIFY = "SELECT pg_notify('carillon', m) FROM unnest(:messages::text[]) m";
 
+    /** A server that says nothing for so long is gone: an ear must open and close even on a socket whose other end has vanished. */
+    private static final int SILENT_MILLIS = 3_000;
+
     private final Database database;
 
     WakeRepository(Database database) {
@@ -53,9 +56,11 @@ final class WakeRepository implements WakeChannel {
     public Ear listen() {
         try {
             Connection connection = database.keep();
+            int manners = connection.getNetworkTimeout();
             try (Statement statement = connection.createStatement()) {
+                connection.setNetworkTimeout(Runnable::run, SILENT_MILLIS);
                 statement.execute("LISTEN carillon");
-                return new PostgresEar(connection, connection.unwrap(PGConnection.class));
+                return new PostgresEar(connection, connection.unwrap(PGConnection.class), manners);
             } catch (SQLException failure) {
                 connection.close();
                 throw failure;
@@ -65,7 +70,7 @@ final class WakeRepository implements WakeChannel {
         }
     }
 
-    private record PostgresEar(Connection connection, PGConnection postgres) implements Ear {
+    private record PostgresEar(Connection connection, PGConnection postgres, int manners) implements Ear {
         @Override
         public List<Signal> await(Duration atMost) {
             try {
@@ -85,6 +90,7 @@ final class WakeRepository implements WakeChannel {
                     Statement statement = connection.createStatement()) {
                 // The connection goes back to its pool: nobody there must hear our signals.
                 statement.execute("UNLISTEN *");
+                connection.setNetworkTimeout(Runnable::run, manners);
             } catch (SQLException alreadyGone) {
                 // A broken connection listens to nothing.
             }
@@ -114,7 +120,7 @@ final class WakeRepository implements WakeChannel {
                     Optional.of(new Signal.Work(
                             new Lane(words[1], words[2]),
                             Instant.ofEpochMilli(Long.parseLong(words[3])),
-                            Integer.parseInt(words[4])));
+                            words.length > 4 ? Integer.parseInt(words[4]) : 0));
                 // The name comes last: it is the user's text and may hold spaces.
                 case "gate" -> Optional.of(new Signal.Knock(new GateName(words[1], text.split(" ", 3)[2])));
                 case "cancel" -> Optional.of(new Signal.Cancel());

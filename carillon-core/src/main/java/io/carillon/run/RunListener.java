@@ -16,6 +16,55 @@ public interface RunListener {
     /** Told after {@link #ended}: the run has no attempt left, or its handler rejected it, and lies in the dead letter. */
     default void dead(Attempt attempt, String error) {}
 
+    /** The same with how long the run waited since it was due: what users feel. The engine calls this one. */
+    default void started(Attempt attempt, Duration waited) {
+        started(attempt);
+    }
+
+    /** This node planned a schedule: so many ticks were born, and so many instants were recorded as missed under its policy. */
+    default void planned(String project, String schedule, String policy, int ticks, long missed) {}
+
+    /** Tells both, and the second even if the first fails. */
+    static RunListener both(RunListener first, RunListener second) {
+        return new RunListener() {
+            @Override
+            public void started(Attempt attempt, Duration waited) {
+                try {
+                    first.started(attempt, waited);
+                } finally {
+                    second.started(attempt, waited);
+                }
+            }
+
+            @Override
+            public void ended(Attempt attempt, Transition transition, Duration took) {
+                try {
+                    first.ended(attempt, transition, took);
+                } finally {
+                    second.ended(attempt, transition, took);
+                }
+            }
+
+            @Override
+            public void dead(Attempt attempt, String error) {
+                try {
+                    first.dead(attempt, error);
+                } finally {
+                    second.dead(attempt, error);
+                }
+            }
+
+            @Override
+            public void planned(String project, String schedule, String policy, int ticks, long missed) {
+                try {
+                    first.planned(project, schedule, policy, ticks, missed);
+                } finally {
+                    second.planned(project, schedule, policy, ticks, missed);
+                }
+            }
+        };
+    }
+
     /** Hears nothing. */
     static RunListener none() {
         return NONE;

@@ -16,5 +16,10 @@ public interface RunInbox {
     List<EnqueueResult> enqueue(List<NewRun> runs, boolean tell);
 
     /** The same in the caller's transaction, with a wake-up hint that rides along and is sent by its commit. */
-    List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs);
+    default List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs) {
+        return enqueueIn(caller, runs, true);
+    }
+
+    /** The same; {@code tell}: whether the hint rides along. */
+    List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean tell);
 }

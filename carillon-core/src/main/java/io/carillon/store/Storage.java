@@ -24,6 +24,8 @@ public interface Storage extends AutoCloseable {
 
     ProjectStore projects();
 
+    VitalsStore vitals();
+
     @Override
     void close();
 }

@@ -36,7 +36,8 @@ class EngineConfigTest {
         EngineConfig.Retention retention = new EngineConfig.Retention(Duration.ofDays(1), Duration.ofDays(1));
 
         assertThat(config.with(pace).with(slots).with(heartbeat).with(retention))
-                .isEqualTo(new EngineConfig(slots, heartbeat, pace, retention, EngineConfig.Planning.EVERY_NODE));
+                .isEqualTo(new EngineConfig(
+                        slots, heartbeat, pace, retention, EngineConfig.Planning.EVERY_NODE, config.wakeup()));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Carillon;
+import io.carillon.micrometer.CarillonMeters;
 import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
@@ -18,6 +19,9 @@ import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
+import io.carillon.store.WakeTransport;
+import io.carillon.store.Wakeup;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -135,6 +139,19 @@ int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);
 List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
 Optional<Explanation> why = carillon.runs().explain(run);
+    }
+
+    static void wakeup(DataSource dataSource, WakeTransport transport, Carillon carillon) {
+Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
+Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
+Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
+carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
+    }
+
+    static void meters(DataSource dataSource, MeterRegistry registry) {
+CarillonMeters meters = new CarillonMeters(registry);
+Carillon carillon = Carillon.on(dataSource).listener(meters).start();
+meters.watch(carillon);
     }
     // spotless:on
 }

@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 import org.awaitility.core.ConditionFactory;
 
 /** What every test of the front door needs: nodes that are closed afterwards, and a look into the tables. */
-final class House implements AutoCloseable {
+public final class House implements AutoCloseable {
     static final Duration LONG_ENOUGH = Duration.ofSeconds(30);
 
     /** What users can change; a refused call must leave all of it as it was. */
@@ -43,46 +43,46 @@ final class House implements AutoCloseable {
     private final TestDatabase database;
     private final List<Carillon> open = new CopyOnWriteArrayList<>();
 
-    House(TestDatabase database) {
+    public House(TestDatabase database) {
         this.database = database;
     }
 
-    TestDatabase database() {
+    public TestDatabase database() {
         return database;
     }
 
     /** A started node with a pool of its own; short drain, so that a test with a stuck handler ends soon. */
-    Carillon node(UnaryOperator<CarillonBuilder> with) {
+    public Carillon node(UnaryOperator<CarillonBuilder> with) {
         return add(with.apply(builder()).start());
     }
 
     /** The same without a node: to enqueue, to manage and to tick. */
-    Carillon client(UnaryOperator<CarillonBuilder> with) {
+    public Carillon client(UnaryOperator<CarillonBuilder> with) {
         return add(with.apply(builder()).build());
     }
 
-    CarillonBuilder builder() {
+    public CarillonBuilder builder() {
         EngineConfig config = EngineConfig.defaults();
         return Carillon.on(database.pool(12))
                 .config(config.with(new EngineConfig.Pace(
                         config.pace().poll(), config.pace().plan(), Duration.ofSeconds(2))));
     }
 
-    Carillon add(Carillon carillon) {
+    public Carillon add(Carillon carillon) {
         open.add(carillon);
         return carillon;
     }
 
-    static EngineConfig quickBeats() {
+    public static EngineConfig quickBeats() {
         return EngineConfig.defaults().with(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(3)));
     }
 
-    static ConditionFactory eventually() {
+    public static ConditionFactory eventually() {
         return await().atMost(LONG_ENOUGH).pollInterval(Duration.ofMillis(20));
     }
 
     /** Waits until the run is in this state and returns it as it is then. */
-    static Run awaitState(Carillon carillon, RunId id, RunState state) {
+    public static Run awaitState(Carillon carillon, RunId id, RunState state) {
         return eventually()
                 .alias(id + " becomes " + state)
                 .until(
@@ -92,7 +92,7 @@ final class House implements AutoCloseable {
     }
 
     /** Each table's rows as one number. */
-    Map<String, String> tables() {
+    public Map<String, String> tables() {
         Map<String, String> all = new LinkedHashMap<>();
         for (String table : TABLES)
             all.put(
@@ -102,16 +102,16 @@ final class House implements AutoCloseable {
         return all;
     }
 
-    long number(String sql, Object... parameters) {
+    public long number(String sql, Object... parameters) {
         return Long.parseLong(one(sql, parameters));
     }
 
-    String one(String sql, Object... parameters) {
+    public String one(String sql, Object... parameters) {
         return rows(sql, parameters).get(0).get(0);
     }
 
     /** Rows of a query, each as its columns' text. */
-    List<List<String>> rows(String sql, Object... parameters) {
+    public List<List<String>> rows(String sql, Object... parameters) {
         try (Connection connection = database.dataSource().getConnection();
                 PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);

@@ -32,6 +32,8 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
             new Room("postgres", with(VALUES, "store"), with(SQL, "org.postgresql", LOG)),
             new Room("json", with(VALUES), List.of("tools.jackson", "com.fasterxml.jackson.annotation")),
             new Room(FRONT_DOOR, with(VALUES, "store", "engine", "postgres", "json"), with(SQL, LOG)),
+            // Around the front door, for those who bring the library it is named after.
+            new Room("micrometer", with(VALUES, FRONT_DOOR, "store", "engine"), List.of("io.micrometer.core")),
             new Room(
                     "embedded",
                     Set.of(),

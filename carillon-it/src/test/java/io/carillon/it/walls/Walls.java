@@ -58,7 +58,12 @@ public final class Walls {
 
     public static final ArchRule NOTHING_INSIDE_KNOWS_THE_FRONT_DOOR = noClasses()
             .that()
-            .resideOutsideOfPackages("io.carillon", "io.carillon.cli..", "io.carillon.testkit..", "io.carillon.bench..")
+            .resideOutsideOfPackages(
+                    "io.carillon",
+                    "io.carillon.cli..",
+                    "io.carillon.testkit..",
+                    "io.carillon.bench..",
+                    "io.carillon.micrometer..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.carillon")

@@ -1,0 +1,203 @@
+package io.carillon.postgres.vitals;
+
+import io.carillon.store.Vitals;
+import io.carillon.store.VitalsStore;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A handful of reads, each bounded by an index or a limit. On a connection of the pool, so that a pool in need is noticed. */
+public final class VitalsRepository implements VitalsStore {
+    private static final int TIMEOUT_SECONDS = 10;
+
+    // Missed instants are rows of the history where a tick existed, and stretches of the ledger where none did.
+    private static final String MISSED = """
+            (SELECT project, schedule_id, count AS instants FROM carillon.ledger_gap
+              WHERE state = 'missed' AND created_at > carillon.clock() - interval '1 hour'
+             UNION ALL
+             SELECT project, schedule_id, 1 FROM carillon.run_history
+              WHERE state = 'missed' AND ended_at > carillon.clock() - interval '1 hour') missed
+            """;
+
+    // Paused lanes wait because somebody said so. Of what runs for long only parked rows are looked at: few, by an
+    // index.
+    private static final String READ = """
+            SELECT carillon.clock() AS now,
+                   (SELECT min(head.ready_at)
+                      FROM (SELECT queue, project, ready_at, owner FROM carillon.run
+                             WHERE ready_at < 'infinity' ORDER BY ready_at LIMIT 1000) head
+                     WHERE head.owner IS NULL
+                       AND NOT EXISTS (SELECT 1 FROM carillon.lane l
+                                        WHERE l.queue = head.queue AND l.project = head.project AND l.paused_at IS NOT NULL)) AS oldest_due,
+                   (SELECT coalesce(sum(instants), 0) FROM\s""" + MISSED + """
+                   ) AS missed,
+                   (SELECT count(*) FROM carillon.run
+                     WHERE leased_until IS NOT NULL AND leased_until < carillon.clock() - interval '30 seconds')
+                   + (SELECT count(*) FROM carillon.run r
+                       WHERE r.parked = 'running' AND r.leased_until IS NULL
+                         AND NOT EXISTS (SELECT 1 FROM carillon.node n
+                                          WHERE n.id = r.owner AND n.dead_at IS NULL
+                                            AND n.beat_at > carillon.clock() - interval '1 minute')) AS stalled
+            """;
+
+    private static final String MISSING = "SELECT s.name, sum(missed.instants) AS instants FROM " + MISSED + """
+              JOIN carillon.schedule s ON s.project = missed.project AND s.id = missed.schedule_id
+             GROUP BY s.name HAVING sum(missed.instants) >= 3 ORDER BY 2 DESC, 1 LIMIT 5
+            """;
+
+    // Who holds a snapshot or an id: those alone keep vacuum from its work.
+    private static final String OLD_TRANSACTION = """
+            SELECT pid, coalesce(usename, '') AS usename, coalesce(application_name, '') AS application_name, coalesce(state, '') AS state,
+                   extract(epoch FROM carillon.clock() - xact_start) AS age, left(query, 80) AS query
+              FROM pg_stat_activity
+             WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+               AND backend_type = 'client backend' AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+             ORDER BY xact_start LIMIT 1
+            """;
+
+    private static final String QUEUES = """
+            SELECT queue, count(*) AS due, extract(epoch FROM carillon.clock() - min(ready_at)) AS oldest
+              FROM (SELECT queue, ready_at, owner FROM carillon.run
+                     WHERE ready_at < 'infinity' AND ready_at <= carillon.clock() ORDER BY ready_at LIMIT 10000) head
+             WHERE owner IS NULL GROUP BY queue ORDER BY queue
+            """;
+
+    private static final String SCHEDULES = """
+            SELECT CASE WHEN s.project = 'default' THEN s.name ELSE s.project || '/' || s.name END AS name, s.paused_at IS NOT NULL AS paused,
+                   coalesce(tick.planned_at, CASE WHEN isfinite(s.next_at) THEN s.next_at END) AS next_at,
+                   greatest(0, extract(epoch FROM carillon.clock() - tick.due_at)) AS lag, success.ended_at AS last_success
+              FROM (SELECT * FROM carillon.schedule ORDER BY project, name LIMIT 100) s
+              LEFT JOIN LATERAL (SELECT r.planned_at, r.due_at FROM carillon.run r
+                                  WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.owner IS NULL
+                                  ORDER BY r.planned_at LIMIT 1) tick ON true
+              LEFT JOIN LATERAL (SELECT h.ended_at FROM carillon.run_history h
+                                  WHERE h.schedule_id = s.id AND h.origin IN ('tick', 'backfill') AND h.state = 'succeeded'
+                                  ORDER BY h.planned_at DESC LIMIT 1) success ON true
+            """;
+
+    private static final String COUNTS =
+            "SELECT count(*) AS schedules, count(*) FILTER (WHERE paused_at IS NULL) AS active FROM carillon.schedule";
+
+    private final DataSource source;
+
+    public VitalsRepository(DataSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public Vitals read() {
+        long asked = System.nanoTime();
+        return on(connection -> {
+            Duration borrowed = Duration.ofNanos(System.nanoTime() - asked);
+            Map<String, Long> missing = new LinkedHashMap<>();
+            rows(connection, MISSING, row -> missing.put(row.getString("name"), row.getLong("instants")));
+            List<Vitals.OldTransaction> old = rows(
+                    connection,
+                    OLD_TRANSACTION,
+                    row -> new Vitals.OldTransaction(
+                            row.getLong("pid"),
+                            row.getString("usename"),
+                            row.getString("application_name"),
+                            row.getString("state"),
+                            seconds(row, "age"),
+                            row.getString("query")));
+            return rows(
+                            connection,
+                            READ,
+                            row -> new Vitals(
+                                    row.getTimestamp("now").toInstant(),
+                                    instant(row, "oldest_due"),
+                                    row.getLong("missed"),
+                                    missing,
+                                    row.getLong("stalled"),
+                                    old.isEmpty() ? null : old.get(0),
+                                    borrowed))
+                    .get(0);
+        });
+    }
+
+    @Override
+    public Vitals.Figures figures() {
+        return on(connection -> {
+            List<Vitals.QueueVitals> queues = rows(
+                    connection,
+                    QUEUES,
+                    row -> new Vitals.QueueVitals(row.getString("queue"), row.getLong("due"), seconds(row, "oldest")));
+            List<Vitals.ScheduleVitals> schedules = rows(
+                    connection,
+                    SCHEDULES,
+                    row -> new Vitals.ScheduleVitals(
+                            row.getString("name"),
+                            row.getBoolean("paused"),
+                            instant(row, "next_at"),
+                            seconds(row, "lag"),
+                            instant(row, "last_success")));
+            return rows(
+                            connection,
+                            COUNTS,
+                            row -> new Vitals.Figures(
+                                    queues, schedules, row.getLong("schedules"), row.getLong("active")))
+                    .get(0);
+        });
+    }
+
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private interface Mapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+
+    private <T> T on(Work<T> work) {
+        try (Connection connection = source.getConnection()) {
+            boolean before = connection.getAutoCommit();
+            int patience = connection.getNetworkTimeout();
+            if (!before) connection.setAutoCommit(true);
+            connection.setNetworkTimeout(Runnable::run, (TIMEOUT_SECONDS + 5) * 1000);
+            try {
+                return work.on(connection);
+            } finally {
+                if (!connection.isClosed()) {
+                    connection.setNetworkTimeout(Runnable::run, patience);
+                    if (!before) connection.setAutoCommit(false);
+                }
+            }
+        } catch (SQLException failure) {
+            throw new CarillonException(
+                    ErrorCode.STORAGE, "How things stand could not be read: " + failure.getMessage(), failure);
+        }
+    }
+
+    private static <T> List<T> rows(Connection connection, String sql, Mapper<T> mapper) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.setQueryTimeout(TIMEOUT_SECONDS);
+            List<T> all = new ArrayList<>();
+            try (ResultSet rows = statement.executeQuery(sql)) {
+                while (rows.next()) all.add(mapper.map(rows));
+            }
+            return all;
+        }
+    }
+
+    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        Timestamp at = row.getTimestamp(column);
+        return at == null ? null : at.toInstant();
+    }
+
+    private static Duration seconds(ResultSet row, String column) throws SQLException {
+        return Duration.ofMillis((long) (row.getDouble(column) * 1000));
+    }
+}

@@ -1,0 +1,209 @@
+package io.carillon.it.watch;
+
+import static io.carillon.it.frontdoor.House.awaitState;
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.engine.EngineConfig;
+import io.carillon.it.frontdoor.House;
+import io.carillon.micrometer.CarillonMeters;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Outcome;
+import io.carillon.run.Retry;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.When;
+import io.carillon.store.Wakeup;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Statistic;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Every meter moves when what it measures does. */
+@CarillonTest
+class MetersTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private final House house;
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final CarillonMeters meters = new CarillonMeters(registry);
+
+    MetersTest(TestDatabase database) {
+        house = new House(database);
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+        house.database().clock().free();
+        house.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
+    }
+
+    @Test
+    void attempts_are_counted_and_timed() {
+        Carillon node = house.node(builder -> builder.listener(meters)
+                .handleReturning(
+                        JOB,
+                        (job, run) -> {
+                            if (job.name().equals("bad")) return Outcome.rejected("bad");
+                            if (job.name().equals("later") && run.attempt() == 1)
+                                throw new IllegalStateException("later");
+                            return null;
+                        },
+                        options -> options.queue("mail").retry(Retry.exponential(Duration.ofMillis(1)))));
+
+        awaitState(node, node.enqueue(JOB, new Job("good")).run(), RunState.SUCCEEDED);
+        awaitState(node, node.enqueue(JOB, new Job("later")).run(), RunState.SUCCEEDED);
+        awaitState(node, node.enqueue(JOB, new Job("bad")).run(), RunState.DEAD);
+
+        eventually().until(() -> value(registry, "carillon.runs.finished", "outcome", "dead") == 1);
+        eventually().until(() -> value(registry, "carillon.runs.finished", "outcome", "succeeded") == 2);
+        assertThat(value(registry, "carillon.attempt.retries", "queue", "mail")).isOne();
+        assertThat(value(registry, "carillon.run", "type", "job")).isEqualTo(4);
+        assertThat(value(registry, "carillon.run.wait", "type", "job")).isEqualTo(3);
+    }
+
+    @Test
+    void queues_show_what_is_due_what_runs_and_how_long_the_first_waits() {
+        Carillon client = ticked();
+        client.enqueue(JOB, new Job("x"));
+        house.database().clock().advance(Duration.ofMinutes(2));
+
+        assertThat(gauge(client, "carillon.runs", "state", "due")).isOne();
+        assertThat(gauge(client, "carillon.queue.oldest.due", "queue", "default"))
+                .isBetween(120.0, 150.0);
+
+        CountDownLatch finish = new CountDownLatch(1);
+        Carillon node = house.node(builder -> builder.handle(JOB, (job, run) -> finish.await()));
+        eventually().until(() -> gauge(node, "carillon.runs", "state", "running") == 1);
+        eventually().until(() -> gauge(node, "carillon.node.slots", "state", "busy") == 1);
+        assertThat(gauge(node, "carillon.node.slots", "state", "free")).isGreaterThan(1);
+        finish.countDown();
+    }
+
+    @Test
+    void schedules_show_when_they_run_how_late_they_are_and_what_they_missed() {
+        Carillon carillon = house.client(
+                builder -> builder.wakeup(Wakeup.http()).listener(meters).handle(JOB, (job, run) -> {}));
+        carillon.schedules()
+                .upsert(
+                        "rates",
+                        When.every(Duration.ofMinutes(1)),
+                        JOB,
+                        new Job("x"),
+                        options -> options.missed(Missed.SKIP));
+        assertThat(gauge(carillon, "carillon.schedules")).isOne();
+        assertThat(gauge(carillon, "carillon.schedules.active")).isOne();
+        assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp", "schedule", "rates"))
+                .isPositive();
+
+        house.database().clock().advance(Duration.ofSeconds(100));
+        assertThat(gauge(carillon, "carillon.schedule.lag", "schedule", "rates"))
+                .isGreaterThan(30);
+        carillon.tick(Duration.ofSeconds(5));
+        assertThat(gauge(carillon, "carillon.schedule.last.success.timestamp", "schedule", "rates"))
+                .isPositive();
+        assertThat(value(registry, "carillon.ticks.planned")).isPositive();
+
+        house.database().clock().advance(Duration.ofMinutes(40));
+        carillon.tick(Duration.ofSeconds(5));
+        assertThat(value(registry, "carillon.schedule.missed", "policy", "skip"))
+                .isGreaterThan(20);
+
+        carillon.schedules().pause("rates", "enough", null);
+        assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
+    }
+
+    @Test
+    void a_node_shows_that_it_leads_listens_and_looks() {
+        Carillon node = house.node(
+                builder -> builder.planning(EngineConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
+
+        eventually().until(() -> gauge(node, "carillon.leader") == 1);
+        eventually().until(() -> gauge(node, "carillon.listening") == 1);
+        assertThat(gauge(node, "carillon.db.poll")).isPositive();
+        assertThat(gauge(node, "carillon.build.info")).isOne();
+    }
+
+    @Test
+    void recoveries_are_counted() {
+        house.database()
+                .execute(
+                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                                + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')");
+        RunId id = ticked().enqueue(JOB, new Job("x")).run();
+        house.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1, started_at = carillon.clock()");
+        EngineConfig quick = EngineConfig.defaults()
+                .with(new EngineConfig.Heartbeat(Duration.ofMillis(100), Duration.ofMillis(500)));
+
+        Carillon node = house.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+        awaitState(node, id, RunState.SUCCEEDED);
+
+        assertThat(gauge(node, "carillon.lease.expired")).isOne();
+        assertThat(gauge(node, "carillon.nodes.died")).isPositive();
+    }
+
+    @Test
+    void what_stands_in_the_way_is_shown() throws SQLException {
+        Carillon carillon = ticked();
+        carillon.enqueue(JOB, new Job("x"));
+        house.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
+                                + " leased_until = carillon.clock() - interval '1 minute'");
+        assertThat(gauge(carillon, "carillon.health.issues")).isZero();
+
+        try (Connection connection = house.database().dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT pg_current_xact_id()");
+            house.database().clock().advance(Duration.ofMinutes(10));
+
+            assertThat(gauge(carillon, "carillon.runs.stalled")).isOne();
+            assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isGreaterThan(600);
+            assertThat(gauge(carillon, "carillon.health.issues")).isPositive();
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private Carillon ticked() {
+        return house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
+    }
+
+    /** On a registry of its own, so that no earlier look is remembered. */
+    private static double gauge(Carillon carillon, String name, String... tags) {
+        SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+        new CarillonMeters(fresh).watch(carillon);
+        fresh.get("carillon.schedules").gauge().value();
+        return value(fresh, name, tags);
+    }
+
+    /** The count or value of all meters of this name and tags together; 0 where there is none yet. */
+    private static double value(SimpleMeterRegistry registry, String name, String... tags) {
+        return registry.find(name).tags(tags).meters().stream()
+                .mapToDouble(MetersTest::value)
+                .sum();
+    }
+
+    private static double value(Meter meter) {
+        return StreamSupport.stream(meter.measure().spliterator(), false)
+                .filter(one -> one.getStatistic() == Statistic.COUNT || one.getStatistic() == Statistic.VALUE)
+                .mapToDouble(one -> one.getValue())
+                .sum();
+    }
+}
