@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +43,7 @@ final class Claimer extends Loop {
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
+    private volatile Set<Lane> limited = Set.of();
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
@@ -103,17 +105,32 @@ final class Claimer extends Loop {
         Instant now = node.clock().now();
         List<ClaimRequest.Quota> quotas = book.take(want, now);
         if (quotas.isEmpty()) return false;
-        UUID owner = node.id();
-        Claimed claimed;
+        List<ClaimRequest.Quota> free = new ArrayList<>();
+        List<ClaimRequest.Quota> under = new ArrayList<>();
+        for (ClaimRequest.Quota quota : quotas) (limited.contains(quota.lane()) ? under : free).add(quota);
         try {
-            claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, null));
+            claim(free, runs::claim, now);
+            free.clear();
+            claim(under, lanes::claim, now);
         } catch (RuntimeException | Error failure) {
-            book.again(quotas, now);
+            book.again(free, now);
+            book.again(under, now);
             throw failure;
         }
+        return true;
+    }
+
+    private void claim(List<ClaimRequest.Quota> quotas, Function<ClaimRequest, Claimed> door, Instant now) {
+        if (quotas.isEmpty()) return;
+        UUID owner = node.id();
+        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null));
         learn(quotas, claimed, now);
         take(owner, claimed.attempts());
-        return true;
+    }
+
+    /** A run of this lane has ended; most lanes have no limit, and it means nothing. */
+    void left(Lane lane) {
+        if (limited.contains(lane)) book.room(lane, node.clock().now());
     }
 
     private record Stream(Lane lane, Priority priority) {}
@@ -132,6 +149,11 @@ final class Claimer extends Loop {
         for (ClaimRequest.Quota quota : quotas) {
             Stream stream = new Stream(quota.lane(), quota.priority());
             int count = got.getOrDefault(stream, 0);
+            Instant shut = claimed.shut().get(quota.lane());
+            if (shut != null) {
+                book.shut(quota.lane(), quota.priority(), shut);
+                continue;
+            }
             if (count >= quota.count()) {
                 book.full(quota.lane(), quota.priority(), lowest.getOrDefault(stream, now), now);
                 recruiter.more(quota.lane());
@@ -173,6 +195,7 @@ final class Claimer extends Loop {
         }
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
+        limited = look.limited();
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)

@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
@@ -46,6 +47,7 @@ final class Completer extends Loop implements Finish {
     private volatile Runnable onWritten = () -> {};
     private volatile BiConsumer<Attempt, Duration> onAgain = (attempt, pause) -> {};
     private volatile Consumer<GateName> onLeft = gate -> {};
+    private volatile Consumer<Lane> onRoom = lane -> {};
 
     Completer(RunStore runs, Holding holding, RunListener listener) {
         super("complete", true);
@@ -67,6 +69,11 @@ final class Completer extends Loop implements Finish {
     /** Called for each run that came through a gate and may have made room there. */
     void onLeft(Consumer<GateName> action) {
         onLeft = action;
+    }
+
+    /** Called for each run that has ended or waits again, with its lane. */
+    void onRoom(Consumer<Lane> action) {
+        onRoom = action;
     }
 
     @Override
@@ -155,6 +162,7 @@ final class Completer extends Loop implements Finish {
     }
 
     private void left(Attempt attempt) {
+        onRoom.accept(attempt.lane());
         String gate = attempt.gate();
         if (gate != null) onLeft.accept(new GateName(attempt.lane().project(), gate));
     }

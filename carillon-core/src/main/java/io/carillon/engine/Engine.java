@@ -67,6 +67,7 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(
                 storage, book, node, appetite[0], recruiter, config.pace().poll());
         completer.onWritten(claimer::wake);
+        completer.onRoom(claimer::left);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened);
         completer.onLeft(gatekeeper::knock);

@@ -108,7 +108,7 @@ final class Endings {
     private static final String AGAIN = ENDED + """
             , released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity',
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
                      failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
                      ready_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'infinity' ELSE again.at END,
                      parked = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'gate' END,

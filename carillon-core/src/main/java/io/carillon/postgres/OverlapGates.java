@@ -51,7 +51,7 @@ final class OverlapGates {
     // It came in time and waits for its turn, however long: that is not the missed policy's affair.
     private static final String KEEP_WAITING = """
             UPDATE carillon.run SET gate_at = NULL, start_by = 'infinity'
-             WHERE ctid = ANY (:places::tid[]) AND gate_at IS NOT NULL
+             WHERE ctid = ANY (:places::tid[]) AND seq IS NOT NULL
             """;
 
     private static final String HISTORY = """
@@ -76,7 +76,8 @@ final class OverlapGates {
                WHERE r.owner IS NULL AND r.ctid = any(array(
                  SELECT idle.ctid FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
                         LATERAL (SELECT w.ctid FROM carillon.run w
-                                  WHERE w.project = g.project AND w.gate_key = g.name AND w.seq IS NULL AND w.owner IS NULL LIMIT 1000) idle))
+                                  WHERE w.project = g.project AND w.gate_key = g.name AND w.seq IS NULL AND w.owner IS NULL
+                                  ORDER BY w.seq LIMIT 1000) idle))
               RETURNING r.*)
             """ + HISTORY
             + "'cancelled', origin, target, target_name, key, 'overlap: a newer run took its place', trace FROM gone";
@@ -86,7 +87,8 @@ final class OverlapGates {
             SELECT running.project, running.id, 'overlap: a newer run took its place'
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
                    LATERAL (SELECT w.project, w.id FROM carillon.run w
-                             WHERE w.project = g.project AND w.gate_key = g.name AND w.seq IS NULL AND w.owner IS NOT NULL LIMIT 1000
+                             WHERE w.project = g.project AND w.gate_key = g.name AND w.seq IS NULL AND w.owner IS NOT NULL
+                             ORDER BY w.seq LIMIT 1000
                                FOR SHARE) running
             ON CONFLICT (project, run_id) DO NOTHING
             """;

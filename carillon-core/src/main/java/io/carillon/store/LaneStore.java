@@ -1,6 +1,7 @@
 package io.carillon.store;
 
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,12 @@ public interface LaneStore {
 
     /** Every lane with a claimable run, by skipping from lane to lane: asked rarely, and only under backlog. */
     List<LaneDue> scan();
+
+    /** Claims from lanes with a limit, one node at a time from each: no more than the limit leaves. Lanes without one give nothing. */
+    Claimed claim(ClaimRequest request);
+
+    /** Limits a lane; what runs there already counts. */
+    void limit(Lane lane, Limits limits);
 
     /** Stops claims from a lane from this moment on; false: it was paused already. */
     boolean pause(Lane lane, String by, @Nullable String reason);

@@ -1,11 +1,17 @@
 package io.carillon.store;
 
+import io.carillon.run.Lane;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
-/** What the head of the queue looks like. {@code full}: there is more behind it that was not looked at; {@code suspects}: runs wait to be tried alone. */
-public record Look(List<LaneDue> lanes, Instant now, boolean full, boolean suspects) {
+/**
+ * What the head of the queue looks like. {@code full}: there is more behind it that was not looked at; {@code suspects}: runs wait to be tried alone;
+ * {@code limited}: all lanes with a limit, which are claimed from in their own way.
+ */
+public record Look(List<LaneDue> lanes, Instant now, boolean full, boolean suspects, Set<Lane> limited) {
     public Look {
         lanes = List.copyOf(lanes);
+        limited = Set.copyOf(limited);
     }
 }

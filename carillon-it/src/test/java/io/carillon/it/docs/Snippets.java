@@ -8,6 +8,7 @@ import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Limits;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
@@ -88,6 +89,13 @@ carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visibl
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
 carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+    }
+
+    static void limits(Carillon carillon) {
+carillon.queues().limit("mail", Limits.running(10));                                   // ten at a time, on all nodes together
+carillon.queues().limit("mail", Limits.rate(600, ofMinutes(1)));                       // ten starts a second
+carillon.queues().limit("mail", Limits.running(10).andRate(600, ofMinutes(1)));        // both
+carillon.queues().limit("mail", Limits.none());
     }
 
     static void overlaps(Carillon carillon) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.run.Attempt;
 import io.carillon.run.Cancellation;
 import io.carillon.run.EnqueueResult;
+import io.carillon.run.Limits;
 import io.carillon.run.NewRun;
 import io.carillon.run.Progress;
 import io.carillon.run.Redrive;
@@ -62,7 +63,11 @@ final class LostAnswerCases extends StoreContract {
                 entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
                 entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
                 entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
+                entry("LaneRepository.COUNT_IN", this::limitLane),
+                entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneRepository.PAY", this::claimLimited),
+                entry("LaneRepository.TAKE", this::claimLimited),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.BEAT", this::beat),
                 entry("NodeRepository.DECLARE_DEAD", this::declareDead),
@@ -361,6 +366,37 @@ final class LostAnswerCases extends StoreContract {
             heldOnceAndBack(node, id, 1);
             assertThat(claimOne(node).number()).isEqualTo(2);
         });
+    }
+
+    private LostAnswer claimLimited() {
+        enqueue(Order.mail(), 3);
+        storage().lanes().limit(Order.MAIL, Limits.running(2).andRate(1, SECOND));
+        UUID node = node();
+        io.carillon.store.ClaimRequest request = new io.carillon.store.ClaimRequest(
+                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
+        return LostAnswer.of(() -> through.lanes().claim(request).attempts(), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            assertThat(storage().runs().held(node)).hasSize(1);
+        });
+    }
+
+    private LostAnswer limitLane() {
+        enqueue(Order.mail(), 3);
+        claim(node(), 1);
+        return LostAnswer.of(
+                () -> {
+                    through.lanes().limit(Order.MAIL, Limits.running(2));
+                    return true;
+                },
+                answer -> assertThat(storage()
+                                .lanes()
+                                .claim(new io.carillon.store.ClaimRequest(
+                                        node(),
+                                        List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)),
+                                        Set.of(),
+                                        null))
+                                .attempts())
+                        .hasSize(1));
     }
 
     private void heldOnceAndBack(UUID node, RunId id, int attempt) {
