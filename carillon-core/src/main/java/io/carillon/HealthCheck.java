@@ -2,6 +2,7 @@ package io.carillon;
 
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineStatus;
+import io.carillon.store.Look;
 import io.carillon.store.NodeView;
 import io.carillon.store.Storage;
 import java.time.Duration;
@@ -21,10 +22,12 @@ final class HealthCheck {
         List<String> issues = new ArrayList<>();
         if (engine != null) engine(engine.status(), issues);
         try {
-            nodes(
-                    storage.nodes().list().stream().filter(NodeView::alive).toList(),
-                    storage.lanes().look(Instant.MIN).now(),
-                    issues);
+            Look look = storage.lanes().look(Instant.MIN);
+            nodes(storage.nodes().list().stream().filter(NodeView::alive).toList(), look.now(), issues);
+            look.broken()
+                    .forEach(lane -> issues.add(
+                            "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
+                                    .formatted(lane.queue(), lane.project())));
             storage.runDesk()
                     .strangers()
                     .forEach((handler, count) -> issues.add(

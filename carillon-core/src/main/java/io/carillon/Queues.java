@@ -24,7 +24,7 @@ public final class Queues {
         return lanes.pause(lane(queue), "library", null);
     }
 
-    /** Lets it go on. False: it was not paused. */
+    /** Lets it go on, whether somebody paused it or its breaker is open. False: neither. */
     public boolean resume(String queue) {
         boolean resumed = lanes.resume(lane(queue));
         woken.run();

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ final class Claimer extends Loop {
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
     private volatile Set<Lane> limited = Set.of();
+    private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
@@ -59,6 +61,11 @@ final class Claimer extends Loop {
         this.appetite = appetite;
         this.recruiter = recruiter;
         this.poll = poll;
+    }
+
+    /** Called with each look for the lanes whose breaker is not closed. */
+    void onBroken(Consumer<Set<Lane>> action) {
+        onBroken = action;
     }
 
     /** No more claims; what is held goes on. */
@@ -196,6 +203,7 @@ final class Claimer extends Loop {
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
         limited = look.limited();
+        onBroken.accept(look.broken());
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)

@@ -6,6 +6,7 @@ import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
 import io.carillon.run.RunId;
+import io.carillon.run.Transition;
 import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Signal;
@@ -42,6 +43,7 @@ public final class Engine implements AutoCloseable {
     private final Housekeeper housekeeper;
     private final Announcer announcer;
     private final Recruiter recruiter;
+    private final LoadReporter reporter;
     private final Listener listener;
 
     public Engine(EngineParts parts, EngineConfig config) {
@@ -67,7 +69,9 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(
                 storage, book, node, appetite[0], recruiter, config.pace().poll());
         completer.onWritten(claimer::wake);
-        completer.onRoom(claimer::left);
+        reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
+        completer.onEnded(this::ended);
+        claimer.onBroken(reporter::seen);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened);
         completer.onLeft(gatekeeper::knock);
@@ -109,7 +113,17 @@ public final class Engine implements AutoCloseable {
 
     private List<Loop> loops() {
         return List.of(
-                heart, rescuer, completer, announcer, listener, warden, planning, housekeeper, gatekeeper, claimer);
+                heart,
+                rescuer,
+                completer,
+                announcer,
+                listener,
+                warden,
+                planning,
+                housekeeper,
+                gatekeeper,
+                reporter,
+                claimer);
     }
 
     private NodeInfo introduce(UUID id) {
@@ -138,6 +152,12 @@ public final class Engine implements AutoCloseable {
             return;
         }
         tell(run.lane(), readyAt(run.due()));
+    }
+
+    private void ended(Lane lane, Transition transition) {
+        claimer.left(lane);
+        boolean failed = transition instanceof Transition.Retry || transition instanceof Transition.Die;
+        if (failed || transition instanceof Transition.Complete) reporter.ended(lane, failed);
     }
 
     private void again(Attempt attempt, Instant at) {
@@ -241,7 +261,9 @@ public final class Engine implements AutoCloseable {
         wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         wait.until(idle, Duration.ofSeconds(5));
-        Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, listener, announcer), wait);
+        Loop.end(
+                List.of(claimer, gatekeeper, reporter, planning, rescuer, warden, housekeeper, listener, announcer),
+                wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
         quietly("stop its workers", workers::close);

@@ -32,7 +32,7 @@ final class Endings {
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
                                    :pauses::float8[], :codecs::text[], :results::bytea[])
                 AS e(project, id, attempt, age, log, text, pause, codec, result)),
-            """ + FencedRows.HELD;
+            """ + AttemptRows.HELD;
 
     private static final String HISTORY_INSERT = """
             INSERT INTO carillon.run_history

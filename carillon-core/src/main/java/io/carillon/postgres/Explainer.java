@@ -14,7 +14,7 @@ final class Explainer {
     private static final String HOLDS = """
             SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
                    r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
-                   l.max_running, l.rate,
+                   l.max_running, l.rate, l.breaker <> 'closed' AS broken, l.breaker_until,
                    l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
                    n.name AS node, n.host, n.pid, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
@@ -101,6 +101,9 @@ final class Explainer {
                             row.instant("paused_at"),
                             row.maybeText("paused_by"),
                             row.maybeText("paused_reason")));
+        if (row.flag("broken"))
+            holds.add("most attempts in queue '%s' failed; one is tried at %s"
+                    .formatted(run.lane().queue(), row.maybeInstant("breaker_until")));
         if (row.flag("lane_full"))
             holds.add("queue '%s' lets %d run at a time, and so many do"
                     .formatted(run.lane().queue(), row.integer("max_running")));

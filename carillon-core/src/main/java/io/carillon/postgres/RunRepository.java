@@ -35,7 +35,8 @@ final class RunRepository implements RunStore {
                                   AS asked(queue, project, class, quota, low)
                         WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                            WHERE p.queue = asked.queue AND p.project = asked.project
-                                             AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL))
+                                             AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                                  OR p.breaker <> 'closed'))
                        OFFSET 0) AS lane,
                       LATERAL (SELECT r.ctid FROM carillon.run r
                                 WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
@@ -69,7 +70,7 @@ final class RunRepository implements RunStore {
 
     private static final String ASKED = """
             WITH e AS MATERIALIZED (SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)),
-            """ + FencedRows.HELD;
+            """ + AttemptRows.HELD;
 
     // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
     // get its chance stays one, and keeps its place under the limit of its lane.
@@ -90,7 +91,7 @@ final class RunRepository implements RunStore {
     private static final String PASS_ON = """
             WITH e AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :names::text[]) AS e(project, id, attempt, name)),
-            """ + FencedRows.HELD + """
+            """ + AttemptRows.HELD + """
             UPDATE carillon.run r
                SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', limited_by = NULL,
                    parked = CASE WHEN k.known THEN NULL ELSE 'no-handler' END,

@@ -47,7 +47,7 @@ abstract class LaneStoreContract extends StoreContract {
 
     @Test
     void a_look_at_nothing_tells_the_time() {
-        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, Set.of()));
+        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, Set.of(), Set.of()));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
@@ -103,7 +103,7 @@ abstract class LaneStoreContract extends StoreContract {
         assertThat(storage().lanes().pause(Order.MAIL, "bob", "other")).isFalse();
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(new LaneInfo(
-                        Order.MAIL, 0, 0, Limits.none(), new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
+                        Order.MAIL, 0, 0, Limits.none(), null, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
         assertThat(storage().lanes().resume(Order.MAIL)).isTrue();
         assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
     }
@@ -128,7 +128,7 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(
-                        new LaneInfo(Order.MAIL, 3, 2, Limits.none(), null),
-                        new LaneInfo(ORDERS, 2, 0, Limits.none(), null));
+                        new LaneInfo(Order.MAIL, 3, 2, Limits.none(), null, null),
+                        new LaneInfo(ORDERS, 2, 0, Limits.none(), null, null));
     }
 }

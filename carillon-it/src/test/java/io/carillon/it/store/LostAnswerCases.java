@@ -17,6 +17,7 @@ import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.Beat;
 import io.carillon.store.HeldRun;
+import io.carillon.store.LaneLoad;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.Storage;
@@ -57,6 +58,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("HousekeepingRepository.PURGE_CANCELS", this::purge),
                 entry("HousekeepingRepository.PURGE_DEAD_RUNS", this::purge),
                 entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
+                entry("HousekeepingRepository.PURGE_LOADS", this::purge),
                 entry("HousekeepingRepository.PURGE_NODES", this::purge),
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
                 entry("InboxRepository.INSERT", this::enqueue),
@@ -66,8 +68,13 @@ final class LostAnswerCases extends StoreContract {
                 entry("LaneRepository.COUNT_IN", this::limitLane),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
-                entry("LaneRepository.PAY", this::claimLimited),
-                entry("LaneRepository.TAKE", this::claimLimited),
+                entry("LaneGates.FORGET", this::breakerOpens),
+                entry("LaneGates.OPEN", this::breakerOpens),
+                entry("LaneGates.PAY", this::claimLimited),
+                entry("LaneGates.PROBE", this::probe),
+                entry("LaneGates.PROBED_LANES", this::probed),
+                entry("LaneGates.REPORT", this::breakerOpens),
+                entry("LaneGates.TAKE", this::claimLimited),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.BEAT", this::beat),
                 entry("NodeRepository.DECLARE_DEAD", this::declareDead),
@@ -378,6 +385,46 @@ final class LostAnswerCases extends StoreContract {
             assertThat(answer).isEqualTo(List.of());
             assertThat(storage().runs().held(node)).hasSize(1);
         });
+    }
+
+    private io.carillon.store.ClaimRequest mails(UUID node) {
+        return new io.carillon.store.ClaimRequest(
+                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
+    }
+
+    private LostAnswer breakerOpens() {
+        UUID node = node();
+        return LostAnswer.of(
+                () -> through.lanes().report(node, List.of(new LaneLoad(Order.MAIL, 0, 20))),
+                answer -> assertThat(
+                                storage().lanes().look(java.time.Instant.MIN).broken())
+                        .containsExactly(Order.MAIL));
+    }
+
+    private UUID halfOpen() {
+        UUID node = node();
+        enqueue(Order.mail(), 3);
+        storage().lanes().report(node, List.of(new LaneLoad(Order.MAIL, 0, 20)));
+        advance(MINUTE);
+        return node;
+    }
+
+    private LostAnswer probe() {
+        UUID node = halfOpen();
+        return LostAnswer.of(() -> through.lanes().claim(mails(node)).attempts(), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            assertThat(storage().runs().held(node)).hasSize(1);
+        });
+    }
+
+    private LostAnswer probed() {
+        UUID node = halfOpen();
+        storage().lanes().claim(mails(node));
+        return LostAnswer.of(
+                () -> through.lanes().report(node, List.of(new LaneLoad(Order.MAIL, 1, 0))),
+                answer -> assertThat(
+                                storage().lanes().look(java.time.Instant.MIN).broken())
+                        .isEmpty());
     }
 
     private LostAnswer limitLane() {
