@@ -38,6 +38,7 @@ final class HealthCheck {
             if (wakeup.mode() != Wakeup.Mode.HTTP) check.nodes(living(storage), vitals.now());
             check.strangers(storage);
             check.schema(schema);
+            check.breakers(storage);
         } catch (RuntimeException unreachable) {
             check.issues.add("the database does not answer: " + unreachable.getMessage());
         }
@@ -105,6 +106,15 @@ final class HealthCheck {
                                 node.info().host(),
                                 Duration.between(node.beatAt(), now).toSeconds())));
         if (silent.size() == living.size()) issues.add("no node is alive: nothing is executed until one starts");
+    }
+
+    private void breakers(Storage storage) {
+        storage.lanes()
+                .look(Instant.MIN)
+                .broken()
+                .forEach(lane -> issues.add(
+                        "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
+                                .formatted(lane.queue(), lane.project())));
     }
 
     private void strangers(Storage storage) {

@@ -1,9 +1,9 @@
 package io.carillon;
 
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.LaneStore;
-import io.carillon.value.CarillonException;
 import io.carillon.value.Names;
 import java.util.List;
 
@@ -24,18 +24,17 @@ public final class Queues {
         return lanes.pause(lane(queue), "library", null);
     }
 
-    /** Lets it go on. False: it was not paused. */
+    /** Lets it go on, whether somebody paused it or its breaker is open. False: neither. */
     public boolean resume(String queue) {
         boolean resumed = lanes.resume(lane(queue));
         woken.run();
         return resumed;
     }
 
-    /** Limits how much of it runs at a time. */
-    @SuppressWarnings("DoNotCallSuggester") // a later version answers; callers may compile against it today
-    public void limit(String queue, int running) {
-        throw CarillonException.notYet(
-                "A limit (here of queue '%s' to %d)".formatted(Names.check("queue", queue), running));
+    /** Limits how much of it runs at a time and how often one may start, on all nodes together; {@link Limits#none()} lifts the limits. */
+    public void limit(String queue, Limits limits) {
+        lanes.limit(lane(queue), limits);
+        woken.run();
     }
 
     /** Queues with runs or settings; counts stop at 10,000. */

@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +48,8 @@ final class Claimer extends Loop {
     private boolean took;
     private final LongAdder looks = new LongAdder();
     private final LongAdder lookNanos = new LongAdder();
+    private volatile Set<Lane> limited = Set.of();
+    private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
@@ -67,6 +71,11 @@ final class Claimer extends Loop {
         this.appetite = appetite;
         this.recruiter = recruiter;
         this.pace = pace;
+    }
+
+    /** Called with each look for the lanes whose breaker is not closed. */
+    void onBroken(Consumer<Set<Lane>> action) {
+        onBroken = action;
     }
 
     /** No more claims; what is held goes on. */
@@ -113,17 +122,32 @@ final class Claimer extends Loop {
         Instant now = node.clock().now();
         List<ClaimRequest.Quota> quotas = book.take(want, now);
         if (quotas.isEmpty()) return false;
-        UUID owner = node.id();
-        Claimed claimed;
+        List<ClaimRequest.Quota> free = new ArrayList<>();
+        List<ClaimRequest.Quota> under = new ArrayList<>();
+        for (ClaimRequest.Quota quota : quotas) (limited.contains(quota.lane()) ? under : free).add(quota);
         try {
-            claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, null));
+            claim(free, runs::claim, now);
+            free.clear();
+            claim(under, lanes::claim, now);
         } catch (RuntimeException | Error failure) {
-            book.again(quotas, now);
+            book.again(free, now);
+            book.again(under, now);
             throw failure;
         }
+        return true;
+    }
+
+    private void claim(List<ClaimRequest.Quota> quotas, Function<ClaimRequest, Claimed> door, Instant now) {
+        if (quotas.isEmpty()) return;
+        UUID owner = node.id();
+        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null));
         learn(quotas, claimed, now);
         take(owner, claimed.attempts());
-        return true;
+    }
+
+    /** A run of this lane has ended; most lanes have no limit, and it means nothing. */
+    void left(Lane lane) {
+        if (limited.contains(lane)) book.room(lane, node.clock().now());
     }
 
     private record Stream(Lane lane, Priority priority) {}
@@ -142,6 +166,11 @@ final class Claimer extends Loop {
         for (ClaimRequest.Quota quota : quotas) {
             Stream stream = new Stream(quota.lane(), quota.priority());
             int count = got.getOrDefault(stream, 0);
+            Instant shut = claimed.shut().get(quota.lane());
+            if (shut != null) {
+                book.shut(quota.lane(), quota.priority(), shut);
+                continue;
+            }
             if (count >= quota.count()) {
                 book.full(quota.lane(), quota.priority(), lowest.getOrDefault(stream, now), now);
                 recruiter.more(quota.lane());
@@ -187,6 +216,8 @@ final class Claimer extends Loop {
         node.clock().observe(look.now());
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
+        limited = look.limited();
+        onBroken.accept(look.broken());
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)

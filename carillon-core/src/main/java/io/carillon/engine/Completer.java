@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
@@ -46,6 +47,7 @@ final class Completer extends Loop implements Finish {
     private volatile Runnable onWritten = () -> {};
     private volatile BiConsumer<Attempt, Duration> onAgain = (attempt, pause) -> {};
     private volatile Consumer<GateName> onLeft = gate -> {};
+    private volatile BiConsumer<Lane, Transition> onEnded = (lane, transition) -> {};
 
     Completer(RunStore runs, Holding holding, RunListener listener) {
         super("complete", true);
@@ -69,6 +71,11 @@ final class Completer extends Loop implements Finish {
         onLeft = action;
     }
 
+    /** Called for each attempt that has ended, with its lane. */
+    void onEnded(BiConsumer<Lane, Transition> action) {
+        onEnded = action;
+    }
+
     @Override
     public void submit(Held held, Ended ended) {
         add(new Job(held, ended));
@@ -82,7 +89,7 @@ final class Completer extends Loop implements Finish {
     @Override
     public void done(Held held, Transition transition) {
         holding.remove(held);
-        left(held.attemptValue());
+        left(held.attemptValue(), transition);
         told(held.attemptValue(), transition, held);
         onWritten.run();
     }
@@ -149,12 +156,13 @@ final class Completer extends Loop implements Finish {
                 onAgain.accept(held.attemptValue(), retry.pause());
             if (ended.transition() instanceof Transition.Snooze snooze)
                 onAgain.accept(held.attemptValue(), snooze.pause());
-            left(held.attemptValue());
+            left(held.attemptValue(), ended.transition());
             told(held.attemptValue(), ended.transition(), held);
         } else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
     }
 
-    private void left(Attempt attempt) {
+    private void left(Attempt attempt, Transition transition) {
+        onEnded.accept(attempt.lane(), transition);
         String gate = attempt.gate();
         if (gate != null) onLeft.accept(new GateName(attempt.lane().project(), gate));
     }

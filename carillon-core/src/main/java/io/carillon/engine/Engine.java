@@ -6,6 +6,7 @@ import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
 import io.carillon.run.RunId;
+import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
@@ -48,6 +49,7 @@ public final class Engine implements AutoCloseable {
     private final Waking waking;
     private final Waking.Recruiter recruiter;
     private final Teller teller;
+    private final LoadReporter reporter;
 
     public Engine(EngineParts parts, EngineConfig config) {
         this.config = config;
@@ -73,6 +75,9 @@ public final class Engine implements AutoCloseable {
         recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
         claimer = new Claimer(storage, book, node, appetite[0], recruiter, waking.pace());
         completer.onWritten(claimer::wake);
+        reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
+        completer.onEnded(this::ended);
+        claimer.onBroken(reporter::seen);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
         completer.onLeft(gatekeeper::knock);
@@ -119,7 +124,7 @@ public final class Engine implements AutoCloseable {
 
     /** Those that live as long as the node; what wakes it may change. */
     private List<Loop> lasting() {
-        return List.of(heart, rescuer, completer, warden, planning, housekeeper, gatekeeper, claimer, teller);
+        return List.of(heart, rescuer, completer, warden, planning, housekeeper, gatekeeper, reporter, claimer, teller);
     }
 
     private Stream<Loop> loops() {
@@ -158,6 +163,12 @@ public final class Engine implements AutoCloseable {
             return;
         }
         tell(run.lane(), readyAt(run.due()));
+    }
+
+    private void ended(Lane lane, Transition transition) {
+        claimer.left(lane);
+        boolean failed = transition instanceof Transition.Retry || transition instanceof Transition.Die;
+        if (failed || transition instanceof Transition.Complete) reporter.ended(lane, failed);
     }
 
     private void again(Attempt attempt, Instant at) {
@@ -281,7 +292,9 @@ public final class Engine implements AutoCloseable {
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         wait.until(idle, Duration.ofSeconds(5));
         quietly("stop hearing", waking::stopHearing);
-        Loop.end(List.of(claimer, gatekeeper, planning, rescuer, warden, housekeeper, waking.announcer()), wait);
+        Loop.end(
+                List.of(claimer, gatekeeper, reporter, planning, rescuer, warden, housekeeper, waking.announcer()),
+                wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
         // A listener that hangs is not waited for.

@@ -31,6 +31,8 @@ final class LaneBook {
         private Instant low = Instant.MIN;
         private Instant coldUntil = Instant.MIN;
         private Duration cold = Duration.ZERO;
+        /** Until when the limit of its lane lets nobody start. */
+        private Instant shutUntil = Instant.MIN;
         /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
         private Instant meanwhile = Instant.MAX;
         /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
@@ -55,7 +57,8 @@ final class LaneBook {
         for (Priority priority : Priority.values()) {
             Entry entry = entry(lane, priority);
             entry.warm();
-            if (at.isBefore(entry.readyAt)) entry.readyAt = at;
+            Instant open = at.isBefore(entry.shutUntil) ? entry.shutUntil : at;
+            if (open.isBefore(entry.readyAt)) entry.readyAt = open;
             entry.atLeastFrom(at.minus(LATE_COMMIT));
         }
     }
@@ -65,6 +68,7 @@ final class LaneBook {
         for (LaneDue due : found) {
             Entry entry = entry(due.lane(), due.priority());
             Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
+            if (at.isBefore(entry.shutUntil)) at = entry.shutUntil;
             if (at.isBefore(entry.readyAt)) entry.readyAt = at;
             entry.atLeastFrom(due.readyAt());
         }
@@ -146,6 +150,23 @@ final class LaneBook {
         entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
         if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
         entry.coldUntil = now.plus(entry.cold);
+    }
+
+    /** A limit was reached: whatever anybody says of the lane, there is no use in asking before this instant, unless {@link #room room} was made. */
+    synchronized void shut(Lane lane, Priority priority, Instant until) {
+        Entry entry = entry(lane, priority);
+        entry.warm();
+        entry.shutUntil = until;
+        entry.readyAt = until;
+    }
+
+    /** A run of this lane has ended: if its limit was reached, it is not now. */
+    synchronized void room(Lane lane, Instant now) {
+        for (Entry entry : lanes.getOrDefault(lane, Map.of()).values()) {
+            if (!entry.shutUntil.isAfter(now)) continue;
+            entry.shutUntil = Instant.MIN;
+            if (now.isBefore(entry.readyAt)) entry.readyAt = now;
+        }
     }
 
     /** A claim got some, but fewer than it asked for: that was all. */

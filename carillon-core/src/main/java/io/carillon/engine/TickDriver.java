@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Ended;
@@ -94,8 +95,7 @@ public final class TickDriver {
                     .map(due -> new ClaimRequest.Quota(due.lane(), due.priority(), CLAIM, Instant.MIN))
                     .toList();
             if (quotas.isEmpty()) return any;
-            List<Attempt> claimed = runs.claim(new ClaimRequest(owner, quotas, strangers, lease))
-                    .attempts();
+            List<Attempt> claimed = claim(quotas, look.limited());
             for (int i = 0; i < claimed.size(); i++) {
                 if (timeIsUp()) {
                     runs.handBack(owner, claimed.subList(i, claimed.size()));
@@ -104,6 +104,23 @@ public final class TickDriver {
                 run(claimed.get(i));
             }
             return any || !claimed.isEmpty();
+        }
+
+        /** What has no limit first; only if there is nothing left of it, what has one: that must not wait here while others could run it. */
+        private List<Attempt> claim(List<ClaimRequest.Quota> quotas, Set<Lane> limited) {
+            List<ClaimRequest.Quota> free = quotas.stream()
+                    .filter(quota -> !limited.contains(quota.lane()))
+                    .toList();
+            List<Attempt> claimed =
+                    runs.claim(new ClaimRequest(owner, free, strangers, lease)).attempts();
+            if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
+            List<ClaimRequest.Quota> under = quotas.stream()
+                    .filter(quota -> limited.contains(quota.lane()))
+                    .map(quota -> new ClaimRequest.Quota(quota.lane(), quota.priority(), 1, quota.low()))
+                    .toList();
+            return storage.lanes()
+                    .claim(new ClaimRequest(owner, under, strangers, lease))
+                    .attempts();
         }
 
         /** One at a time, as everywhere; false: all of them are held, paused or foreign. */

@@ -7,17 +7,63 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
-/** Reads claimed rows. */
+/** Asks for rows to claim, and reads those that were. */
 final class AttemptRows {
     static final String COLUMNS = """
             ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
             origin, target, target_name, codec, payload, trace, gate_key
             """;
 
+    // Rows by their fence, in a way that does not hang on statistics: a table that was vacuumed while it was empty
+    // counts
+    // as empty until the next time, and a join with it is planned as a walk through all that came in since. One by one
+    // by
+    // their key: the range leaves it as the only index in this order. Written to by ctid, which is safe,
+    // because they are locked. Before it stands what was asked for: e(project, id, attempt, ...).
+    static final String HELD = """
+            held AS MATERIALIZED (
+              SELECT e.*, mine.place
+                FROM e, LATERAL (SELECT ctid AS place FROM carillon.run
+                                  WHERE project = e.project AND id BETWEEN e.id AND e.id
+                                    AND attempt = e.attempt AND owner = :owner -- missing: another node holds it now
+                                  ORDER BY id LIMIT 1 FOR UPDATE) mine)
+            """;
+
     private AttemptRows() {}
+
+    /** The parameters every claim has. */
+    static Query asked(Query query, ClaimRequest request) throws SQLException {
+        List<ClaimRequest.Quota> quotas = request.quotas();
+        return query.uuid("owner", request.owner())
+                .seconds("lease", request.lease())
+                .column("queues", "text", quotas, quota -> quota.lane().queue())
+                .column("projects", "text", quotas, quota -> quota.lane().project())
+                .column("classes", "smallint", quotas, quota -> quota.priority().number())
+                .column("counts", "int4", quotas, ClaimRequest.Quota::count)
+                .column("lows", "timestamptz", quotas, ClaimRequest.Quota::low)
+                .texts("strangers", request.strangers());
+    }
+
+    private record Found(Attempt attempt, Instant readyAt) {}
+
+    /** What the claim got, in the order it was ready. */
+    static Claimed claimed(Query query, Map<Lane, Instant> shut) throws SQLException {
+        List<Found> found = query.list(row -> new Found(read(row), row.instant("ready_at")));
+        found.sort(Comparator.comparing(Found::readyAt));
+        return new Claimed(
+                found.stream().map(Found::attempt).toList(),
+                found.stream().map(Found::readyAt).toList(),
+                shut);
+    }
 
     static Attempt read(Row row) throws SQLException {
         UUID schedule = row.maybeUuid("schedule_id");

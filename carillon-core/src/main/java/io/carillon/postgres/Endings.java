@@ -32,7 +32,7 @@ final class Endings {
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
                                    :pauses::float8[], :codecs::text[], :results::bytea[])
                 AS e(project, id, attempt, age, log, text, pause, codec, result)),
-            """ + FencedRows.HELD;
+            """ + AttemptRows.HELD;
 
     private static final String HISTORY_INSERT = """
             INSERT INTO carillon.run_history
@@ -108,7 +108,7 @@ final class Endings {
     private static final String AGAIN = ENDED + """
             , released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity',
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
                      failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
                      ready_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'infinity' ELSE again.at END,
                      parked = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'gate' END,

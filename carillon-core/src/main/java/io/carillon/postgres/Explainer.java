@@ -14,11 +14,13 @@ final class Explainer {
     private static final String HOLDS = """
             SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
                    r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
+                   l.max_running, l.rate, l.breaker <> 'closed' AS broken, l.breaker_until,
+                   l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
                    n.name AS node, n.host, n.pid, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
                    EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
               FROM carillon.run r
-              LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project AND l.paused_at IS NOT NULL
+              LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project
               LEFT JOIN carillon.node n ON n.id = r.owner
              WHERE r.project = :project AND r.id = :id
             """;
@@ -99,6 +101,12 @@ final class Explainer {
                             row.instant("paused_at"),
                             row.maybeText("paused_by"),
                             row.maybeText("paused_reason")));
+        if (row.flag("broken"))
+            holds.add("most attempts in queue '%s' failed; one is tried at %s"
+                    .formatted(run.lane().queue(), row.maybeInstant("breaker_until")));
+        if (row.flag("lane_full"))
+            holds.add("queue '%s' lets %d run at a time, and so many do"
+                    .formatted(run.lane().queue(), row.integer("max_running")));
         if (!row.flag("known"))
             holds.add("no living node has a handler named '" + run.target().name() + "'");
         if ("suspect".equals(row.maybeText("parked")))
@@ -108,6 +116,10 @@ final class Explainer {
         if (gate != null) holds.add(gate);
         if (row.flag("future") && row.maybeText("parked") == null)
             holds.add("it is ready at " + row.instant("ready_at"));
+        Double rate = row.maybeReal("rate");
+        if (rate != null && holds.isEmpty())
+            holds.add(
+                    "queue '%s' lets %s start in a second".formatted(run.lane().queue(), rate));
         String summary = holds.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + holds.get(0) + ".";
         return new Explanation(run.state(), summary, holds);
     }

@@ -28,6 +28,9 @@ final class HousekeepingRepository implements Housekeeping {
 
     private static final String PURGE_HOLDS = "DELETE FROM carillon.key_hold WHERE until < carillon.clock()";
 
+    private static final String PURGE_LOADS =
+            "DELETE FROM carillon.node_load WHERE at < carillon.clock() - interval '10 min'";
+
     private static final String KEEP_ROOM = "SELECT carillon.keep_room() AS kept";
 
     private final Database database;
@@ -63,6 +66,7 @@ final class HousekeepingRepository implements Housekeeping {
                         + session.query(PURGE_NODES).seconds("age", deadNodes).update()
                         + session.query(PURGE_PROGRESS).update()
                         + session.query(PURGE_CANCELS).update()
-                        + session.query(PURGE_HOLDS).update());
+                        + session.query(PURGE_HOLDS).update()
+                        + session.query(PURGE_LOADS).update());
     }
 }

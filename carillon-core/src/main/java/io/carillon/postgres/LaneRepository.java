@@ -1,15 +1,23 @@
 package io.carillon.postgres;
 
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import io.carillon.run.Priority;
+import io.carillon.store.BreakerChange;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneInfo;
+import io.carillon.store.LaneLoad;
 import io.carillon.store.LaneStore;
 import io.carillon.store.Look;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the lanes that have work, and keeps what people decided about them. */
@@ -23,9 +31,13 @@ final class LaneRepository implements LaneStore {
               SELECT queue, project, class, ready_at FROM carillon.run
                WHERE ready_at >= :low AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
                ORDER BY ready_at LIMIT 200)
-            SELECT t.now, t.suspects, t.seen, lane.*
-              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM head) AS seen,
-                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects) t
+            SELECT t.*, lane.*
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM head) AS seen, l.queues AS limited_queues, l.projects AS limited_projects,
+                           l.broken AS limited_broken,
+                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects
+                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS broken
+                              FROM carillon.lane
+                             WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed') l) t
               LEFT JOIN (SELECT queue, project, class, min(ready_at) AS ready_at
                            FROM head
                           WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
@@ -63,8 +75,19 @@ final class LaneRepository implements LaneStore {
             """;
 
     private static final String RESUME = """
-            UPDATE carillon.lane SET paused_at = NULL, paused_by = NULL, paused_reason = NULL
-             WHERE queue = :queue AND project = :project AND paused_at IS NOT NULL
+            UPDATE carillon.lane SET paused_at = NULL, paused_by = NULL, paused_reason = NULL, breaker = 'closed', breaker_until = NULL
+             WHERE queue = :queue AND project = :project AND (paused_at IS NOT NULL OR breaker <> 'closed')
+            """;
+
+    private static final String LIMIT = """
+            INSERT INTO carillon.lane (queue, project, max_running, rate) VALUES (:queue, :project, :running, :rate::float8)
+            ON CONFLICT (queue, project) DO UPDATE SET max_running = excluded.max_running, rate = excluded.rate
+            """;
+
+    // What was claimed while there was no limit.
+    private static final String COUNT_IN = """
+            UPDATE carillon.run SET limited_by = queue
+             WHERE queue = :queue AND project = :project AND limited_by IS NULL AND (owner IS NOT NULL OR parked = 'suspect')
             """;
 
     // Counts are bounded: a page about queues must not read a million rows.
@@ -75,7 +98,7 @@ final class LaneRepository implements LaneStore {
               SELECT next.queue
                 FROM name, LATERAL (SELECT r.queue FROM carillon.run r WHERE r.queue > name.queue ORDER BY r.queue LIMIT 1) next),
             known AS (SELECT queue FROM name UNION SELECT queue FROM carillon.lane WHERE project = :project)
-            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, c.waiting, c.running
+            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.breaker, l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
                    LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting, count(*) FILTER (WHERE owner IS NOT NULL) AS running
@@ -85,24 +108,60 @@ final class LaneRepository implements LaneStore {
             """;
 
     private final Database database;
+    private final LaneGates gates;
 
-    LaneRepository(Database database) {
+    LaneRepository(Database database, LaneGates gates) {
         this.database = database;
+        this.gates = gates;
     }
 
     @Override
     public Look look(Instant low) {
         List<LaneDue> lanes = new ArrayList<>();
+        Set<Lane> limited = new HashSet<>();
+        Set<Lane> broken = new HashSet<>();
         record Head(Instant now, boolean suspects, long seen) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(LOOK).instant("low", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(due(row));
+                if (limited.isEmpty()) limited(row, limited, broken);
                 return new Head(row.instant("now"), row.flag("suspects"), row.number("seen"));
             });
         });
         Head head = heads.get(0);
-        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects());
+        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects(), limited, broken);
+    }
+
+    private static void limited(Row row, Set<Lane> limited, Set<Lane> broken) throws SQLException {
+        List<String> queues = row.texts("limited_queues");
+        List<String> projects = row.texts("limited_projects");
+        List<String> open = row.texts("limited_broken");
+        for (int i = 0; i < queues.size(); i++) {
+            Lane lane = new Lane(queues.get(i), projects.get(i));
+            limited.add(lane);
+            if (open.get(i).equals("true")) broken.add(lane);
+        }
+    }
+
+    @Override
+    public Claimed claim(ClaimRequest request) {
+        return gates.claim(request);
+    }
+
+    @Override
+    public List<BreakerChange> report(UUID node, List<LaneLoad> loads) {
+        return gates.report(node, loads);
+    }
+
+    @Override
+    public void limit(Lane lane, Limits limits) {
+        database.single(session -> named(session.query(LIMIT), lane)
+                .number("running", limits.running())
+                .real("rate", limits.perSecond())
+                .update());
+        if (limits.running() != null)
+            database.single(session -> named(session.query(COUNT_IN), lane).update());
     }
 
     @Override
@@ -111,8 +170,7 @@ final class LaneRepository implements LaneStore {
     }
 
     private static LaneDue due(Row row) throws SQLException {
-        Lane lane = new Lane(row.text("queue"), row.text("project"));
-        return new LaneDue(lane, Priority.of(row.integer("class")), row.instant("ready_at"));
+        return new LaneDue(GateRepository.lane(row), Priority.of(row.integer("class")), row.instant("ready_at"));
     }
 
     @Override
@@ -139,8 +197,24 @@ final class LaneRepository implements LaneStore {
                             ? null
                             : new LaneInfo.Pause(at, row.maybeText("paused_by"), row.maybeText("paused_reason"));
                     return new LaneInfo(
-                            new Lane(row.text("queue"), project), row.number("waiting"), row.number("running"), pause);
+                            new Lane(row.text("queue"), project),
+                            row.number("waiting"),
+                            row.number("running"),
+                            limits(row),
+                            breaker(row),
+                            pause);
                 }));
+    }
+
+    private static LaneInfo.@Nullable Breaker breaker(Row row) throws SQLException {
+        String state = row.maybeText("breaker");
+        return state == null || "closed".equals(state)
+                ? null
+                : new LaneInfo.Breaker(state, row.maybeInstant("breaker_until"));
+    }
+
+    private static Limits limits(Row row) throws SQLException {
+        return new Limits(row.maybeInteger("max_running"), row.maybeReal("rate"));
     }
 
     private static Query named(Query query, Lane lane) throws SQLException {

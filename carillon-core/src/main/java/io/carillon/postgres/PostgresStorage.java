@@ -45,7 +45,7 @@ public final class PostgresStorage implements Storage {
         CancelOrders cancels = new CancelOrders(database, partitions);
         runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
         inbox = new InboxRepository(database);
-        lanes = new LaneRepository(database);
+        lanes = new LaneRepository(database, new LaneGates(database));
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels));
         heartbeat = ConnectionSource.kept(source);
         Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);

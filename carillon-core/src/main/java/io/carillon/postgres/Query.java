@@ -48,6 +48,11 @@ final class Query {
         return this;
     }
 
+    Query real(String name, @Nullable Double value) throws SQLException {
+        for (int position : at(name)) statement.setObject(position, value, Types.DOUBLE);
+        return this;
+    }
+
     Query flag(String name, boolean value) throws SQLException {
         for (int position : at(name)) statement.setBoolean(position, value);
         return this;

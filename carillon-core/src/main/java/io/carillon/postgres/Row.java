@@ -59,6 +59,12 @@ final class Row {
         return rows.wasNull() ? null : value;
     }
 
+    @Nullable
+    Double maybeReal(String column) throws SQLException {
+        double value = rows.getDouble(column);
+        return rows.wasNull() ? null : value;
+    }
+
     boolean flag(String column) throws SQLException {
         return rows.getBoolean(column);
     }

@@ -10,10 +10,10 @@ import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
     // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
-    // written: the update stays HOT. Paused lanes go first (OFFSET keeps it so), or their rows would be locked in vain.
+    // written: the update stays HOT. Paused and limited lanes go first (OFFSET keeps it so), or their rows would be
+    // locked
+    // in vain.
     private static final String CLAIM = """
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
@@ -32,7 +34,9 @@ final class RunRepository implements RunStore {
                  FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
                                   AS asked(queue, project, class, quota, low)
                         WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                           WHERE p.queue = asked.queue AND p.project = asked.project AND p.paused_at IS NOT NULL)
+                                           WHERE p.queue = asked.queue AND p.project = asked.project
+                                             AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                                  OR p.breaker <> 'closed'))
                        OFFSET 0) AS lane,
                       LATERAL (SELECT r.ctid FROM carillon.run r
                                 WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
@@ -66,13 +70,14 @@ final class RunRepository implements RunStore {
 
     private static final String ASKED = """
             WITH e AS MATERIALIZED (SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)),
-            """ + FencedRows.HELD;
+            """ + AttemptRows.HELD;
 
     // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
-    // get its chance stays one.
+    // get its chance stays one, and keeps its place under the limit of its lane.
     private static final String HAND_BACK = ASKED + """
             UPDATE carillon.run r
                SET owner = NULL, leased_until = NULL, started_at = NULL, parked = nullif(r.parked, 'running'), start_by = 'infinity',
+                   limited_by = CASE WHEN r.parked = 'suspect' THEN r.limited_by END,
                    ready_at = CASE WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
               FROM held WHERE r.ctid = held.place
             """;
@@ -86,9 +91,9 @@ final class RunRepository implements RunStore {
     private static final String PASS_ON = """
             WITH e AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :names::text[]) AS e(project, id, attempt, name)),
-            """ + FencedRows.HELD + """
+            """ + AttemptRows.HELD + """
             UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity',
+               SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', limited_by = NULL,
                    parked = CASE WHEN k.known THEN NULL ELSE 'no-handler' END,
                    ready_at = CASE WHEN NOT k.known THEN 'infinity'
                                    WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
@@ -123,36 +128,10 @@ final class RunRepository implements RunStore {
 
     @Override
     public Claimed claim(ClaimRequest request) {
-        if (request.quotas().isEmpty()) return new Claimed(List.of(), List.of());
-        List<Found> found = database.single(session -> session.query(CLAIM)
-                .uuid("owner", request.owner())
-                .seconds("lease", request.lease())
-                .column(
-                        "queues",
-                        "text",
-                        request.quotas(),
-                        quota -> quota.lane().queue())
-                .column(
-                        "projects",
-                        "text",
-                        request.quotas(),
-                        quota -> quota.lane().project())
-                .column(
-                        "classes",
-                        "smallint",
-                        request.quotas(),
-                        quota -> quota.priority().number())
-                .column("counts", "int4", request.quotas(), ClaimRequest.Quota::count)
-                .column("lows", "timestamptz", request.quotas(), ClaimRequest.Quota::low)
-                .texts("strangers", request.strangers())
-                .list(row -> new Found(AttemptRows.read(row), row.instant("ready_at"))));
-        found.sort(Comparator.comparing(Found::readyAt));
-        return new Claimed(
-                found.stream().map(Found::attempt).toList(),
-                found.stream().map(Found::readyAt).toList());
+        if (request.quotas().isEmpty()) return new Claimed(List.of(), List.of(), Map.of());
+        return database.single(
+                session -> AttemptRows.claimed(AttemptRows.asked(session.query(CLAIM), request), Map.of()));
     }
-
-    private record Found(Attempt attempt, Instant readyAt) {}
 
     @Override
     public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {

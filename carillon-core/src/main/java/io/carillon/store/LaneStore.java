@@ -1,8 +1,10 @@
 package io.carillon.store;
 
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Which lanes have work, and what people decided about them. */
@@ -13,10 +15,19 @@ public interface LaneStore {
     /** Every lane with a claimable run, by skipping from lane to lane: asked rarely, and only under backlog. */
     List<LaneDue> scan();
 
+    /** Claims from lanes with a limit, one node at a time from each: no more than the limit leaves. Lanes without one give nothing. */
+    Claimed claim(ClaimRequest request);
+
+    /** Tells what a node saw of its lanes in the last minute; opens and closes breakers by what all nodes told, and returns those that changed. */
+    List<BreakerChange> report(UUID node, List<LaneLoad> loads);
+
+    /** Limits a lane; what runs there already counts. */
+    void limit(Lane lane, Limits limits);
+
     /** Stops claims from a lane from this moment on; false: it was paused already. */
     boolean pause(Lane lane, String by, @Nullable String reason);
 
-    /** Lets claims go on; false: it was not paused. */
+    /** Lets claims go on, whether somebody paused the lane or its breaker did; false: nothing held it. */
     boolean resume(Lane lane);
 
     /** The lanes of a project that have runs or settings. */

@@ -50,6 +50,32 @@ class LaneBookTest {
     }
 
     @Test
+    void a_lane_whose_limit_is_reached_waits_whatever_is_said_of_it() {
+        book.hint(MAIL, NOW, NOW);
+        book.take(100, NOW).forEach(quota -> book.shut(MAIL, quota.priority(), NOW.plusMillis(250)));
+
+        book.hint(MAIL, NOW, NOW);
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+
+        assertThat(book.take(100, NOW.plusMillis(249))).isEmpty();
+        assertThat(book.take(100, NOW.plusMillis(250))).hasSize(4);
+    }
+
+    @Test
+    void a_lane_whose_limit_is_reached_is_asked_again_as_soon_as_a_run_of_it_has_ended() {
+        book.hint(MAIL, NOW, NOW);
+        book.take(100, NOW).forEach(quota -> book.shut(MAIL, quota.priority(), NOW.plusMillis(250)));
+
+        book.room(REPORTS, NOW.plusMillis(1));
+        assertThat(book.take(100, NOW.plusMillis(2))).isEmpty();
+
+        book.room(MAIL, NOW.plusMillis(3));
+        assertThat(book.take(100, NOW.plusMillis(3))).hasSize(4);
+        book.room(MAIL, NOW.plusMillis(4));
+        assertThat(book.take(100, NOW.plusMillis(5))).isEmpty();
+    }
+
+    @Test
     void shares_a_batch_among_classes_8_4_2_1() {
         all(MAIL);
 

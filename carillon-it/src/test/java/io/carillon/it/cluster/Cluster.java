@@ -15,6 +15,18 @@ import java.util.Map;
 
 /** Three node processes on one fresh database, and a client without a node to drive them. */
 final class Cluster implements AutoCloseable {
+    // An attempt whose node was killed worked until then, and nobody after it: the next attempt begins later.
+    private static final String MOST_AT_ONCE = """
+            WITH span AS (
+              SELECT s.at AS from_at, coalesce(d.at, (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
+                FROM side_log s
+                LEFT JOIN side_log d ON d.run = s.run AND d.attempt = s.attempt AND d.event = 'done'
+               WHERE s.event = 'started' AND s.run = ANY (string_to_array(?, ',')))
+            SELECT max(live) FROM (
+              SELECT sum(step) OVER (ORDER BY at, step) AS live
+                FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) sweep
+            """;
+
     private final TestDatabase database = TestDatabase.migrated();
     private final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
     private final Duration beat;
@@ -64,6 +76,17 @@ final class Cluster implements AutoCloseable {
         } catch (SQLException failure) {
             throw new IllegalStateException(failure);
         }
+    }
+
+    /** Kills a node, and notes when. */
+    void kill(String victim) {
+        node(victim).kill9();
+        rows("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
+    }
+
+    /** How many of these runs were at work at the same moment, at most. */
+    long mostAtOnce(List<String> runs) {
+        return number(MOST_AT_ONCE, String.join(",", runs));
     }
 
     String one(String sql, String... parameters) {

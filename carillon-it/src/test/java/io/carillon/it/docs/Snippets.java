@@ -10,6 +10,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Limits;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
@@ -111,6 +112,13 @@ Carillon.on(dataSource)
         }
     })
     .start();
+    }
+
+    static void limits(Carillon carillon) {
+carillon.queues().limit("mail", Limits.running(10));                                   // ten at a time, on all nodes together
+carillon.queues().limit("mail", Limits.rate(600, ofMinutes(1)));                       // ten starts a second
+carillon.queues().limit("mail", Limits.running(10).andRate(600, ofMinutes(1)));        // both
+carillon.queues().limit("mail", Limits.none());
     }
 
     static void overlaps(Carillon carillon) {

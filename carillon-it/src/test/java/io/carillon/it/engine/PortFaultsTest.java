@@ -30,7 +30,7 @@ class PortFaultsTest {
 
     /** Of ports that loops use too: users and ticks call these. */
     private static final Set<String> BY_HAND =
-            Set.of("lanes.list", "lanes.pause", "lanes.resume", "nodes.list", "nodes.wake");
+            Set.of("lanes.limit", "lanes.list", "lanes.pause", "lanes.resume", "nodes.list", "nodes.wake");
 
     @Test
     void every_loop_goes_on_and_nothing_is_lost_or_doubled() throws Exception {

@@ -13,6 +13,7 @@ import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import io.carillon.run.NewRun;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
@@ -98,6 +99,7 @@ final class Scenario {
         for (int i = 0; i < 3; i++) enqueue(real, "default", "stranger");
         for (int i = 0; i < QUICK; i++) once.add(enqueue(real, "default", i % 4 == 0 ? "flaky" : "quick"));
         for (int i = 0; i < 6; i++) once.add(enqueueGated(real));
+        for (int i = 0; i < 6; i++) once.add(enqueue(real, "narrow", "quick"));
         once.add(enqueue(real, "default", "long"));
         once.add(enqueue(real, "default", "transactional"));
         RunId stopped = enqueue(real, "default", "endless");
@@ -123,6 +125,7 @@ final class Scenario {
     /** A schedule, a dead node with a run in its hands, and a paused queue that fills the head. */
     private void prepare(Storage real, TestDatabase database) {
         real.lanes().pause(new Lane("frozen", "default"), "test", null);
+        real.lanes().limit(new Lane("narrow", "default"), Limits.running(2));
         for (int i = 0; i < 210; i++) enqueue(real, "frozen", "quick");
         real.schedules()
                 .upsert(new Definition(

@@ -7,6 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Limits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.schedule.When;
@@ -92,7 +93,10 @@ class BadInputTest {
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.runs().list(RunFilter.all().limit(0)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().preview(HOURLY, Instant.EPOCH, 0));
-        refused(ErrorCode.NOT_YET, () -> carillon.queues().limit("default", 3));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.running(0)));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.rate(1, Duration.ZERO)));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.rate(1, Duration.ofDays(2))));
+        refused(ErrorCode.INVALID_NAME, () -> carillon.queues().limit("no queue", Limits.running(1)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", "x", Instant.MAX));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(

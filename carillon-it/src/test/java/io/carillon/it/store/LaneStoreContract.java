@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
+import io.carillon.run.Limits;
 import io.carillon.run.Priority;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneInfo;
@@ -11,6 +12,7 @@ import io.carillon.store.Look;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -45,7 +47,7 @@ abstract class LaneStoreContract extends StoreContract {
 
     @Test
     void a_look_at_nothing_tells_the_time() {
-        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false));
+        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, Set.of(), Set.of()));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
@@ -100,7 +102,8 @@ abstract class LaneStoreContract extends StoreContract {
         assertThat(storage().lanes().pause(Order.MAIL, "ann", "why")).isTrue();
         assertThat(storage().lanes().pause(Order.MAIL, "bob", "other")).isFalse();
         assertThat(storage().lanes().list(PROJECT))
-                .containsExactly(new LaneInfo(Order.MAIL, 0, 0, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
+                .containsExactly(new LaneInfo(
+                        Order.MAIL, 0, 0, Limits.none(), null, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
         assertThat(storage().lanes().resume(Order.MAIL)).isTrue();
         assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
     }
@@ -124,6 +127,8 @@ abstract class LaneStoreContract extends StoreContract {
         claim(node(), 2);
 
         assertThat(storage().lanes().list(PROJECT))
-                .containsExactly(new LaneInfo(Order.MAIL, 3, 2, null), new LaneInfo(ORDERS, 2, 0, null));
+                .containsExactly(
+                        new LaneInfo(Order.MAIL, 3, 2, Limits.none(), null, null),
+                        new LaneInfo(ORDERS, 2, 0, Limits.none(), null, null));
     }
 }

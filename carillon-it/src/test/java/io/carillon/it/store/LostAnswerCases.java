@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.run.Attempt;
 import io.carillon.run.Cancellation;
 import io.carillon.run.EnqueueResult;
+import io.carillon.run.Limits;
 import io.carillon.run.NewRun;
 import io.carillon.run.Progress;
 import io.carillon.run.Redrive;
@@ -16,6 +17,7 @@ import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.Beat;
 import io.carillon.store.HeldRun;
+import io.carillon.store.LaneLoad;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.Storage;
@@ -56,13 +58,23 @@ final class LostAnswerCases extends StoreContract {
                 entry("HousekeepingRepository.PURGE_CANCELS", this::purge),
                 entry("HousekeepingRepository.PURGE_DEAD_RUNS", this::purge),
                 entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
+                entry("HousekeepingRepository.PURGE_LOADS", this::purge),
                 entry("HousekeepingRepository.PURGE_NODES", this::purge),
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
                 entry("InboxRepository.INSERT", this::enqueue),
                 entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
                 entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
                 entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
+                entry("LaneRepository.COUNT_IN", this::limitLane),
+                entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneGates.FORGET", this::breakerOpens),
+                entry("LaneGates.OPEN", this::breakerOpens),
+                entry("LaneGates.PAY", this::claimLimited),
+                entry("LaneGates.PROBE", this::probe),
+                entry("LaneGates.PROBED_LANES", this::probed),
+                entry("LaneGates.REPORT", this::breakerOpens),
+                entry("LaneGates.TAKE", this::claimLimited),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.BEAT", this::beat),
                 entry("NodeRepository.DECLARE_DEAD", this::declareDead),
@@ -361,6 +373,77 @@ final class LostAnswerCases extends StoreContract {
             heldOnceAndBack(node, id, 1);
             assertThat(claimOne(node).number()).isEqualTo(2);
         });
+    }
+
+    private LostAnswer claimLimited() {
+        enqueue(Order.mail(), 3);
+        storage().lanes().limit(Order.MAIL, Limits.running(2).andRate(1, SECOND));
+        UUID node = node();
+        io.carillon.store.ClaimRequest request = new io.carillon.store.ClaimRequest(
+                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
+        return LostAnswer.of(() -> through.lanes().claim(request).attempts(), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            assertThat(storage().runs().held(node)).hasSize(1);
+        });
+    }
+
+    private io.carillon.store.ClaimRequest mails(UUID node) {
+        return new io.carillon.store.ClaimRequest(
+                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
+    }
+
+    private LostAnswer breakerOpens() {
+        UUID node = node();
+        return LostAnswer.of(
+                () -> through.lanes().report(node, List.of(new LaneLoad(Order.MAIL, 0, 20))),
+                answer -> assertThat(
+                                storage().lanes().look(java.time.Instant.MIN).broken())
+                        .containsExactly(Order.MAIL));
+    }
+
+    private UUID halfOpen() {
+        UUID node = node();
+        enqueue(Order.mail(), 3);
+        storage().lanes().report(node, List.of(new LaneLoad(Order.MAIL, 0, 20)));
+        advance(MINUTE);
+        return node;
+    }
+
+    private LostAnswer probe() {
+        UUID node = halfOpen();
+        return LostAnswer.of(() -> through.lanes().claim(mails(node)).attempts(), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            assertThat(storage().runs().held(node)).hasSize(1);
+        });
+    }
+
+    private LostAnswer probed() {
+        UUID node = halfOpen();
+        storage().lanes().claim(mails(node));
+        return LostAnswer.of(
+                () -> through.lanes().report(node, List.of(new LaneLoad(Order.MAIL, 1, 0))),
+                answer -> assertThat(
+                                storage().lanes().look(java.time.Instant.MIN).broken())
+                        .isEmpty());
+    }
+
+    private LostAnswer limitLane() {
+        enqueue(Order.mail(), 3);
+        claim(node(), 1);
+        return LostAnswer.of(
+                () -> {
+                    through.lanes().limit(Order.MAIL, Limits.running(2));
+                    return true;
+                },
+                answer -> assertThat(storage()
+                                .lanes()
+                                .claim(new io.carillon.store.ClaimRequest(
+                                        node(),
+                                        List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)),
+                                        Set.of(),
+                                        null))
+                                .attempts())
+                        .hasSize(1));
     }
 
     private void heldOnceAndBack(UUID node, RunId id, int attempt) {

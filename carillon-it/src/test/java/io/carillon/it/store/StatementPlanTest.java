@@ -38,6 +38,8 @@ class StatementPlanTest {
             Map.entry("OverlapGates.LET_THROUGH", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.LINE", List.of("run_gate", "schedule_pkey")),
             Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_key")),
+            Map.entry("LaneGates.ROOM", List.of("run_limited")),
+            Map.entry("LaneGates.TAKE", List.of("run_lane", "Tid Scan on run")),
             Map.entry("LaneRepository.LOOK", List.of("run_ready", "run_parked")),
             Map.entry("LaneRepository.SCAN", List.of("run_lane")),
             Map.entry("NodeRepository.BEAT", List.of("run_leased", "run_parked", "run_pkey")),
@@ -153,6 +155,7 @@ class StatementPlanTest {
     }
 
     private void fill(int runs, int schedules) {
+        database.execute("INSERT INTO carillon.lane (queue, project, max_running) VALUES ('mail', 'default', 10)");
         database.execute(NODE);
         database.execute(RUNS.formatted(runs));
         database.execute(GATED);

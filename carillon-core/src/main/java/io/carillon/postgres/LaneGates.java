@@ -1,0 +1,319 @@
+package io.carillon.postgres;
+
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.run.Lane;
+import io.carillon.store.BreakerChange;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
+import io.carillon.store.GateName;
+import io.carillon.store.LaneLoad;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims from lanes that have a limit, or whose breaker is not closed: under the lane's lock, no more than there is room for; and
+ * keeps the breakers.
+ */
+final class LaneGates {
+    // A bucket holds what a tenth of a second lets start, and one: so that a node that comes a little late loses
+    // nothing, and no more than that can start at once.
+    private static final String ROOM = """
+            SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - held.live AS slots, bucket.tokens,
+                   l.breaker, l.breaker_until, held.live > 0 AS busy
+              FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) asked
+              JOIN carillon.lane l ON l.queue = asked.queue AND l.project = asked.project AND l.paused_at IS NULL
+                                  AND (l.max_running IS NOT NULL OR l.rate IS NOT NULL OR l.breaker <> 'closed')
+              LEFT JOIN carillon.gate g ON g.project = l.project AND g.kind = 'lane' AND g.key = l.queue,
+                   LATERAL (SELECT count(*) AS live
+                              FROM (SELECT 1 FROM carillon.run r WHERE r.project = l.project AND r.limited_by = l.queue
+                                     LIMIT coalesce(l.max_running, 1)) x) held,
+                   LATERAL (SELECT CASE WHEN l.rate IS NOT NULL
+                                        THEN least(1 + l.rate / 10,
+                                                   coalesce(g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0),
+                                                            1)) END AS tokens) bucket
+            """;
+
+    // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would starve
+    // the
+    // last of them.
+    private static final String TAKE = """
+            UPDATE carillon.run
+               SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(), limited_by = queue,
+                   leased_until = carillon.clock() + make_interval(secs => :lease)
+             WHERE ctid = any(array(
+               SELECT drawn.place
+                 FROM (SELECT picked.place, lane.room,
+                              row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
+                         FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
+                                     :rooms::int[], :shares::int[]) AS lane(queue, project, class, quota, low, room, share),
+                              LATERAL (SELECT first.place, row_number() OVER () AS number
+                                         FROM (SELECT r.ctid AS place FROM carillon.run r
+                                                WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
+                                                  AND r.ready_at BETWEEN lane.low AND carillon.clock()
+                                                  AND r.start_by > carillon.clock() AND r.owner IS NULL
+                                                  AND r.target_name <> ALL (:strangers::text[])
+                                                ORDER BY r.ready_at LIMIT least(lane.quota, lane.room)
+                                                FOR UPDATE SKIP LOCKED) first) picked
+                        WHERE :lease::float8 IS NOT NULL
+                           OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
+                WHERE drawn.number <= drawn.room))
+            RETURNING\s""" + AttemptRows.COLUMNS;
+
+    private static final String PAY = """
+            INSERT INTO carillon.gate (project, kind, key, tokens, refilled_at)
+            SELECT e.project, 'lane', e.queue, e.tokens, :now FROM unnest(:projects::text[], :queues::text[], :tokens::float8[])
+                AS e(project, queue, tokens)
+            ON CONFLICT (project, kind, key) DO UPDATE SET tokens = excluded.tokens, refilled_at = excluded.refilled_at
+            """;
+
+    // If its node dies, the run is a suspect and still counts; should it vanish otherwise, a minute later comes
+    // another.
+    private static final String PROBE = """
+            UPDATE carillon.lane l SET breaker = 'half-open', breaker_until = carillon.clock() + interval '1 min'
+              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker <> 'closed'
+            """;
+
+    private static final String REPORT = """
+            INSERT INTO carillon.node_load (queue, project, node, well, failed, at)
+            SELECT e.*, carillon.clock()
+              FROM (SELECT queue, project, :node::uuid, well, failed
+                      FROM unnest(:queues::text[], :projects::text[], :wells::int[], :faileds::int[]) AS l(queue, project, well, failed)) e
+            ON CONFLICT (queue, project, node) DO UPDATE SET well = excluded.well, failed = excluded.failed, at = excluded.at
+            """;
+
+    // Half of at least twenty attempts in a minute, on all nodes together.
+    private static final String OPEN = """
+            INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
+            SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
+              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+              JOIN carillon.node_load n ON n.queue = e.queue AND n.project = e.project AND n.at > carillon.clock() - interval '1 min'
+             GROUP BY n.queue, n.project
+            HAVING sum(n.well + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.well + n.failed)
+            ON CONFLICT (queue, project) DO UPDATE
+               SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_step = 0
+             WHERE l.breaker = 'closed'
+            RETURNING queue, project, breaker_until
+            """;
+
+    // Whatever ends while it is half-open decides: it was the probe, or as good as one.
+    private static final String PROBED_LANES = """
+            UPDATE carillon.lane l
+               SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
+                   breaker_until = CASE WHEN e.failed > 0
+                                        THEN carillon.clock() + least(interval '30 s' * (2 ^ (l.breaker_step + 1)), interval '10 min') END,
+                   breaker_step = CASE WHEN e.failed > 0 THEN least(l.breaker_step + 1, 10) ELSE 0 END
+              FROM unnest(:queues::text[], :projects::text[], :wells::int[], :faileds::int[]) AS e(queue, project, well, failed)
+             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open'
+            RETURNING l.queue, l.project, l.breaker_until
+            """;
+
+    private static final String FORGET = """
+            DELETE FROM carillon.node_load n USING unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+             WHERE n.queue = e.queue AND n.project = e.project
+            """;
+
+    /** A full lane is asked again after so long, if none of this node's runs made room earlier. */
+    private static final Duration FULL = Duration.ofMillis(250);
+
+    /** Somebody may change or lift a limit, or close a breaker by hand: no node keeps away for longer than this. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+
+    /** Where starts are frequent, several at a time. */
+    private static final double LEAST_WAIT = 0.02;
+
+    private final Database database;
+
+    LaneGates(Database database) {
+        this.database = database;
+    }
+
+    /** A breaker that is not closed: until when nothing starts, and whether a probe may be at work. */
+    private record Breaker(Instant until, boolean probing) {
+        boolean probes(Instant now) {
+            return !probing && !until.isAfter(now);
+        }
+
+        static @Nullable Breaker read(Row row) throws SQLException {
+            String state = row.text("breaker");
+            Instant until = row.maybeInstant("breaker_until");
+            if ("closed".equals(state)) return null;
+            return new Breaker(until == null ? Instant.MIN : until, "half-open".equals(state) && row.flag("busy"));
+        }
+    }
+
+    /** What a lane's limits leave: free slots and starts, where they are limited. */
+    private record Room(
+            Lane lane,
+            Instant now,
+            @Nullable Integer slots,
+            @Nullable Double rate,
+            @Nullable Double tokens,
+            @Nullable Breaker breaker) {
+        int runs() {
+            if (breaker != null && !breaker.probes(now)) return 0;
+            int starts = breaker != null ? 1 : Integer.MAX_VALUE;
+            if (tokens != null) starts = Math.min(starts, (int) Math.floor(tokens));
+            return Math.max(0, slots == null ? starts : Math.min(slots, starts));
+        }
+
+        double left(int taken) {
+            return tokens == null ? 0 : tokens - taken;
+        }
+
+        /** Until when there is no use in asking again. */
+        Instant shut(int taken) {
+            Duration wait = LONGEST_WAIT;
+            if (breaker != null) wait = breaker.until().isAfter(now) ? Duration.between(now, breaker.until()) : wait;
+            else if (slots != null && slots <= taken) wait = FULL;
+            else if (rate != null) wait = DatabaseTime.duration(Math.max(LEAST_WAIT, (1 - left(taken)) / rate));
+            return now.plus(wait.compareTo(LONGEST_WAIT) < 0 ? wait : LONGEST_WAIT);
+        }
+
+        static Room read(Row row) throws SQLException {
+            return new Room(
+                    GateRepository.lane(row),
+                    row.instant("now"),
+                    row.maybeInteger("slots"),
+                    row.maybeReal("rate"),
+                    row.maybeReal("tokens"),
+                    Breaker.read(row));
+        }
+    }
+
+    /** The count is a statement of its own, after the lock was had: in one with it, it would be as old as the moment before. */
+    Claimed claim(ClaimRequest request) {
+        return database.transaction(session -> {
+            Set<Lane> mine = lock(session, request.quotas());
+            Map<Lane, Room> rooms = rooms(session, mine);
+            List<ClaimRequest.Quota> quotas = request.quotas().stream()
+                    .filter(quota -> rooms.containsKey(quota.lane())
+                            && rooms.get(quota.lane()).runs() > 0)
+                    .toList();
+            Claimed claimed = quotas.isEmpty()
+                    ? new Claimed(List.of(), List.of(), Map.of())
+                    : take(
+                            session,
+                            new ClaimRequest(request.owner(), quotas, request.strangers(), request.lease()),
+                            rooms);
+            Map<Lane, Integer> taken = new HashMap<>();
+            claimed.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));
+            pay(session, rooms, taken);
+            probe(session, rooms, taken);
+            Map<Lane, Instant> shut = new HashMap<>();
+            rooms.forEach((lane, room) -> {
+                int count = taken.getOrDefault(lane, 0);
+                if (count >= room.runs()) shut.put(lane, room.shut(count));
+            });
+            return new Claimed(claimed.attempts(), claimed.readyAt(), shut);
+        });
+    }
+
+    private static Set<Lane> lock(Session session, List<ClaimRequest.Quota> quotas) throws SQLException {
+        Map<GateName, Lane> gates = new HashMap<>();
+        quotas.forEach(quota -> gates.put(
+                new GateName(quota.lane().project(), "lane:" + quota.lane().queue()), quota.lane()));
+        Set<Lane> mine = new HashSet<>();
+        GateRepository.lock(session, List.copyOf(gates.keySet())).forEach(gate -> {
+            Lane lane = gates.get(gate);
+            if (lane != null) mine.add(lane);
+        });
+        return mine;
+    }
+
+    private static Map<Lane, Room> rooms(Session session, Set<Lane> lanes) throws SQLException {
+        List<Lane> asked = List.copyOf(lanes);
+        Map<Lane, Room> rooms = new HashMap<>();
+        if (asked.isEmpty()) return rooms;
+        session.query(ROOM)
+                .column("queues", "text", asked, Lane::queue)
+                .column("projects", "text", asked, Lane::project)
+                .list(Room::read)
+                .forEach(room -> rooms.put(room.lane(), room));
+        return rooms;
+    }
+
+    private static Claimed take(Session session, ClaimRequest request, Map<Lane, Room> rooms) throws SQLException {
+        return AttemptRows.claimed(
+                AttemptRows.asked(session.query(TAKE), request)
+                        .column(
+                                "rooms",
+                                "int4",
+                                request.quotas(),
+                                quota -> requireNonNull(rooms.get(quota.lane())).runs())
+                        .column(
+                                "shares",
+                                "int4",
+                                request.quotas(),
+                                quota -> quota.priority().share()),
+                Map.of());
+    }
+
+    private static void pay(Session session, Map<Lane, Room> rooms, Map<Lane, Integer> taken) throws SQLException {
+        List<Room> paying = rooms.values().stream()
+                .filter(room -> room.rate() != null && taken.containsKey(room.lane()))
+                .toList();
+        if (paying.isEmpty()) return;
+        session.query(PAY)
+                .instant("now", paying.get(0).now())
+                .column("projects", "text", paying, room -> room.lane().project())
+                .column("queues", "text", paying, room -> room.lane().queue())
+                .column("tokens", "float8", paying, room -> room.left(requireNonNull(taken.get(room.lane()))))
+                .update();
+    }
+
+    private static void probe(Session session, Map<Lane, Room> rooms, Map<Lane, Integer> taken) throws SQLException {
+        List<Lane> probed = rooms.values().stream()
+                .filter(room -> room.breaker() != null && taken.containsKey(room.lane()))
+                .map(Room::lane)
+                .toList();
+        if (!probed.isEmpty()) lanes(session.query(PROBE), probed).update();
+    }
+
+    private static Query lanes(Query query, List<Lane> lanes) throws SQLException {
+        return query.column("queues", "text", lanes, Lane::queue).column("projects", "text", lanes, Lane::project);
+    }
+
+    List<BreakerChange> report(UUID node, List<LaneLoad> loads) {
+        return database.single(session -> {
+            List<LaneLoad> ordered = loads.stream()
+                    .sorted(Comparator.comparing((LaneLoad load) -> load.lane().queue())
+                            .thenComparing(load -> load.lane().project()))
+                    .toList();
+            loaded(session.query(REPORT).uuid("node", node), ordered).update();
+            List<BreakerChange> changes =
+                    new ArrayList<>(loaded(session.query(PROBED_LANES), ordered).list(LaneGates::change));
+            List<Lane> failing = ordered.stream()
+                    .filter(load -> load.failed() > 0)
+                    .map(LaneLoad::lane)
+                    .toList();
+            if (!failing.isEmpty())
+                changes.addAll(lanes(session.query(OPEN), failing).list(LaneGates::change));
+            List<Lane> changed = changes.stream().map(BreakerChange::lane).toList();
+            if (!changed.isEmpty()) lanes(session.query(FORGET), changed).update();
+            return changes;
+        });
+    }
+
+    private static Query loaded(Query query, List<LaneLoad> loads) throws SQLException {
+        return query.column("queues", "text", loads, load -> load.lane().queue())
+                .column("projects", "text", loads, load -> load.lane().project())
+                .column("wells", "int4", loads, LaneLoad::well)
+                .column("faileds", "int4", loads, LaneLoad::failed);
+    }
+
+    private static BreakerChange change(Row row) throws SQLException {
+        return new BreakerChange(GateRepository.lane(row), row.maybeInstant("breaker_until"));
+    }
+}

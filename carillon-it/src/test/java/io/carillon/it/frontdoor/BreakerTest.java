@@ -1,0 +1,92 @@
+package io.carillon.it.frontdoor;
+
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
+import io.carillon.run.RunContext;
+import io.carillon.store.LaneInfo;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A target that is down, on real nodes. */
+@CarillonTest
+class BreakerTest {
+    record Call(int number) {}
+
+    private static final HandlerType<Call> CALL = HandlerType.of("call", Call.class);
+
+    private final House house;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger answered = new AtomicInteger();
+    private final CountDownLatch repaired = new CountDownLatch(1);
+    private volatile boolean down = true;
+
+    BreakerTest(TestDatabase database) {
+        this.house = new House(database);
+    }
+
+    @AfterEach
+    void close() {
+        repaired.countDown();
+        house.close();
+    }
+
+    private void call(Call call, RunContext run) throws Exception {
+        calls.incrementAndGet();
+        if (down) throw new IllegalStateException("connection refused");
+        repaired.await();
+        answered.incrementAndGet();
+    }
+
+    private CarillonBuilder calls(CarillonBuilder builder) {
+        return builder.handle(
+                CALL,
+                this::call,
+                options -> options.queue("partner")
+                        .retry(Retry.exponential(Duration.ofMillis(10))
+                                .cap(Duration.ofMillis(50))
+                                .attempts(1_000)));
+    }
+
+    @Test
+    void a_queue_whose_target_is_down_is_held_back_probed_once_and_goes_on_when_the_probe_went_well() {
+        Carillon one = house.node(this::calls);
+        house.node(this::calls);
+        one.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
+
+        eventually().until(() -> breaker(one) != null);
+        assertThat(one.health().issues()).anyMatch(issue -> issue.contains("the breaker of queue 'partner'"));
+        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 0);
+        int before = calls.get();
+        down = false;
+
+        house.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+
+        eventually().until(() -> calls.get() == before + 1);
+        eventually().until(() -> breaker(one).state().equals("half-open"));
+        assertThat(house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
+                .isEqualTo(1);
+        repaired.countDown();
+        eventually().until(() -> answered.get() == 60);
+        assertThat(breaker(one)).isNull();
+        assertThat(one.health().issues()).isEmpty();
+    }
+
+    private static LaneInfo.Breaker breaker(Carillon carillon) {
+        return carillon.queues().list().stream()
+                .filter(lane -> lane.lane().queue().equals("partner"))
+                .findFirst()
+                .map(LaneInfo::breaker)
+                .orElse(null);
+    }
+}
