@@ -3,6 +3,8 @@ package io.carillon.engine;
 import io.carillon.run.AttemptGuard;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -10,7 +12,7 @@ import java.util.Map;
 public record EngineParts(
         Storage storage,
         Map<String, BoundHandler> handlers,
-        TransactionConnections connections,
+        Connections connections,
         Listeners listeners,
         TickPlanner planner,
         NodeIdentity identity) {
@@ -27,4 +29,10 @@ public record EngineParts(
 
     /** How this node presents itself. */
     public record NodeIdentity(String name, String host, long pid, String version) {}
+
+    /** Where the transactions of transactional handlers come from: the user's data source. */
+    @FunctionalInterface
+    public interface Connections {
+        Connection open() throws SQLException;
+    }
 }

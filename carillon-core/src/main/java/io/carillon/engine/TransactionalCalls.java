@@ -18,12 +18,12 @@ import java.util.concurrent.Semaphore;
  * lost, nothing of either remains.
  */
 final class TransactionalCalls {
-    private final TransactionConnections connections;
+    private final EngineParts.Connections connections;
     private final RunStore runs;
     private final Semaphore slots;
     private final Set<Held> committed = ConcurrentHashMap.newKeySet();
 
-    TransactionalCalls(TransactionConnections connections, RunStore runs, int most) {
+    TransactionalCalls(EngineParts.Connections connections, RunStore runs, int most) {
         this.connections = connections;
         this.runs = runs;
         this.slots = new Semaphore(most);
