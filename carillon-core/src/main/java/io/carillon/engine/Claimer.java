@@ -50,6 +50,7 @@ final class Claimer extends Loop {
     private final LongAdder lookNanos = new LongAdder();
     private volatile Set<Lane> limited = Set.of();
     private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
+    private volatile Consumer<Boolean> onGates = any -> {};
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
@@ -76,6 +77,11 @@ final class Claimer extends Loop {
     /** Called with each look for the lanes whose breaker is not closed. */
     void onBroken(Consumer<Set<Lane>> action) {
         onBroken = action;
+    }
+
+    /** Called with each look: whether some run has a gate. */
+    void onGates(Consumer<Boolean> action) {
+        onGates = action;
     }
 
     /** No more claims; what is held goes on. */
@@ -218,6 +224,7 @@ final class Claimer extends Loop {
         lookNanos.add(System.nanoTime() - lastLook);
         limited = look.limited();
         onBroken.accept(look.broken());
+        onGates.accept(look.gated());
         headLow = look.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)

@@ -81,6 +81,7 @@ public final class Engine implements AutoCloseable {
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
         completer.onLeft(gatekeeper::knock);
+        claimer.onGates(gatekeeper::seen);
         rescuer = new Rescuer(storage.nodes(), () -> {
             claimer.lookNow();
             gatekeeper.lookNow();

@@ -34,6 +34,7 @@ final class Gatekeeper extends Loop {
     private final ScheduleListener told;
     private final Set<GateName> knocked = new LinkedHashSet<>();
     private volatile boolean lookNow = true;
+    private volatile boolean anyGate = true;
     private Set<GateName> atWork = Set.of();
     private volatile Instant nextArrival = Instant.MAX;
     private long lastLook = System.nanoTime();
@@ -62,6 +63,13 @@ final class Gatekeeper extends Loop {
         wake();
     }
 
+    /** The claimer's look saw whether there is a gate at all: while there is none, nobody looks around for what was left unsaid. */
+    void seen(boolean gates) {
+        boolean news = gates && !anyGate;
+        anyGate = gates;
+        if (news) lookNow();
+    }
+
     /** Look around, whatever was known. */
     void lookNow() {
         lookNow = true;
@@ -80,7 +88,7 @@ final class Gatekeeper extends Loop {
         boolean all = lookNow;
         lookNow = false;
         if (all || lookDue()) atWork.addAll(arrived());
-        if (all || System.nanoTime() - nextSweep >= 0) atWork.addAll(sweep());
+        if (all || anyGate && System.nanoTime() - nextSweep >= 0) atWork.addAll(sweep());
         List<GateName> busy = pass(atWork);
         atWork = Set.of();
         if (busy.isEmpty()) {
@@ -116,7 +124,7 @@ final class Gatekeeper extends Loop {
     }
 
     private boolean lookDue() {
-        return System.nanoTime() - lastLook >= look().toNanos() || clock.nanosUntil(nextArrival) <= 0;
+        return anyGate && System.nanoTime() - lastLook >= look().toNanos() || clock.nanosUntil(nextArrival) <= 0;
     }
 
     private Duration look() {
@@ -128,6 +136,7 @@ final class Gatekeeper extends Loop {
         long untilLook = lastLook + look().toNanos() - now;
         // A hair late rather than early: before the database's clock shows the instant nobody has arrived.
         long untilArrival = clock.nanosUntil(nextArrival) + 200_000L;
+        if (!anyGate) return Math.max(0, Math.min(untilArrival, Duration.ofMinutes(1).toNanos()));
         return Math.max(0, Math.min(Math.min(untilLook, untilArrival), nextSweep - now));
     }
 

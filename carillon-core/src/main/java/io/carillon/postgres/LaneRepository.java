@@ -34,7 +34,8 @@ final class LaneRepository implements LaneStore {
             SELECT t.*, lane.*
               FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM head) AS seen, l.queues AS limited_queues, l.projects AS limited_projects,
                            l.broken AS limited_broken,
-                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects
+                           EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
+                           (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
                       FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS broken
                               FROM carillon.lane
                              WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed') l) t
@@ -120,17 +121,17 @@ final class LaneRepository implements LaneStore {
         List<LaneDue> lanes = new ArrayList<>();
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
-        record Head(Instant now, boolean suspects, long seen) {}
+        record Head(Instant now, boolean suspects, boolean gated, long seen) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(LOOK).instant("low", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(due(row));
                 if (limited.isEmpty()) limited(row, limited, broken);
-                return new Head(row.instant("now"), row.flag("suspects"), row.number("seen"));
+                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), row.number("seen"));
             });
         });
         Head head = heads.get(0);
-        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects(), limited, broken);
+        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects(), head.gated(), limited, broken);
     }
 
     private static void limited(Row row, Set<Lane> limited, Set<Lane> broken) throws SQLException {

@@ -157,13 +157,14 @@ final class PlanRepository implements PlanStore {
     @Override
     public DueSchedules due(Duration lookAhead, int limit) {
         return database.single(session -> {
-            Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
             Map<UUID, Schedule> schedules = new LinkedHashMap<>();
             session.query(DUE)
                     .seconds("ahead", lookAhead)
                     .number("limit", limit)
                     .list(row -> add(schedules, row));
             session.query(WITH_LATE).number("limit", limit).list(row -> add(schedules, row));
+            if (schedules.isEmpty()) return DueSchedules.NONE;
+            Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
             return new DueSchedules(now, List.copyOf(schedules.values()), late(session, schedules));
         });
     }

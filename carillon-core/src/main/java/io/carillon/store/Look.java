@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the head of the queue looks like. {@code full}: there is more behind it that was not looked at; {@code suspects}: runs wait to be tried alone;
+ * What the head of the queue looks like. {@code full}: there is more behind it that was not looked at; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
  * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them.
  */
 public record Look(
-        List<LaneDue> lanes, Instant now, boolean full, boolean suspects, Set<Lane> limited, Set<Lane> broken) {
+        List<LaneDue> lanes, Instant now, boolean full, boolean suspects, boolean gated, Set<Lane> limited, Set<Lane> broken) {
     public Look {
         lanes = List.copyOf(lanes);
         limited = Set.copyOf(limited);

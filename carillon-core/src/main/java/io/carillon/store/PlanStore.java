@@ -27,6 +27,9 @@ public interface PlanStore {
 
     /** What planning has to look at; the late ticks are by schedule. */
     record DueSchedules(Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late) {
+        /** Nothing to look at, so nobody asked what time it is. */
+        public static final DueSchedules NONE = new DueSchedules(Instant.EPOCH, List.of(), Map.of());
+
         public DueSchedules {
             schedules = List.copyOf(schedules);
             late = Map.copyOf(late);

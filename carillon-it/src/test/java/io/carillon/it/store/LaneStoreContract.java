@@ -47,7 +47,7 @@ abstract class LaneStoreContract extends StoreContract {
 
     @Test
     void a_look_at_nothing_tells_the_time() {
-        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, Set.of(), Set.of()));
+        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, false, Set.of(), Set.of()));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
