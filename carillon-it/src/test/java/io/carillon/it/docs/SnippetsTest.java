@@ -19,7 +19,15 @@ class SnippetsTest {
     private static final Path ROOT = Path.of("..");
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/library.md", "docs/guarantees.md", "docs/missed.md", "docs/editing.md"})
+    @ValueSource(
+            strings = {
+                "README.md",
+                "docs/library.md",
+                "docs/guarantees.md",
+                "docs/missed.md",
+                "docs/editing.md",
+                "docs/schedules.md"
+            })
     void every_java_line_of_a_page_is_compiled(String page) throws IOException {
         String compiled = compiled();
         List<String> lines = lines(Files.readString(ROOT.resolve(page)));
