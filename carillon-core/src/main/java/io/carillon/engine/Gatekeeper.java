@@ -136,7 +136,8 @@ final class Gatekeeper extends Loop {
         long untilLook = lastLook + look().toNanos() - now;
         // A hair late rather than early: before the database's clock shows the instant nobody has arrived.
         long untilArrival = clock.nanosUntil(nextArrival) + 200_000L;
-        if (!anyGate) return Math.max(0, Math.min(untilArrival, Duration.ofMinutes(1).toNanos()));
+        if (!anyGate)
+            return Math.max(0, Math.min(untilArrival, Duration.ofMinutes(1).toNanos()));
         return Math.max(0, Math.min(Math.min(untilLook, untilArrival), nextSweep - now));
     }
 

@@ -108,6 +108,8 @@ final class PlanningLoop extends Loop {
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
+        plans.followZones();
+        plans.followBacklogs();
         List<Schedule> turned = plans.turnPauses(planner.lookAhead());
         turned.forEach(this::tellOfPause);
         int moved = turned.size();

@@ -23,9 +23,10 @@ import org.slf4j.LoggerFactory;
 final class PlanRepository implements PlanStore {
     private static final String CLOCK = "SELECT carillon.clock() AS now";
 
+    // An interval that follows the backlog is planned on once somebody has looked at it.
     private static final String DUE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
-             WHERE s.paused_at IS NULL AND s.next_at <= carillon.clock() + make_interval(secs => :ahead)
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock()) AND s.next_at <= carillon.clock() + make_interval(secs => :ahead)
              ORDER BY s.next_at LIMIT :limit
             """;
 
@@ -34,7 +35,7 @@ final class PlanRepository implements PlanStore {
     // holds no others, and knows it only where the condition says so.
     private static final String WITH_LATE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
-             WHERE s.paused_at IS NULL
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
                AND (s.project, s.id) IN (SELECT r.project, r.schedule_id FROM carillon.run r
                                           WHERE r.start_by < 'infinity' AND r.start_by <= carillon.clock() AND r.owner IS NULL AND r.attempt = 0
                                           ORDER BY r.start_by LIMIT 5000)
@@ -129,13 +130,13 @@ final class PlanRepository implements PlanStore {
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
-    private final PauseKeeper pauses;
+    private final ScheduleKeeper keeper;
     private final PlanningToken token;
 
-    PlanRepository(Database database, Partitions partitions, PauseKeeper pauses) {
+    PlanRepository(Database database, Partitions partitions, ScheduleKeeper keeper) {
         this.database = database;
         this.partitions = partitions;
-        this.pauses = pauses;
+        this.keeper = keeper;
         this.token = new PlanningToken(database);
     }
 
@@ -151,7 +152,17 @@ final class PlanRepository implements PlanStore {
 
     @Override
     public List<Schedule> turnPauses(Duration lookAhead) {
-        return pauses.turn(lookAhead);
+        return keeper.turn(lookAhead);
+    }
+
+    @Override
+    public int followZones() {
+        return keeper.followZones();
+    }
+
+    @Override
+    public int followBacklogs() {
+        return keeper.followBacklogs();
     }
 
     @Override

@@ -53,7 +53,7 @@ public final class PostgresStorage implements Storage {
         runDesk = new DeskRepository(database, partitions);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;
-        plans = new PlanRepository(database, partitions, new PauseKeeper(database, desk));
+        plans = new PlanRepository(database, partitions, new ScheduleKeeper(database, desk));
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
         projects = new ProjectRepository(database);

@@ -39,7 +39,7 @@ final class ScheduleFuture {
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
+            UPDATE carillon.schedule SET cursor = :line, adaptive_at = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
             """;
 
     private static final String END = """

@@ -38,11 +38,12 @@ final class ScheduleRepository implements ScheduleDesk {
     private static final String INSERT = """
             INSERT INTO carillon.schedule
               (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, class, target,
-               target_name, payload, codec, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+               target_name, payload, codec, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adaptive_at, cursor, next_at, tzdata)
             VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
                     make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :pauseAfter, :missed, :missedCap,
                     make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
-                    :overlap, carillon.clock(), 'infinity', :tzdata)
+                    :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax), carillon.clock(), carillon.clock(), 'infinity',
+                    :tzdata)
             ON CONFLICT (project, name) DO NOTHING
             """;
 
@@ -52,7 +53,8 @@ final class ScheduleRepository implements ScheduleDesk {
                    starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
                    pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
                    target_name = :targetName, payload = :payload, codec = :codec, missed = :missed, grace = make_interval(secs => :grace),
-                   catch_up = make_interval(secs => :catchUp), overlap = :overlap, tzdata = :tzdata, updated_at = carillon.clock()
+                   catch_up = make_interval(secs => :catchUp), overlap = :overlap, adaptive_min = make_interval(secs => :adaptiveMin),
+                   adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
 
@@ -105,7 +107,7 @@ final class ScheduleRepository implements ScheduleDesk {
     public ScheduleChange upsert(Definition wanted) {
         Definition definition = ScheduleRows.asStored(wanted);
         Optional<Walked> walked = walk(definition.project(), definition.name());
-        if (walked.isPresent() && walked.get().schedule().definition().equals(definition))
+        if (walked.isPresent() && same(walked.get().schedule(), definition))
             return new ScheduleChange.Unchanged(walked.get().schedule());
         if (walked.isPresent() && !walked.get().schedule().paused())
             catchUp(walked.get().schedule());
@@ -122,9 +124,30 @@ final class ScheduleRepository implements ScheduleDesk {
                 if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
                 before = Optional.of(schedule); // another node was first
             }
-            if (before.get().definition().equals(definition)) return new ScheduleChange.Unchanged(before.get());
+            if (same(before.get(), definition)) return new ScheduleChange.Unchanged(before.get());
             refuseIfItNeverFires(session, definition.when(), definition.name());
-            return new ScheduleChange.Updated(edit(session, before.get(), walked, definition));
+            return new ScheduleChange.Updated(edit(
+                    session,
+                    before.get(),
+                    walked,
+                    definition.atPaceOf(before.get().definition())));
+        });
+    }
+
+    private static boolean same(Schedule stored, Definition wanted) {
+        return stored.definition().equals(wanted.atPaceOf(stored.definition()));
+    }
+
+    /** The same promise by the time zone rules of this process; false: it is no longer what somebody looked at. */
+    boolean planAnew(String project, String name, long seen) {
+        Optional<Walked> walked = walk(project, name);
+        if (walked.isPresent() && !walked.get().schedule().paused())
+            catchUp(walked.get().schedule());
+        return changing(session -> {
+            Optional<Schedule> before = lock(session, project, name);
+            if (before.isEmpty() || before.get().version() != seen) return false;
+            edit(session, before.get(), walked, before.get().definition());
+            return true;
         });
     }
 

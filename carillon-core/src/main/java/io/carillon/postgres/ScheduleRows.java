@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.schedule.Adaptive;
 import io.carillon.schedule.CronExpression;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.DstPolicy;
@@ -11,6 +12,7 @@ import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.When;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
@@ -26,7 +28,7 @@ final class ScheduleRows {
             s.excluded::text[] AS excluded, s.max_runs, s.missed_cap, extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
             extract(epoch FROM s.jitter) AS jitter, s.queue, s.class, s.target, s.target_name, s.payload, s.codec, s.missed,
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
-            s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
+            extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max, s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
             """;
 
     private ScheduleRows() {}
@@ -80,13 +82,19 @@ final class ScheduleRows {
             case "cron" -> new When.Timing.Cron(CronExpression.parse(expression), zone);
             case "interval" -> {
                 int blank = expression.indexOf(' ');
-                yield new When.Timing.Every(Interval.every(
+                Interval interval = Interval.every(
                         Long.parseLong(expression.substring(0, blank)),
                         ChronoUnit.valueOf(upper(expression.substring(blank + 1))),
-                        row.instant("anchor").atZone(zone)));
+                        row.instant("anchor").atZone(zone));
+                yield new When.Timing.Every(interval, adaptive(row));
             }
             default -> new When.Timing.Once(row.instant("anchor"));
         };
+    }
+
+    private static @Nullable Adaptive adaptive(Row row) throws SQLException {
+        Duration min = row.maybeSeconds("adaptive_min");
+        return min == null ? null : new Adaptive(min, row.seconds("adaptive_max"));
     }
 
     /** The definition as it will be read back: PostgreSQL keeps microseconds. */
@@ -110,10 +118,12 @@ final class ScheduleRows {
         if (!(timing instanceof When.Timing.Every every)) return timing;
         Interval interval = every.interval();
         Instant start = DatabaseTime.rounded(interval.start().toInstant());
-        return new When.Timing.Every(Interval.every(
-                interval.amount(),
-                interval.unit(),
-                start.atZone(interval.start().getZone())));
+        return new When.Timing.Every(
+                Interval.every(
+                        interval.amount(),
+                        interval.unit(),
+                        start.atZone(interval.start().getZone())),
+                every.adaptive());
     }
 
     private static @Nullable Instant rounded(@Nullable Instant instant) {
@@ -124,7 +134,10 @@ final class ScheduleRows {
     static Query bind(Query query, Definition definition) throws SQLException {
         When when = definition.when();
         Definition.What what = definition.what();
+        Adaptive adaptive = when.adaptive();
         return timing(query, when)
+                .seconds("adaptiveMin", adaptive == null ? null : adaptive.min())
+                .seconds("adaptiveMax", adaptive == null ? null : adaptive.max())
                 .text("project", definition.project())
                 .text("name", definition.name())
                 .text("zone", when.zone().getId())

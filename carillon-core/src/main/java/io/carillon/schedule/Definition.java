@@ -10,6 +10,11 @@ public record Definition(String project, String name, When when, What what, Poli
         Names.check("schedule", name);
     }
 
+    /** The same promise, at the pace the other one has found, if both follow the backlog between the same bounds. */
+    public Definition atPaceOf(Definition other) {
+        return new Definition(project, name, when.atPaceOf(other.when), what, policies);
+    }
+
     /** The work of each tick: lane, priority class, target and encoded payload. Ticks carry it, so that execution needs no join. */
     @SuppressWarnings("ArrayRecordComponent") // compared by content below
     public record What(String queue, int priority, String target, String targetName, byte[] payload, String codec) {

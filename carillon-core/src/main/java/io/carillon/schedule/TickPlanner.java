@@ -37,9 +37,11 @@ public final class TickPlanner {
         Settlement late = new Settlement(schedule, lateTicks, now);
         List<TickPlan.Tick> ticks = new ArrayList<>(late.born());
         List<TickPlan.Gap> gaps = new ArrayList<>(late.gaps());
-        long most = late.born().size()
-                + Math.min(mostTicks, schedule.runsLeft() - late.born().size());
         Instant cursor = late.cursor();
+        long most = late.born().size()
+                + Math.min(
+                        atOnce(when, cursor, now),
+                        schedule.runsLeft() - late.born().size());
         Instant horizon = now.plus(lookAhead);
         Optional<Instant> next = when.next(cursor);
         while (next.isPresent() && !next.get().isAfter(horizon) && ticks.size() < most) {
@@ -52,6 +54,12 @@ public final class TickPlanner {
         boolean over = ticks.size() >= schedule.runsLeft();
         return new TickPlan(
                 schedule, cursor, over ? Instant.MAX : next.orElse(Instant.MAX), ticks, gaps, late.verdicts());
+    }
+
+    /** An interval that follows the backlog is known when the instant before is over: one at a time. */
+    private int atOnce(When when, Instant cursor, Instant now) {
+        if (when.adaptive() == null) return mostTicks;
+        return cursor.isAfter(now) ? 0 : 1;
     }
 
     /** All that lies between an instant and the next that fires is on excluded dates. */

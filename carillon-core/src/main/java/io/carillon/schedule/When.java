@@ -29,7 +29,12 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     public sealed interface Timing {
         record Cron(CronExpression expression, ZoneId zone) implements Timing {}
 
-        record Every(Interval interval) implements Timing {}
+        /** {@code adaptive}: the bounds within which the interval follows the backlog; null: it stays as it is. */
+        record Every(Interval interval, @Nullable Adaptive adaptive) implements Timing {
+            public Every(Interval interval) {
+                this(interval, null);
+            }
+        }
 
         record Once(Instant at) implements Timing {}
     }
@@ -91,6 +96,32 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (!period.equals(Duration.ofSeconds(period.toSeconds())) || period.isNegative() || period.isZero())
             throw invalid("The period %s is not a positive number of whole seconds.".formatted(period));
         return every(period.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC));
+    }
+
+    /** As often as the backlog of the schedule's lane asks for, between two bounds; it starts with the shorter. */
+    public static When adaptive(Duration min, Duration max) {
+        Adaptive adaptive = new Adaptive(min, max);
+        return of(new Timing.Every(
+                Interval.every(min.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC)), adaptive));
+    }
+
+    /** The bounds of an interval that follows the backlog; null: it does not. */
+    public @Nullable Adaptive adaptive() {
+        return timing instanceof Timing.Every every ? every.adaptive() : null;
+    }
+
+    /** The same promise with another interval, counted from an instant. */
+    public When paced(Duration period, Instant from) {
+        Interval interval = Interval.every(period.toSeconds(), ChronoUnit.SECONDS, from.atZone(ZoneOffset.UTC));
+        return new When(new Timing.Every(interval, adaptive()), dst, bounds, jitter);
+    }
+
+    /** The same, at the pace of another one if both follow the backlog between the same bounds: the pace is no part of the promise. */
+    When atPaceOf(When other) {
+        Adaptive adaptive = adaptive();
+        return adaptive != null && adaptive.equals(other.adaptive())
+                ? new When(other.timing, dst, bounds, jitter)
+                : this;
     }
 
     /** Once, at an instant. */
@@ -166,8 +197,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /** The distance of neighbours, where it is always the same; null elsewhere. */
-    @Nullable
-    Duration step() {
+    public @Nullable Duration step() {
         return timing instanceof Timing.Every every && every.interval().isElapsed()
                 ? every.interval()
                         .unit()
@@ -247,9 +277,17 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /** Short English. */
     public String describe() {
         if (timing instanceof Timing.Cron cron) return cron.expression().describe() + " (" + cron.zone() + ")";
-        if (timing instanceof Timing.Every every) return every.interval().describe();
+        if (timing instanceof Timing.Every every) return describe(every);
         if (timing instanceof Timing.Once once) return "once at " + once.at();
         throw new AssertionError("no words for " + timing.getClass().getSimpleName());
+    }
+
+    private static String describe(Timing.Every every) {
+        Adaptive adaptive = every.adaptive();
+        return adaptive == null
+                ? every.interval().describe()
+                : "every %d to %d seconds, by backlog"
+                        .formatted(adaptive.min().toSeconds(), adaptive.max().toSeconds());
     }
 
     /** Reads an IANA zone name, or says how they look. */

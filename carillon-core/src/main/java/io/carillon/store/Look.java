@@ -10,7 +10,13 @@ import java.util.Set;
  * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them.
  */
 public record Look(
-        List<LaneDue> lanes, Instant now, boolean full, boolean suspects, boolean gated, Set<Lane> limited, Set<Lane> broken) {
+        List<LaneDue> lanes,
+        Instant now,
+        boolean full,
+        boolean suspects,
+        boolean gated,
+        Set<Lane> limited,
+        Set<Lane> broken) {
     public Look {
         lanes = List.copyOf(lanes);
         limited = Set.copyOf(limited);

@@ -19,6 +19,12 @@ public interface PlanStore {
     /** Ends pauses whose time has come, and pauses schedules due soon whose last runs all failed, as often as they allow; returns those it changed. */
     List<Schedule> turnPauses(Duration lookAhead);
 
+    /** Plans anew the future of schedules that older time zone rules planned; returns how many. */
+    int followZones();
+
+    /** Lets intervals that follow the backlog of their lane do so, once after each of their instants; returns how many were looked at. */
+    int followBacklogs();
+
     /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
     DueSchedules due(Duration lookAhead, int limit);
 

@@ -1,6 +1,7 @@
 package io.carillon.it.cluster;
 
 import io.carillon.Carillon;
+import io.carillon.engine.EngineConfig.Planning;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
@@ -31,11 +32,17 @@ final class Cluster implements AutoCloseable {
     private final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
     private final Duration beat;
     private final Duration death;
+    private final Planning planning;
     final Carillon client;
 
     Cluster(Duration beat, Duration death, int size) {
+        this(beat, death, size, Planning.EVERY_NODE);
+    }
+
+    Cluster(Duration beat, Duration death, int size, Planning planning) {
         this.beat = beat;
         this.death = death;
+        this.planning = planning;
         database.execute(ClusterNode.SIDE_LOG);
         client = Carillon.on(database.pool(6)).build();
         for (int i = 1; i <= size; i++) start("node-" + i);
@@ -50,7 +57,8 @@ final class Cluster implements AutoCloseable {
                 database.password(),
                 name,
                 String.valueOf(beat.toMillis()),
-                String.valueOf(death.toMillis()));
+                String.valueOf(death.toMillis()),
+                planning.name());
         nodes.put(name, node);
         return node;
     }

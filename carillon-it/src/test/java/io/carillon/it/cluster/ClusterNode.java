@@ -33,7 +33,7 @@ final class ClusterNode {
         this.name = name;
     }
 
-    /** url, user, password, name, milliseconds between beats, milliseconds until death. */
+    /** url, user, password, name, milliseconds between beats, milliseconds until death, who plans. */
     public static void main(String[] arguments) throws Exception {
         HikariConfig pool = new HikariConfig();
         pool.setJdbcUrl(arguments[0]);
@@ -46,7 +46,9 @@ final class ClusterNode {
             Duration death = Duration.ofMillis(Long.parseLong(arguments[5]));
             Carillon carillon = Carillon.on(dataSource)
                     .nodeName(arguments[3])
-                    .config(EngineConfig.defaults().with(new EngineConfig.Heartbeat(beat, death)))
+                    .config(EngineConfig.defaults()
+                            .with(new EngineConfig.Heartbeat(beat, death))
+                            .with(EngineConfig.Planning.valueOf(arguments[6])))
                     .handle(WORK, node::work)
                     .start();
             System.out.println("ready " + arguments[3]);

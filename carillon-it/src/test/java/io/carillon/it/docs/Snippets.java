@@ -125,6 +125,10 @@ carillon.queues().limit("mail", Limits.none());
 carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(Overlap.SKIP));
     }
 
+    static void adaptive(Carillon carillon) {
+carillon.schedules().upsert("sweep", When.adaptive(ofSeconds(30), ofMinutes(10)), REPORT, new Report("eu"));
+    }
+
     static void missed(Carillon carillon, Instant start, Instant end) {
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
     options -> options.missed(Missed.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))

@@ -27,7 +27,8 @@ class SnippetsTest {
                 "docs/missed.md",
                 "docs/editing.md",
                 "docs/wakeup.md",
-                "docs/observability.md"
+                "docs/observability.md",
+                "docs/schedules.md"
             })
     void every_java_line_of_a_page_is_compiled(String page) throws IOException {
         String compiled = compiled();

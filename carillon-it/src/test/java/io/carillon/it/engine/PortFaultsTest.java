@@ -4,6 +4,7 @@ import static io.carillon.it.engine.Faults.When.AFTER;
 import static io.carillon.it.engine.Faults.When.BEFORE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.engine.EngineConfig.Planning;
 import io.carillon.it.engine.Faults.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,9 @@ class PortFaultsTest {
     private static final Set<String> BY_HAND =
             Set.of("lanes.limit", "lanes.list", "lanes.pause", "lanes.resume", "nodes.list", "nodes.wake");
 
+    /** Called only where one node plans for all. */
+    private static final Set<String> BY_LEADERS = Set.of("plans.lead", "plans.stepDown");
+
     @Test
     void every_loop_goes_on_and_nothing_is_lost_or_doubled() throws Exception {
         live(List.of(
@@ -47,14 +51,21 @@ class PortFaultsTest {
     @Tag("slow")
     void every_loop_survives_every_kind_of_failure_before_and_after_its_effect() throws Exception {
         List<Faults> all = new ArrayList<>();
-        for (Kind kind : Kind.values()) for (Faults.When when : Faults.When.values()) all.add(new Faults(kind, when));
+        // Each twice in a row, and so once in each way of planning.
+        for (Kind kind : Kind.values())
+            for (Faults.When when : Faults.When.values())
+                all.addAll(List.of(new Faults(kind, when), new Faults(kind, when)));
         live(all);
     }
 
-    /** All at the same time, each on a database of its own: they mostly wait. */
+    /** All at the same time, each on a database of its own: they mostly wait. By turns one node plans for all, or every node does. */
     private static void live(List<Faults> faults) throws Exception {
         List<Callable<Scenario>> all = new ArrayList<>();
-        for (Faults one : faults) all.add(() -> new Scenario(one, loopCalls()).live());
+        for (int i = 0; i < faults.size(); i++) {
+            Faults one = faults.get(i);
+            Planning planning = i % 2 == 0 ? Planning.LEADER : Planning.EVERY_NODE;
+            all.add(() -> new Scenario(one, loopCalls(planning), planning).live());
+        }
         ExecutorService threads = Executors.newFixedThreadPool(all.size());
         try {
             for (Future<Scenario> one : threads.invokeAll(all)) one.get().check();
@@ -71,13 +82,14 @@ class PortFaultsTest {
                 .containsAll(RARE)
                 .containsAll(BY_HAND)
                 .contains("runs.claim", "runs.apply", "nodes.beat", "ear.await");
-        assertThat(loopCalls()).hasSizeGreaterThan(15);
+        assertThat(loopCalls(Planning.LEADER)).hasSizeGreaterThan(15).containsAll(BY_LEADERS);
     }
 
-    private static Set<String> loopCalls() {
+    private static Set<String> loopCalls(Planning planning) {
         Set<String> calls = new TreeSet<>(FaultyStorage.points());
         calls.removeIf(call -> RARE.contains(call)
                 || BY_HAND.contains(call)
+                || (planning != Planning.LEADER && BY_LEADERS.contains(call))
                 || NOT_BY_LOOPS.contains(call.substring(0, call.indexOf('.'))));
         return calls;
     }

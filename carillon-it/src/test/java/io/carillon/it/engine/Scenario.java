@@ -56,15 +56,17 @@ final class Scenario {
 
     private final Faults faults;
     private final Set<String> points;
+    private final EngineConfig.Planning planning;
     private final Map<RunId, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> told = new ConcurrentHashMap<>();
     private final List<RunId> once = new ArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
     private final List<String> wrong = new ArrayList<>();
 
-    Scenario(Faults faults, Set<String> points) {
+    Scenario(Faults faults, Set<String> points, EngineConfig.Planning planning) {
         this.faults = faults;
         this.points = points;
+        this.planning = planning;
     }
 
     Scenario live() throws Exception {
@@ -279,9 +281,9 @@ final class Scenario {
         return run.id();
     }
 
-    private static EngineConfig config() {
+    private EngineConfig config() {
         return EngineConfig.defaults()
-                .with(EngineConfig.Planning.LEADER)
+                .with(planning)
                 .with(new EngineConfig.Slots(20, 4, 50))
                 .with(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(3)))
                 .with(new EngineConfig.Pace(Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(2)));

@@ -196,7 +196,8 @@ class StormTest {
                 .handle(JOB, (job, run) -> {
                     calls.incrementAndGet();
                     // For five seconds in all: virtual threads that burn take turns instead of sharing.
-                    end.compareAndSet(0, System.nanoTime() + Duration.ofSeconds(5).toNanos());
+                    end.compareAndSet(
+                            0, System.nanoTime() + Duration.ofSeconds(5).toNanos());
                     while (System.nanoTime() < end.get()) Thread.onSpinWait();
                 }));
         Carillon watcher = house.node(builder -> builder.config(impatient));

@@ -14,17 +14,21 @@ final class Coverage {
 
     private Coverage() {}
 
+    static List<Instant> instants(Span span) {
+        List<Instant> instants = new ArrayList<>();
+        Optional<Instant> at = span.when.nextAny(span.after);
+        while (at.isPresent() && !at.get().isAfter(span.until)) {
+            instants.add(at.get());
+            at = span.when.nextAny(at.get());
+        }
+        return instants;
+    }
+
     /** The first of what is wrong, in words; empty: nothing. */
     static List<String> faults(List<LedgerEntry> ledger, List<Span> promised) {
         List<String> faults = new ArrayList<>();
         List<Instant> instants = new ArrayList<>();
-        for (Span span : promised) {
-            Optional<Instant> at = span.when.nextAny(span.after);
-            while (at.isPresent() && !at.get().isAfter(span.until)) {
-                instants.add(at.get());
-                at = span.when.nextAny(at.get());
-            }
-        }
+        for (Span span : promised) instants.addAll(instants(span));
         for (Instant instant : instants) {
             List<LedgerEntry> covering = ledger.stream()
                     .filter(entry ->

@@ -21,10 +21,12 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongPredicate;
+import java.util.stream.LongStream;
 
 /**
- * Several threads plan, edit, pause, resume, claim, end, cancel, die and sweep at random. The clock stands while they do and moves between the phases, so
- * that it is known which definition each instant belongs to.
+ * Several threads plan, edit, pause, resume, backfill, claim, end, cancel, die and sweep at random. The clock stands while they do and moves between the
+ * phases, mostly forward and sometimes an hour back, so that it is known which definition each instant belongs to.
  */
 final class LedgerStorm extends PlanningContract {
     private static final int THREADS = 4;
@@ -35,7 +37,11 @@ final class LedgerStorm extends PlanningContract {
             Duration.ofSeconds(20),
             Duration.ofSeconds(100),
             Duration.ofSeconds(400),
-            Duration.ofHours(3));
+            Duration.ofHours(3),
+            Duration.ofHours(1),
+            Duration.ofHours(-1));
+
+    private static final Instant BEFORE = StoreBench.NOON.minus(Duration.ofMinutes(20));
 
     private static final Map<String, List<When>> TIMINGS = Map.of(
             "tens", List.of(When.every(Duration.ofSeconds(10)), When.every(Duration.ofSeconds(15))),
@@ -45,11 +51,22 @@ final class LedgerStorm extends PlanningContract {
                             When.every(Duration.ofSeconds(45)).jitter(Duration.ofSeconds(20)),
                             When.every(Duration.ofMinutes(10))));
 
+    /** The same instants once more, by nothing but arithmetic on seconds: what the calendar says must agree. */
+    private static final Map<String, List<LongPredicate>> ORACLE = Map.of(
+            "tens", List.of(second -> second % 10 == 0, second -> second % 15 == 0),
+            "cron", List.of(second -> second % 60 % 7 == 0, second -> second % 60 == 30 && second / 60 % 60 % 2 == 0),
+            "rare", List.of(second -> second % 45 == 0, second -> second % 600 == 0));
+
     private final StoreBench bench;
     private final Random random;
     private final List<Sailor> sailors = new ArrayList<>();
     private final Map<String, List<Coverage.Span>> spans = new HashMap<>();
     private final Map<String, UUID> runOfInstant = new ConcurrentHashMap<>();
+    private final Map<String, Instant> started = new ConcurrentHashMap<>();
+    private final Map<String, Set<Instant>> backfilled = new ConcurrentHashMap<>();
+    private final Map<String, Long> versions = new HashMap<>();
+    private final Map<UUID, String> names = new HashMap<>();
+    private Instant highest = StoreBench.NOON;
     private final List<String> doubles = java.util.Collections.synchronizedList(new ArrayList<>());
 
     LedgerStorm(StoreBench bench, long seed) {
@@ -57,7 +74,7 @@ final class LedgerStorm extends PlanningContract {
         this.random = new Random(seed);
         for (String name : TIMINGS.keySet()) {
             Promise promise = promise(name, 0, 0);
-            store(promise);
+            names.put(store(promise).id().value(), name);
             spans.put(
                     name,
                     new ArrayList<>(List.of(new Coverage.Span(StoreBench.NOON, StoreBench.NOON, promise.when()))));
@@ -84,16 +101,32 @@ final class LedgerStorm extends PlanningContract {
     /** All do something for a while, then time passes. Either somebody edits or somebody cancels ahead of time: both at once would leave T unknown. */
     void phase() {
         long seed = random.nextLong();
-        boolean edits = random.nextBoolean();
+        Instant now = bench.clock().now();
+        if (now.isAfter(highest)) highest = now;
+        // After a step back T may lie ahead of the clock: nobody may cancel ahead then, either.
+        boolean edits = random.nextBoolean() || now.isBefore(highest);
         Map<String, Instant> lines = new HashMap<>();
-        for (String name : TIMINGS.keySet()) lines.put(name, line(name));
+        for (String name : TIMINGS.keySet()) {
+            lines.put(name, line(name));
+            versions.put(name, schedule(name).version());
+        }
         Together.run(THREADS, thread -> {
             Random own = new Random(seed + thread);
             for (int i = 0; i < DEEDS; i++) sailors.get(thread).deed(own, edits);
             return null;
         });
         for (String name : TIMINGS.keySet()) if (edits) turn(name, lines.get(name));
-        bench.clock().advance(STEPS.get(random.nextInt(STEPS.size())));
+        Duration step = STEPS.get(random.nextInt(STEPS.size()));
+        // Never to before the schedules were there.
+        if (now.plus(step).isBefore(StoreBench.NOON)) return;
+        bench.clock().at(now.plus(step));
+        // What a plan of the hour ahead settles would move T in the midst of a phase.
+        if (step.isNegative()) sailors.forEach(sailor -> sailor.stalled = List.of());
+    }
+
+    private String nameOf(Attempt attempt) {
+        UUID id = attempt.link().schedule();
+        return names.get(id);
     }
 
     /** T: the clock, or the latest instant that has its line already. */
@@ -101,21 +134,28 @@ final class LedgerStorm extends PlanningContract {
         return ledger(name).stream()
                 .filter(entry -> !entry.state().equals("waiting"))
                 .map(LedgerEntry::to)
-                .reduce(bench.clock().now(), (one, other) -> one.isAfter(other) ? one : other);
+                .reduce(later(bench.clock().now(), started.getOrDefault(name, Instant.MIN)), LedgerStorm::later);
+    }
+
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
     }
 
     /** Instants up to T are the business of the definition that held before. */
     private void turn(String name, Instant line) {
         List<Coverage.Span> known = spans.get(name);
         Coverage.Span last = known.get(known.size() - 1);
-        When when = schedule(name).definition().when();
-        if (when.equals(last.when())) return;
+        Schedule schedule = schedule(name);
+        When when = schedule.definition().when();
+        boolean touched = versions.get(name) != schedule.version();
+        if (when.equals(last.when()) && !(touched && line.isBefore(last.after()))) return;
         known.set(known.size() - 1, new Coverage.Span(last.after(), line, last.when()));
         known.add(new Coverage.Span(line, line, when));
     }
 
     /** The storm is over: everything is resumed and planned. */
     void calm() {
+        bench.clock().at(later(highest, bench.clock().now()));
         for (String name : TIMINGS.keySet()) storage().schedules().resume(PROJECT, name);
         planAll();
     }
@@ -123,13 +163,41 @@ final class LedgerStorm extends PlanningContract {
     List<String> faults() {
         List<String> faults = new ArrayList<>(doubles);
         for (String name : TIMINGS.keySet()) {
+            faults.addAll(wrongBackfills(name));
             List<Coverage.Span> known = spans.get(name);
             Coverage.Span last = known.get(known.size() - 1);
             Instant cursor = schedule(name).progress().cursor();
             known.set(known.size() - 1, new Coverage.Span(last.after(), cursor, last.when()));
-            Coverage.faults(ledger(name), known).forEach(fault -> faults.add(name + ": " + fault));
+            for (Coverage.Span span : known)
+                if (!Coverage.instants(span).equals(byArithmetic(name, span)))
+                    faults.add(name + ": the calendar and the oracle differ about " + span);
+            List<LedgerEntry> lines = ledger(name).stream()
+                    .filter(entry -> entry.from().isAfter(StoreBench.NOON))
+                    .toList();
+            Coverage.faults(lines, known).forEach(fault -> faults.add(name + ": " + fault));
         }
         return faults;
+    }
+
+    private static List<Instant> byArithmetic(String name, Coverage.Span span) {
+        LongPredicate fires = ORACLE.get(name).get(TIMINGS.get(name).indexOf(span.when()));
+        return LongStream.rangeClosed(
+                        span.after().getEpochSecond() + 1, span.until().getEpochSecond())
+                .filter(fires)
+                .mapToObj(Instant::ofEpochSecond)
+                .toList();
+    }
+
+    /** Before the schedule was there nothing has a line but what was backfilled, and that has one. */
+    private List<String> wrongBackfills(String name) {
+        List<Instant> lines = ledger(name).stream()
+                .map(LedgerEntry::from)
+                .filter(at -> !at.isAfter(StoreBench.NOON))
+                .sorted()
+                .toList();
+        List<Instant> expected =
+                backfilled.getOrDefault(name, Set.of()).stream().sorted().toList();
+        return lines.equals(expected) ? List.of() : List.of(name + ": backfilled " + expected + " but has " + lines);
     }
 
     /** One thread with a node of its own, what it holds, and a plan it may have made long ago. */
@@ -144,7 +212,7 @@ final class LedgerStorm extends PlanningContract {
         }
 
         void deed(Random own, boolean edits) {
-            switch (own.nextInt(12)) {
+            switch (own.nextInt(13)) {
                 case 0, 1 -> door.plans().write(plans(door.plans().due(PLANNER.lookAhead(), 500)));
                 case 2 -> {
                     door.plans().write(stalled);
@@ -158,6 +226,9 @@ final class LedgerStorm extends PlanningContract {
                 case 8 -> door.schedules().pause(PROJECT, any(own), new Schedule.Pause(Instant.EPOCH, "x", null, null));
                 case 9 -> door.schedules().resume(PROJECT, any(own));
                 case 10 -> cancelSome(own, !edits);
+                case 11 -> {
+                    if (!edits) backfill(any(own), own.nextInt(20));
+                }
                 default -> die(own);
             }
         }
@@ -171,13 +242,32 @@ final class LedgerStorm extends PlanningContract {
             door.schedules().upsert(promise.definition());
         }
 
+        /** While nobody edits it is known by which definition. */
+        private void backfill(String name, int minutes) {
+            Instant until = BEFORE.plus(Duration.ofMinutes(minutes));
+            door.schedules().backfill(PROJECT, name, BEFORE, until, true);
+            When when = schedule(name).definition().when();
+            int timing = TIMINGS.get(name).indexOf(when);
+            LongStream.rangeClosed(BEFORE.getEpochSecond(), until.getEpochSecond())
+                    .filter(ORACLE.get(name).get(timing))
+                    .mapToObj(Instant::ofEpochSecond)
+                    .forEach(at -> backfilled
+                            .computeIfAbsent(name, n -> ConcurrentHashMap.newKeySet())
+                            .add(at));
+        }
+
         private void claimSome(Random own) {
             var quota = quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 1 + own.nextInt(20));
-            var request = new io.carillon.store.ClaimRequest(node, List.of(quota), Set.of(), null);
+            var bulk = quota(Order.MAIL, io.carillon.run.Priority.BULK, own.nextInt(20));
+            var request = new io.carillon.store.ClaimRequest(node, List.of(quota, bulk), Set.of(), null);
             List<Attempt> claimed = new ArrayList<>(door.runs().claim(request).attempts());
             door.runs().claimSuspect(node, Set.of(Order.HANDLER)).ifPresent(claimed::add);
             held.addAll(claimed);
             for (Attempt attempt : claimed) {
+                Instant planned = attempt.times().plannedAt();
+                if (attempt.number() == 1 && planned.isAfter(bench.clock().now()))
+                    doubles.add(attempt.idempotencyKey() + " started before its time");
+                started.merge(nameOf(attempt), planned, LedgerStorm::later);
                 UUID first = runOfInstant.putIfAbsent(
                         attempt.idempotencyKey(), attempt.run().value());
                 if (first != null && !first.equals(attempt.run().value()))

@@ -45,6 +45,7 @@ final class LostScheduleCases extends PlanningContract {
                 entry("ScheduleFuture.END", () -> changed(Duration.ofSeconds(25), this::pause, false)),
                 entry("ScheduleFuture.FORGET", () -> changed(Duration.ofSeconds(25), this::edit, null)),
                 entry("ScheduleFuture.MOVE_CURSOR", () -> changed(Duration.ofSeconds(25), this::edit, null)),
+                entry("ScheduleKeeper.ADAPT", this::adapt),
                 entry("ScheduleRepository.DELETE", this::delete),
                 entry("ScheduleRepository.INSERT", this::insert),
                 entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
@@ -91,6 +92,16 @@ final class LostScheduleCases extends PlanningContract {
             assertThat(schedule("report").progress().ticks())
                     .isEqualTo(12 + plan.ticks().size());
             covered();
+        });
+    }
+
+    private LostAnswer adapt() {
+        store(Promise.of(When.adaptive(Duration.ofSeconds(10), Duration.ofHours(1))));
+        advance(Duration.ofSeconds(10));
+        return LostAnswer.of(() -> through.plans().followBacklogs(), answer -> {
+            assertThat(answer).isEqualTo(0);
+            planAll();
+            assertThat(lines("report")).containsExactly("12:00:10 waiting", "12:00:25 waiting");
         });
     }
 

@@ -44,8 +44,11 @@ class StatementPlanTest {
             Map.entry("LaneRepository.SCAN", List.of("run_lane")),
             Map.entry("NodeRepository.BEAT", List.of("run_leased", "run_parked", "run_pkey")),
             Map.entry("NodeRepository.WAKE_STRANGERS", List.of("run_parked")),
-            Map.entry("PauseKeeper.FAILING", List.of("schedule_next")),
-            Map.entry("PauseKeeper.OVER", List.of("schedule_paused_until")),
+            Map.entry("ScheduleKeeper.ADAPTABLE", List.of("schedule_adaptive", "run_lane")),
+            Map.entry("ScheduleKeeper.ADAPT", List.of("schedule_pkey")),
+            Map.entry("ScheduleKeeper.FAILING", List.of("schedule_next")),
+            Map.entry("ScheduleKeeper.OLDER_RULES", List.of("schedule_tzdata")),
+            Map.entry("ScheduleKeeper.OVER", List.of("schedule_paused_until")),
             Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
             Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
             Map.entry(
