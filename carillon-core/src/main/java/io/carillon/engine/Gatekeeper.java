@@ -88,7 +88,7 @@ final class Gatekeeper extends Loop {
         boolean all = lookNow;
         lookNow = false;
         if (all || lookDue()) atWork.addAll(arrived());
-        if (all || anyGate && System.nanoTime() - nextSweep >= 0) atWork.addAll(sweep());
+        if (all || (anyGate && System.nanoTime() - nextSweep >= 0)) atWork.addAll(sweep());
         List<GateName> busy = pass(atWork);
         atWork = Set.of();
         if (busy.isEmpty()) {
@@ -124,7 +124,7 @@ final class Gatekeeper extends Loop {
     }
 
     private boolean lookDue() {
-        return anyGate && System.nanoTime() - lastLook >= look().toNanos() || clock.nanosUntil(nextArrival) <= 0;
+        return (anyGate && System.nanoTime() - lastLook >= look().toNanos()) || clock.nanosUntil(nextArrival) <= 0;
     }
 
     private Duration look() {
