@@ -30,8 +30,8 @@ public final class CarillonTraces implements Companion {
     private static final Duration SAME_TRACE = Duration.ofMinutes(5);
     private static final String SENT = "sent";
 
-    private static final TextMapGetter<Map<String, String>> GETTER = (carrier, key) ->
-            carrier == null ? null : carrier.get(key.toLowerCase(Locale.ROOT));
+    private static final TextMapGetter<Map<String, String>> GETTER =
+            (carrier, key) -> carrier == null ? null : carrier.get(key.toLowerCase(Locale.ROOT));
 
     private final Tracer tracer;
     private final TextMapPropagator propagator;
