@@ -1,5 +1,6 @@
 package io.carillon;
 
+import io.carillon.engine.BoundHandler;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
@@ -12,6 +13,7 @@ import io.carillon.run.AttemptGuard;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Luggage;
 import io.carillon.run.NewRun;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.ScheduleEvent;
@@ -27,7 +29,9 @@ import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
@@ -89,10 +93,11 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         TickPlanner planner = TickPlanner.defaults();
         Storage storage = new PostgresStorage(engineSource, planner);
         storage.projects().ensure(builder.project);
-        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec);
+        Luggage luggage = new Luggage(builder.companions);
+        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage);
         EngineParts parts = new EngineParts(
                 storage,
-                builder.handlers.bind(builder.codec),
+                accompanied(builder.handlers.bind(builder.codec), luggage),
                 builder.dataSource::getConnection,
                 new Listeners(builder.listener, builder.scheduleListener),
                 planner,
@@ -111,6 +116,12 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         EngineConfig.Slots slots = config.slots();
         int transactional = DataSources.transactionalSlots(source, shared, slots.transactional());
         return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
+    }
+
+    private static Map<String, BoundHandler> accompanied(Map<String, BoundHandler> handlers, Luggage luggage) {
+        Map<String, BoundHandler> all = new HashMap<>();
+        handlers.forEach((name, handler) -> all.put(name, handler.accompaniedBy(luggage)));
+        return all;
     }
 
     void startEngine() {
@@ -281,10 +292,12 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     /** Stops claiming, waits for what runs (30 s unless set otherwise), hands the rest back and says good-bye. Closing twice is fine. */
     @Override
-    public synchronized void close() {
+    public void close() {
         if (!closed.compareAndSet(false, true)) return;
-        Engine running = engine;
-        if (running != null) running.close();
-        storage.close();
+        synchronized (this) {
+            Engine running = engine;
+            if (running != null) running.close();
+            storage.close();
+        }
     }
 }

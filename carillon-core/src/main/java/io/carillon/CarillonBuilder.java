@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.engine.EngineConfig;
 import io.carillon.json.JsonCodec;
 import io.carillon.postgres.migration.SchemaMode;
+import io.carillon.run.Companion;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
 import io.carillon.run.PayloadCodec;
@@ -18,7 +19,9 @@ import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -39,6 +42,7 @@ public final class CarillonBuilder {
     PayloadCodec codec = new JsonCodec();
     RunListener listener = RunListener.none();
     ScheduleListener scheduleListener = ScheduleListener.none();
+    final List<Companion> companions = new ArrayList<>();
     String project = "default";
     String nodeName = "";
     boolean node;
@@ -168,6 +172,12 @@ public final class CarillonBuilder {
     /** Hears of what this process does to schedules, and of instants it finds that will not run. */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
         this.scheduleListener = listener;
+        return this;
+    }
+
+    /** Something that travels with each run that is enqueued, to whoever executes it: a trace, the caller's authorization. There may be several. */
+    public CarillonBuilder companion(Companion companion) {
+        companions.add(companion);
         return this;
     }
 

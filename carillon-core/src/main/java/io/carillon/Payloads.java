@@ -3,6 +3,7 @@ package io.carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Lane;
+import io.carillon.run.Luggage;
 import io.carillon.run.NewRun;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
@@ -21,11 +22,13 @@ final class Payloads {
     private final String project;
     private final Handlers handlers;
     private final PayloadCodec codec;
+    private final Luggage luggage;
 
-    Payloads(String project, Handlers handlers, PayloadCodec codec) {
+    Payloads(String project, Handlers handlers, PayloadCodec codec, Luggage luggage) {
         this.project = project;
         this.handlers = handlers;
         this.codec = codec;
+        this.luggage = luggage;
     }
 
     String project() {
@@ -36,7 +39,7 @@ final class Payloads {
         HandlerOptions handler = handlers.options(type);
         Priority priority = options.priority();
         String queue = options.queue();
-        return new NewRun(
+        return luggage.packed(new NewRun(
                 RunId.next(),
                 new Lane(queue == null ? handler.queue() : queue, project),
                 priority == null ? handler.priority() : priority,
@@ -46,7 +49,7 @@ final class Payloads {
                 options.due(),
                 options.key(),
                 null,
-                options.gate());
+                options.gate()));
     }
 
     <T> Payload encode(HandlerType<T> type, @Nullable T payload) {

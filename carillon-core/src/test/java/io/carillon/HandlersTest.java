@@ -9,6 +9,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Lane;
+import io.carillon.run.Luggage;
 import io.carillon.run.NewRun;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
@@ -21,6 +22,7 @@ import io.carillon.value.ErrorCode;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -90,7 +92,7 @@ class HandlersTest {
                 HandlerOptions.defaults().queue("mail").priority(Priority.LOW),
                 false,
                 (reminder, run, connection) -> null));
-        Payloads payloads = new Payloads("shop", handlers, new JsonCodec());
+        Payloads payloads = new Payloads("shop", handlers, new JsonCodec(), new Luggage(List.of()));
 
         NewRun plain = payloads.run(REMIND, new Reminder("ann"), Enqueue.now());
         NewRun other = payloads.run(
@@ -111,7 +113,7 @@ class HandlersTest {
 
     @Test
     void refuses_payloads_that_cannot_be_stored_or_given_back() {
-        Payloads payloads = new Payloads("shop", handlers, new JsonCodec());
+        Payloads payloads = new Payloads("shop", handlers, new JsonCodec(), new Luggage(List.of()));
         Reminder large = new Reminder("x".repeat(256 * 1024));
 
         assertThat(code(() -> payloads.run(REMIND, large, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);

@@ -2,6 +2,7 @@ package io.carillon.engine;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.AttemptGuard;
+import io.carillon.run.Luggage;
 import io.carillon.run.Outcome;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunContext;
@@ -17,6 +18,17 @@ public record BoundHandler(String name, Duration timeout, RetryRule retry, boole
             guard.check(attempt);
             return call.run(attempt, context, connection);
         });
+    }
+
+    /** The same handler, called inside what travelled with its run. */
+    public BoundHandler accompaniedBy(Luggage luggage) {
+        return new BoundHandler(
+                name,
+                timeout,
+                retry,
+                transactional,
+                (attempt, context, connection) ->
+                        luggage.around(attempt, () -> call.run(attempt, context, connection)));
     }
 
     /** Runs user code; everything it throws is a failure. The connection is set for transactional handlers only. */

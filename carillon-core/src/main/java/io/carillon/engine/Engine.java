@@ -135,7 +135,11 @@ public final class Engine implements AutoCloseable {
     /** Changes what wakes this node while it runs; {@link Wakeup.Mode#HTTP} has no node, so close it for that. */
     public void wakeBy(Wakeup wakeup) {
         waking.use(wakeup);
-        heart.register();
+        try {
+            heart.register();
+        } catch (RuntimeException unsaid) {
+            log.warn("the new wake-up mode is not shown to others node={}", node.id(), unsaid);
+        }
     }
 
     private NodeInfo introduce(UUID id) {
@@ -292,7 +296,7 @@ public final class Engine implements AutoCloseable {
         wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
         wait.until(idle, Duration.ofSeconds(5));
-        quietly("stop hearing", waking::stopHearing);
+        quietly("stop hearing", () -> waking.stopHearing(wait));
         Loop.end(
                 List.of(claimer, gatekeeper, reporter, planning, rescuer, warden, housekeeper, waking.announcer()),
                 wait);

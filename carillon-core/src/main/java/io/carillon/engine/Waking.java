@@ -78,7 +78,7 @@ final class Waking {
     /** Changes what wakes this node; the new way holds when it returns, and what was signalled meanwhile is looked for. */
     synchronized void use(Wakeup next) {
         if (next.equals(wakeup)) return;
-        stopHearing();
+        stopHearing(Wait.PATIENTLY);
         log.info(
                 "wake-up changed from={} to={}",
                 wakeup.mode().text(),
@@ -102,10 +102,10 @@ final class Waking {
     }
 
     /** No more hints come in; others are still told. */
-    synchronized void stopHearing() {
+    synchronized void stopHearing(Wait wait) {
         Listener open = listener;
         listener = null;
-        if (open != null) open.close();
+        if (open != null) Loop.end(List.of(open), wait);
         AutoCloseable subscribed = subscription;
         subscription = null;
         if (subscribed == null) return;

@@ -23,25 +23,25 @@ final class InboxRepository implements RunInbox {
     private static final int TURNS = 20;
 
     private static final String COLUMNS = """
-            (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id)
+            (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id, trace)
             """;
 
     private static final String STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
 
     private static final String INSERT = "INSERT INTO carillon.run " + COLUMNS + """
             SELECT e.project, e.id, e.queue, e.class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
-                   e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule
+                   e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule, e.trace
               FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
                           :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
-                          :delays::float8[])
-                     AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay),
+                          :delays::float8[], :traces::text[])
+                     AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay, trace),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
             """ + STORED;
 
     // One run alone: a row of plain values costs both sides half of what thirteen arrays of one do.
     private static final String INSERT_ONE = "INSERT INTO carillon.run " + COLUMNS + """
             SELECT :project, :id, :queue, :class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
-                   :origin, :target, :name, :codec, :payload, :key, :schedule
+                   :origin, :target, :name, :codec, :payload, :key, :schedule, :trace
               FROM (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
             """ + STORED;
 
@@ -176,7 +176,8 @@ final class InboxRepository implements RunInbox {
                         "timestamptz",
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
-                .column("delays", "float8", runs, InboxRepository::delay);
+                .column("delays", "float8", runs, InboxRepository::delay)
+                .column("traces", "text", runs, NewRun::trace);
     }
 
     private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {
@@ -192,6 +193,7 @@ final class InboxRepository implements RunInbox {
                 .bytes("payload", run.payload().bytes())
                 .text("key", run.key())
                 .uuid("schedule", run.schedule())
+                .text("trace", run.trace())
                 .instant("instant", run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .seconds("delay", run.due() instanceof Enqueue.Due.After after ? after.delay() : null)
                 .list(row -> AttemptRows.runId(row, "id"));

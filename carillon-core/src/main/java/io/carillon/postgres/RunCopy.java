@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
 
@@ -34,11 +35,11 @@ final class RunCopy {
     private static final String CLOCK = "SELECT carillon.clock() AS now";
 
     private static final String COPY = """
-            COPY carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            COPY carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, trace)
             FROM STDIN (FORMAT binary)
             """;
 
-    private static final short COLUMNS = 12;
+    private static final short COLUMNS = 13;
 
     private final Database database;
 
@@ -105,6 +106,7 @@ final class RunCopy {
         buffer.text(run.target().name());
         buffer.text(run.payload().codec());
         buffer.bytes(run.payload().bytes());
+        buffer.maybeText(run.trace());
     }
 
     private static Instant dueAt(NewRun run, Instant now) {
@@ -131,6 +133,11 @@ final class RunCopy {
 
         void text(String value) throws SQLException {
             bytes(value.getBytes(StandardCharsets.UTF_8));
+        }
+
+        void maybeText(@Nullable String value) throws SQLException {
+            if (value == null) room(4).putInt(-1);
+            else text(value);
         }
 
         void bytes(byte[] value) throws SQLException {

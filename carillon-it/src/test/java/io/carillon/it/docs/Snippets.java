@@ -4,8 +4,10 @@ import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
+import io.carillon.Authorization;
 import io.carillon.Carillon;
 import io.carillon.micrometer.CarillonMeters;
+import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
@@ -23,12 +25,14 @@ import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import javax.crypto.SecretKey;
 import javax.sql.DataSource;
 
 /** Every Java line of the user pages, compiled. {@link SnippetsTest} holds the pages to it. */
@@ -165,5 +169,16 @@ CarillonMeters meters = new CarillonMeters(registry);
 Carillon carillon = Carillon.on(dataSource).listener(meters).start();
 meters.watch(carillon);
     }
+
+    static void companions(DataSource dataSource, OpenTelemetry openTelemetry, SecretKey key, Calls calls) {
+Carillon traced = Carillon.on(dataSource).companion(new CarillonTraces(openTelemetry)).start();
+Authorization authorization = new Authorization(key, ofHours(1), () -> calls.currentToken());
+Carillon.on(dataSource)
+    .companion(authorization)
+    .handle(REMIND, (reminder, run) -> calls.asCaller(authorization.current().orElseThrow(), reminder))
+    .start();
+    }
+
+    interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }
     // spotless:on
 }

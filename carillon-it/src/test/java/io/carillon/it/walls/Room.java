@@ -34,6 +34,7 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
             new Room(FRONT_DOOR, with(VALUES, "store", "engine", "postgres", "json"), with(SQL, LOG)),
             // Around the front door, for those who bring the library it is named after.
             new Room("micrometer", with(VALUES, FRONT_DOOR, "store", "engine"), List.of("io.micrometer.core")),
+            new Room("opentelemetry", VALUES, List.of("io.opentelemetry.api", "io.opentelemetry.context")),
             new Room(
                     "embedded",
                     Set.of(),

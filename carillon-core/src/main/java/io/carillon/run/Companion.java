@@ -1,0 +1,21 @@
+package io.carillon.run;
+
+import java.util.Map;
+
+/**
+ * Something that travels with a run, from whoever enqueues it to whoever executes it: trace context, the caller's authorization. What it packs is stored
+ * with the run as text and handed back with each attempt.
+ */
+public interface Companion {
+    /** Runs the rest of the attempt. */
+    @FunctionalInterface
+    interface Rest {
+        Outcome run() throws Exception;
+    }
+
+    /** Called on the thread that enqueues, before the run is stored: what shall travel with it. Names of small letters and hyphens, values without line ends. */
+    Map<String, String> pack(NewRun run);
+
+    /** Called on the thread that executes, around each attempt, with all that was packed; it must call the rest, once. */
+    Outcome unpack(Attempt attempt, Map<String, String> packed, Rest rest) throws Exception;
+}

@@ -1,0 +1,91 @@
+package io.carillon.it.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.Carillon;
+import io.carillon.TickResult;
+import io.carillon.it.frontdoor.House;
+import io.carillon.run.HandlerType;
+import io.carillon.store.Wakeup;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples of docs/wakeup.md run. */
+@CarillonTest
+class ExamplesTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private final House house;
+    private final Queue<String> done = new ConcurrentLinkedQueue<>();
+
+    ExamplesTest(TestDatabase database) {
+        house = new House(database);
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+        house.database().execute("DELETE FROM carillon.node");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"notify", "polling"})
+    void a_plain_server_executes_what_is_enqueued(String wakeup) {
+        Carillon server = house.add(PlainServer.start(house.database().pool(6), wakeup, done::add));
+
+        server.enqueue(PlainServer.GREET, new PlainServer.Greeting("ann"));
+
+        await().until(() -> done.contains("ann"));
+    }
+
+    @Test
+    void a_function_works_when_it_is_called() {
+        try (FunctionTick function = new FunctionTick(house.database().pool(2), done::add)) {
+            house.client(builder -> builder.wakeup(Wakeup.http()))
+                    .enqueue(FunctionTick.GREET, new FunctionTick.Greeting("bob"));
+
+            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new TickResult(1, 0));
+            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new TickResult(0, 0));
+        }
+        assertThat(done).containsExactly("bob");
+    }
+
+    @Test
+    void an_external_cron_calls_a_protected_endpoint() throws Exception {
+        Carillon carillon =
+                house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> done.add(job.name())));
+        try (CronEndpoint endpoint = new CronEndpoint(carillon, "secret")) {
+            carillon.enqueue(JOB, new Job("x"));
+
+            assertThat(call(endpoint, "POST", "wrong").statusCode()).isEqualTo(401);
+            assertThat(call(endpoint, "GET", "secret").statusCode()).isEqualTo(405);
+            assertThat(done).isEmpty();
+            HttpResponse<String> answer = call(endpoint, "POST", "secret");
+
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body()).isEqualTo("{\"processed\":1,\"errors\":0}");
+        }
+        assertThat(done).containsExactly("x");
+    }
+
+    private static HttpResponse<String> call(CronEndpoint endpoint, String method, String token) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(endpoint.address())
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .header("Authorization", "Bearer " + token)
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+}

@@ -1,0 +1,29 @@
+package io.carillon.it.examples;
+
+import io.carillon.Carillon;
+import io.carillon.run.HandlerType;
+import io.carillon.schedule.When;
+import io.carillon.store.Wakeup;
+import java.time.Duration;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+
+/** A server that stays: it plans and executes until it is stopped, and a SIGTERM lets running work finish. */
+public final class PlainServer {
+    record Greeting(String to) {}
+
+    static final HandlerType<Greeting> GREET = HandlerType.of("greeting", Greeting.class);
+
+    private PlainServer() {}
+
+    /** The wake-up mode comes from a setting, such as an environment variable. */
+    static Carillon start(DataSource dataSource, String wakeup, Consumer<String> greet) {
+        Carillon carillon = Carillon.on(dataSource)
+                .wakeup(Wakeup.named(wakeup, null))
+                .handle(GREET, (greeting, run) -> greet.accept(greeting.to()))
+                .schedule("greet-the-world", When.every(Duration.ofMinutes(1)), GREET, new Greeting("world"))
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(carillon::close));
+        return carillon;
+    }
+}
