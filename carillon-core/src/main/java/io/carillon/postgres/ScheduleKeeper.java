@@ -107,7 +107,7 @@ final class ScheduleKeeper {
                 .list(row -> new Turn(row.text("project"), row.text("name"), row.number("version"), null)));
         int planned = 0;
         for (Turn turn : older) {
-            if (!unlessDeleted(() -> schedules.planAnew(turn.project, turn.name, turn.version))) continue;
+            if (!unlessRefused(turn.name, () -> schedules.planAnew(turn.project, turn.name, turn.version))) continue;
             planned++;
             log.info("schedule planned anew schedule={} project={} tzdata={}", turn.name, turn.project, rules);
         }
@@ -119,42 +119,49 @@ final class ScheduleKeeper {
         List<Look> looks = database.single(session -> session.query(ADAPTABLE)
                 .list(row -> new Look(ScheduleRows.read(row), row.number("adaptive_backlog"), row.number("backlog"))));
         int followed = 0;
-        for (Look look : looks) followed += adapt(look.schedule, look.before, look.now);
+        for (Look look : looks)
+            if (unlessRefused(look.schedule.name(), () -> adapt(look.schedule, look.before, look.now))) followed++;
         return followed;
     }
 
-    private int adapt(Schedule schedule, long before, long now) {
+    private boolean adapt(Schedule schedule, long before, long now) {
         When when = schedule.definition().when();
         Instant cursor = schedule.progress().cursor();
         Duration next = requireNonNull(when.adaptive()).next(requireNonNull(when.step()), before, now);
         return database.single(session -> session.query(ADAPT)
-                .text("project", schedule.definition().project())
-                .uuid("id", schedule.id().value())
-                .number("version", schedule.version())
-                .instant("cursor", cursor)
-                .text("expression", next.toSeconds() + " seconds")
-                .instant(
-                        "next",
-                        schedule.runsLeft() == 0
-                                ? Instant.MAX
-                                : when.paced(next, cursor).next(cursor).orElse(Instant.MAX))
-                .number("backlog", now)
-                .update());
+                        .text("project", schedule.definition().project())
+                        .uuid("id", schedule.id().value())
+                        .number("version", schedule.version())
+                        .instant("cursor", cursor)
+                        .text("expression", next.toSeconds() + " seconds")
+                        .instant(
+                                "next",
+                                schedule.runsLeft() == 0
+                                        ? Instant.MAX
+                                        : when.paced(next, cursor).next(cursor).orElse(Instant.MAX))
+                        .number("backlog", now)
+                        .update()
+                == 1);
     }
 
     private boolean did(Turn turn) {
         Optional<Long> seen = Optional.of(turn.version);
-        return unlessDeleted(() -> turn.pause == null
-                ? schedules.resume(turn.project, turn.name, seen)
-                : schedules.pause(turn.project, turn.name, turn.pause, seen));
+        return unlessRefused(
+                turn.name,
+                () -> turn.pause == null
+                        ? schedules.resume(turn.project, turn.name, seen)
+                        : schedules.pause(turn.project, turn.name, turn.pause, seen));
     }
 
-    private static boolean unlessDeleted(BooleanSupplier change) {
+    /** One schedule must not stop the planning of others. */
+    private static boolean unlessRefused(String name, BooleanSupplier change) {
         try {
             return change.getAsBoolean();
         } catch (CarillonException refusal) {
             if (refusal.code() == ErrorCode.UNKNOWN_SCHEDULE) return false; // deleted since we looked
-            throw refusal;
+            if (!(refusal instanceof StorageException failure) || !failure.rowAtFault()) throw refusal;
+            log.error("change refused schedule={} error={}", name, failure.getMessage());
+            return false;
         }
     }
 

@@ -139,6 +139,27 @@ class FollowingTest extends PlanningContract {
     }
 
     @Test
+    void one_that_cannot_be_changed_does_not_stop_the_others() {
+        for (String name : List.of("a", "b", "c"))
+            store(Promise.of(When.cron("* * * * *", "Europe/Paris")).named(name));
+        for (String name : List.of("d", "b2", "f")) store(Promise.of(ADAPTIVE).named(name));
+        advance(Duration.ofSeconds(10));
+        BENCH.database().execute("""
+                UPDATE carillon.schedule SET tzdata = '2000a';
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  IF OLD.name LIKE 'b%' THEN RAISE EXCEPTION 'poisoned' USING ERRCODE = '23505'; END IF;
+                  RETURN NEW;
+                END $$;
+                CREATE TRIGGER refuse BEFORE UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION refuse()""");
+        try {
+            assertThat(storage().plans().followZones()).isEqualTo(2);
+            assertThat(storage().plans().followBacklogs()).isEqualTo(2);
+        } finally {
+            BENCH.database().execute("DROP TRIGGER refuse ON carillon.schedule; DROP FUNCTION refuse()");
+        }
+    }
+
+    @Test
     void an_instant_that_newer_rules_move_to_an_earlier_time_is_found_although_nothing_is_due() {
         store(Promise.of(When.cron("0 0 1 1 *", "America/New_York")));
         plannedByOldRules();
