@@ -4,6 +4,7 @@ import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
+import io.carillon.Bulk;
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
@@ -11,7 +12,9 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Limits;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunState;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.When;
@@ -22,6 +25,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /** Every Java line of the user pages, compiled. {@link SnippetsTest} holds the pages to it. */
@@ -89,6 +93,16 @@ carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visibl
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
 carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+    }
+
+    static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
+Bulk late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
+long matching = late.count();                                                          // changes nothing
+late.reschedule(tomorrow);
+late.watched(progress -> !enough.get()).cancel();                                      // asked after each chunk: go on?
+Bulk dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
+dead.redrive();
+dead.delete();
     }
 
     static void limits(Carillon carillon) {

@@ -104,8 +104,7 @@ abstract class BreakerContract extends StoreContract {
             Attempt attempt = probe(node).get(0);
             Instant now = bench().clock().now();
             apply(node, attempt, complete());
-            assertThat(report(node, 0, 1))
-                    .containsExactly(new BreakerChange(Order.MAIL, now.plusSeconds(seconds)));
+            assertThat(report(node, 0, 1)).containsExactly(new BreakerChange(Order.MAIL, now.plusSeconds(seconds)));
             advance(Duration.ofSeconds(seconds).minusMillis(1));
             assertThat(probe(node)).isEmpty();
             advance(Duration.ofMillis(1));
