@@ -56,6 +56,11 @@ public final class Runs {
         return answers;
     }
 
+    /** All runs that match, to be counted, cancelled, rescheduled, redriven or deleted together. The filter names a state; its limit does not apply. */
+    public Bulk bulk(RunFilter filter) {
+        return new Bulk(desk, project, filter, woken, progress -> true);
+    }
+
     /** Why it is where it is. */
     public Optional<Explanation> explain(RunId run) {
         return desk.explain(project, run);

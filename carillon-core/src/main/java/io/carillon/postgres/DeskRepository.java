@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.run.Cancellation;
 import io.carillon.run.Explanation;
 import io.carillon.run.Redrive;
@@ -8,6 +10,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.store.AttemptRecord;
+import io.carillon.store.BulkDeed;
 import io.carillon.store.RunDesk;
 import io.carillon.value.Text;
 import io.carillon.value.Uuid7;
@@ -21,13 +24,7 @@ import java.util.UUID;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
-    // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
-    // instant.
-    private static final String CANCEL_WAITING = """
-            WITH gone AS (
-              DELETE FROM carillon.run
-               WHERE owner IS NULL AND ctid = any(array(
-                 SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+    private static final String CANCELLED = """
               RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
@@ -37,6 +34,15 @@ final class DeskRepository implements RunDesk {
                    schedule_id, parent_id, NULL, 'cancelled', origin, target, target_name, key, :reason, trace
               FROM gone RETURNING id
             """;
+
+    // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
+    // instant.
+    private static final String CANCEL_WAITING = """
+            WITH gone AS (
+              DELETE FROM carillon.run
+               WHERE owner IS NULL AND ctid = any(array(
+                 SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+            """ + CANCELLED;
 
     // The share lock orders us and whoever lets the run go: either that sees our order, or we see that the run waits
     // again.
@@ -52,6 +58,20 @@ final class DeskRepository implements RunDesk {
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
+    private static final String REDRIVEN = """
+              RETURNING d.*)
+            INSERT INTO carillon.run
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, trace, policy,
+               schedule_id, parent_id, gate_key, gate_max, parked, seq)
+            SELECT project, coalesce(:new::uuid, gen_random_uuid()), queue, class, carillon.clock(),
+                   CASE WHEN gate_key IS NULL THEN carillon.clock() ELSE 'infinity' END,
+                   (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive', target, target_name, codec, payload, key, trace, policy, schedule_id, id,
+                   gate_key, gate_max, CASE WHEN gate_key IS NOT NULL THEN 'gate' END,
+                   CASE WHEN gate_key LIKE 'fifo:%' THEN nextval('carillon.gate_seq')
+                        WHEN gate_key IS NOT NULL THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END
+              FROM gone RETURNING id
+            """;
+
     // Deleting first decides the race between two redrives; the new run's key may be taken, and then nothing has
     // happened.
     private static final String REDRIVE = """
@@ -59,17 +79,7 @@ final class DeskRepository implements RunDesk {
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.queue = d.queue AND r.key = d.key)
-              RETURNING d.*)
-            INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, trace, policy,
-               schedule_id, parent_id, gate_key, gate_max, parked, seq)
-            SELECT project, :new, queue, class, carillon.clock(), CASE WHEN gate_key IS NULL THEN carillon.clock() ELSE 'infinity' END,
-                   (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive', target, target_name, codec, payload, key, trace, policy, schedule_id, id,
-                   gate_key, gate_max, CASE WHEN gate_key IS NOT NULL THEN 'gate' END,
-                   CASE WHEN gate_key LIKE 'fifo:%' THEN nextval('carillon.gate_seq')
-                        WHEN gate_key IS NOT NULL THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END
-              FROM gone RETURNING id
-            """;
+            """ + REDRIVEN;
 
     private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
 
@@ -82,6 +92,59 @@ final class DeskRepository implements RunDesk {
              WHERE project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)
                AND (:state::text IS NULL OR state = :state)
              ORDER BY died_at LIMIT :limit
+            """;
+
+    private static final String MATCHING =
+            "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)";
+
+    private static final String COUNT_LIVING = "SELECT count(*) AS runs FROM carillon.run WHERE " + MATCHING
+            + " AND (:state = 'running') = (owner IS NOT NULL)";
+
+    private static final String COUNT_DEAD =
+            "SELECT count(*) AS runs FROM carillon.dead_run WHERE " + MATCHING + " AND state = :state";
+
+    private static final String CANCEL_MANY = """
+            WITH gone AS (
+              DELETE FROM carillon.run
+               WHERE owner IS NULL AND ctid = any(array(
+                 SELECT ctid FROM carillon.run WHERE owner IS NULL AND\s""" + MATCHING + """
+                  LIMIT 1000 FOR UPDATE SKIP LOCKED))
+            """ + CANCELLED;
+
+    private static final String CANCEL_MANY_RUNNING = """
+            INSERT INTO carillon.cancel_request (project, run_id, reason)
+            SELECT project, id, :reason FROM carillon.run r
+             WHERE owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id)
+               AND\s""" + MATCHING + """
+             LIMIT 1000 FOR SHARE SKIP LOCKED
+            ON CONFLICT (project, run_id) DO NOTHING
+            """;
+
+    private static final String RESCHEDULE_MANY = """
+            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
+             WHERE owner IS NULL AND ctid = any(array(
+               SELECT ctid FROM carillon.run
+                WHERE owner IS NULL AND due_at <> :due AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND\s""" + MATCHING + """
+                LIMIT 1000 FOR UPDATE SKIP LOCKED))
+            """;
+
+    // Those with a key one by one: two of them may have the same.
+    private static final String REDRIVE_MANY = """
+            WITH gone AS (
+              DELETE FROM carillon.dead_run d WHERE d.ctid = any(array(
+                SELECT ctid FROM carillon.dead_run WHERE key IS NULL AND state = :state AND\s""" + MATCHING + """
+                 LIMIT 1000 FOR UPDATE SKIP LOCKED))
+            """ + REDRIVEN;
+
+    private static final String DEAD_WITH_KEY =
+            "SELECT id FROM carillon.dead_run d WHERE key IS NOT NULL AND state = :state AND "
+                    + MATCHING
+                    + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.queue = d.queue AND r.key = d.key) LIMIT 1000";
+
+    private static final String DELETE_MANY = """
+            DELETE FROM carillon.dead_run WHERE ctid = any(array(
+              SELECT ctid FROM carillon.dead_run WHERE state = :state AND\s""" + MATCHING + """
+               LIMIT 1000 FOR UPDATE SKIP LOCKED))
             """;
 
     private static final String ATTEMPTS = """
@@ -213,6 +276,68 @@ final class DeskRepository implements RunDesk {
         return database.single(session -> filtered(session.query(DEAD), project, filter)
                 .text("state", filter.state() == null ? null : filter.state().text())
                 .list(row -> AttemptRows.runId(row, "id")));
+    }
+
+    @Override
+    public long count(String project, RunFilter filter) {
+        return database.single(
+                session -> matching(session.query(living(filter) ? COUNT_LIVING : COUNT_DEAD), project, filter)
+                        .text("state", requireNonNull(filter.state()).text())
+                        .first(row -> row.number("runs"))
+                        .orElse(0L));
+    }
+
+    private static boolean living(RunFilter filter) {
+        return filter.state() == RunState.WAITING || filter.state() == RunState.RUNNING;
+    }
+
+    private static Query matching(Query query, String project, RunFilter filter) throws SQLException {
+        return query.text("project", project).text("queue", filter.queue()).text("handler", filter.handler());
+    }
+
+    @Override
+    public int bulk(String project, RunFilter filter, BulkDeed deed) {
+        if (deed instanceof BulkDeed.Redrive) return redriveMany(project, filter);
+        return partitions.completing(() -> database.single(session -> {
+            if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, project, filter, cancel.reason());
+            if (deed instanceof BulkDeed.Reschedule to)
+                return matching(session.query(RESCHEDULE_MANY), project, filter)
+                        .instant("due", to.due())
+                        .update();
+            return dead(session.query(DELETE_MANY), project, filter).update();
+        }));
+    }
+
+    private static Query dead(Query query, String project, RunFilter filter) throws SQLException {
+        return matching(query, project, filter)
+                .text("state", requireNonNull(filter.state()).text());
+    }
+
+    private static int cancelMany(Session session, String project, RunFilter filter, String reason)
+            throws SQLException {
+        if (filter.state() == RunState.WAITING)
+            return matching(session.query(CANCEL_MANY), project, filter)
+                    .text("reason", Text.clean(reason))
+                    .list(row -> row)
+                    .size();
+        int told = matching(session.query(CANCEL_MANY_RUNNING), project, filter)
+                .text("reason", Text.clean(reason))
+                .update();
+        if (told > 0) session.query(NOTIFY_CANCEL).list(row -> row);
+        return told;
+    }
+
+    private int redriveMany(String project, RunFilter filter) {
+        int many = database.single(session -> dead(session.query(REDRIVE_MANY), project, filter)
+                .uuid("new", null)
+                .list(row -> row)
+                .size());
+        if (many > 0) return many;
+        List<RunId> keyed = database.single(session ->
+                dead(session.query(DEAD_WITH_KEY), project, filter).list(row -> AttemptRows.runId(row, "id")));
+        return (int) redrive(project, keyed).stream()
+                .filter(Redrive.Redriven.class::isInstance)
+                .count();
     }
 
     @Override

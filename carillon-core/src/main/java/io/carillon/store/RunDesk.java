@@ -26,6 +26,12 @@ public interface RunDesk {
     /** The dead runs that match. */
     List<RunId> dead(String project, RunFilter filter);
 
+    /** How many runs match, whatever the filter's limit says. */
+    long count(String project, RunFilter filter);
+
+    /** Does it to the next thousand at most that match, and returns to how many; 0: there are no more. */
+    int bulk(String project, RunFilter filter, BulkDeed deed);
+
     /** Why it is where it is. */
     Optional<Explanation> explain(String project, RunId run);
 

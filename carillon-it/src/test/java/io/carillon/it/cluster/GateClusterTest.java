@@ -7,9 +7,11 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
+import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Limits and orders of keys hold while nodes are killed and replaced; all times are the database's. */
@@ -41,6 +43,11 @@ class GateClusterTest {
                             == LIMITED + ORDERED);
             assertThat(cluster.mostAtOnce(limited)).isBetween(2L, 4L);
             assertThat(cluster.mostAtOnce(ordered)).isEqualTo(1);
+            HistoryChecker history = cluster.history();
+            assertThat(history.complaints()).isEmpty();
+            assertThat(history.unended()).isEmpty();
+            assertThat(history.mostAtOnce(Set.copyOf(limited))).isLessThanOrEqualTo(4);
+            assertThat(history.outOfOrder(ordered)).isEmpty();
             List<String> order = cluster
                     .rows(
                             "SELECT run FROM side_log WHERE event = 'done' AND run = ANY (string_to_array(?, ',')) GROUP BY run ORDER BY min(at)",

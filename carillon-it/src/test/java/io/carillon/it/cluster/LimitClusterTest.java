@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.run.Limits;
+import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The limit of a queue holds while nodes are killed and replaced; all times are the database's. */
@@ -33,6 +35,12 @@ class LimitClusterTest {
                     .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                             == RUNS);
             assertThat(cluster.mostAtOnce(all)).isBetween(3L, 6L);
+            HistoryChecker history = cluster.history();
+            assertThat(history.complaints()).isEmpty();
+            assertThat(history.unended()).isEmpty();
+            assertThat(history.mostAtOnce(Set.copyOf(all)))
+                    .as("leased at a time")
+                    .isBetween(3, 6);
             assertThat(cluster.number("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'"))
                     .as("nodes that took part")
                     .isGreaterThan(1);

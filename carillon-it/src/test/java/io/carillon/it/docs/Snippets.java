@@ -5,6 +5,7 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
 import io.carillon.Authorization;
+import io.carillon.Bulk;
 import io.carillon.Carillon;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
@@ -15,8 +16,10 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Limits;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunListener;
+import io.carillon.run.RunState;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
@@ -32,6 +35,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.crypto.SecretKey;
 import javax.sql.DataSource;
 
@@ -116,6 +120,16 @@ Carillon.on(dataSource)
         }
     })
     .start();
+    }
+
+    static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
+Bulk late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
+long matching = late.count();                                                          // changes nothing
+late.reschedule(tomorrow);
+late.watched(progress -> !enough.get()).cancel();                                      // asked after each chunk: go on?
+Bulk dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
+dead.redrive();
+dead.delete();
     }
 
     static void limits(Carillon carillon) {

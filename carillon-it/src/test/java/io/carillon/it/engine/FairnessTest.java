@@ -26,18 +26,23 @@ import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A flood in one lane, and what happens to the others. */
 @CarillonTest
 class FairnessTest {
+    private static final int LANES = 1_000;
+    private static final int SERVED = 6_000;
+
     private final Set<String> started = ConcurrentHashMap.newKeySet();
     private final CountDownLatch never = new CountDownLatch(1);
 
@@ -83,6 +88,56 @@ class FairnessTest {
                         .allMatch(lane -> lane.waiting() > 1_000);
             }
         }
+    }
+
+    @Test
+    void a_thousand_lanes_with_skewed_backlogs_are_served_alike(TestDatabase database) {
+        try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
+            List<NewRun> backlog = new ArrayList<>();
+            for (int lane = 0; lane < LANES; lane++) {
+                int runs = lane % 100 == 0 ? 1_000 : 10;
+                for (int i = 0; i < runs; i++) backlog.add(run("lane-" + lane));
+            }
+            storage.inbox().enqueue(backlog);
+            Map<String, AtomicInteger> served = new ConcurrentHashMap<>();
+            AtomicInteger all = new AtomicInteger();
+            EngineParts parts = parts(storage, (attempt, context, connection) -> {
+                if (all.incrementAndGet() <= SERVED)
+                    served.computeIfAbsent(attempt.lane().queue(), lane -> new AtomicInteger())
+                            .incrementAndGet();
+                return Outcome.succeeded(null);
+            });
+            EngineConfig config = EngineConfig.defaults()
+                    .with(new EngineConfig.Slots(20, 0, 500))
+                    .with(new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+            try (Engine engine = new Engine(parts, config)) {
+                engine.start();
+                await().atMost(Duration.ofSeconds(60)).until(() -> all.get() >= SERVED);
+            }
+
+            double sum = 0;
+            double squares = 0;
+            for (AtomicInteger one : served.values()) {
+                sum += one.get();
+                squares += (double) one.get() * one.get();
+            }
+            assertThat(sum * sum / (LANES * squares)).as("Jain's index").isGreaterThan(0.95);
+        }
+    }
+
+    private static EngineParts parts(Storage storage, BoundHandler.Call call) {
+        return new EngineParts(
+                storage,
+                Map.of(
+                        "work",
+                        new BoundHandler(
+                                "work", Duration.ofMinutes(1), new RetryRule(Retry.none(), List.of()), false, call)),
+                () -> {
+                    throw new UnsupportedOperationException();
+                },
+                Listeners.none(),
+                TickPlanner.defaults(),
+                new EngineParts.NodeIdentity("fair", "here", 1, "test"));
     }
 
     private static NewRun run(String queue) {

@@ -1,0 +1,169 @@
+package io.carillon.it.frontdoor;
+
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.Bulk;
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Progress;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunState;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Things done to all runs that match. */
+@CarillonTest
+class BulkTest {
+    record Item(int number) {}
+
+    private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
+    private static final HandlerType<Item> OTHER = HandlerType.of("other", Item.class);
+    private static final RunFilter WAITING =
+            RunFilter.all().queue("default").handler("item").state(RunState.WAITING);
+    private static final RunFilter DEAD = WAITING.state(RunState.DEAD);
+    private static final Enqueue LATER = Enqueue.after(Duration.ofHours(1));
+
+    private final House house;
+
+    BulkTest(TestDatabase database) {
+        this.house = new House(database);
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    private static List<Item> items(int count) {
+        return IntStream.range(0, count).mapToObj(Item::new).toList();
+    }
+
+    private Carillon client() {
+        return house.client(builder -> builder.handle(ITEM, (item, run) -> {})
+                .handle(OTHER, (item, run) -> {}, options -> options.queue("b")));
+    }
+
+    private CarillonBuilder failing(CarillonBuilder builder) {
+        return builder.handle(
+                ITEM,
+                (item, run) -> {
+                    throw new IllegalStateException("no");
+                },
+                options -> options.retry(Retry.none()));
+    }
+
+    @Test
+    void a_count_changes_nothing_and_a_cancel_ends_all_that_match_in_chunks() {
+        Carillon client = client();
+        client.enqueueAll(ITEM, items(2_500), LATER);
+        client.enqueueAll(OTHER, items(10), LATER);
+        Bulk bulk = client.runs().bulk(WAITING);
+        var before = house.tables();
+        assertThat(bulk.count()).isEqualTo(2_500);
+        assertThat(house.tables()).isEqualTo(before);
+
+        List<Progress> seen = new ArrayList<>();
+        Bulk.Result result = bulk.watched(seen::add).cancel();
+
+        assertThat(result).isEqualTo(new Bulk.Result(2_500, false));
+        assertThat(seen)
+                .containsExactly(new Progress(1_000, 2_500), new Progress(2_000, 2_500), new Progress(2_500, 2_500));
+        assertThat(house.number("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'"))
+                .isEqualTo(2_500);
+        assertThat(house.number("SELECT count(*) FROM carillon.run")).isEqualTo(10);
+    }
+
+    @Test
+    void a_watcher_breaks_it_off_and_what_was_done_stays_done() {
+        Carillon client = client();
+        client.enqueueAll(ITEM, items(2_500), LATER);
+
+        Bulk.Result result = client.runs()
+                .bulk(WAITING)
+                .watched(progress -> progress.done() < 2_000)
+                .cancel();
+
+        assertThat(result).isEqualTo(new Bulk.Result(2_000, true));
+        assertThat(client.runs().bulk(WAITING).count()).isEqualTo(500);
+    }
+
+    @Test
+    void a_cancel_tells_those_that_run_to_stop() {
+        CountDownLatch never = new CountDownLatch(1);
+        Carillon node = house.node(builder -> builder.handle(ITEM, (item, run) -> never.await()));
+        node.enqueueAll(ITEM, items(5));
+        RunFilter running = WAITING.state(RunState.RUNNING);
+        eventually().until(() -> node.runs().bulk(running).count() == 5);
+
+        assertThat(node.runs().bulk(running).cancel().done()).isEqualTo(5);
+
+        eventually()
+                .until(() -> node.runs()
+                                .list(RunFilter.all().state(RunState.CANCELLED))
+                                .size()
+                        == 5);
+    }
+
+    @Test
+    void a_reschedule_moves_what_waits_and_leaves_gates_alone() {
+        Carillon client = client();
+        client.enqueueAll(ITEM, items(1_200), LATER);
+        client.enqueue(ITEM, new Item(1), LATER.fifoKey("line"));
+        Instant due = Instant.parse("2030-01-01T00:00:00Z");
+
+        assertThat(client.runs().bulk(WAITING).reschedule(due).done()).isEqualTo(1_200);
+
+        assertThat(client.runs().list(WAITING.limit(10_000)))
+                .extracting(run -> run.instants().dueAt())
+                .filteredOn(due::equals)
+                .hasSize(1_200);
+        assertThat(client.runs().bulk(WAITING).reschedule(due).done()).isZero();
+    }
+
+    @Test
+    void dead_runs_are_redriven_or_deleted_and_a_taken_key_stays_dead() {
+        Carillon node = house.node(this::failing);
+        for (int i = 0; i < 3; i++) node.enqueue(ITEM, new Item(i));
+        node.enqueue(ITEM, new Item(9), Enqueue.now().key("k"));
+        eventually().until(() -> node.runs().bulk(DEAD).count() == 4);
+        node.queues().pause("default");
+        node.enqueue(ITEM, new Item(10), Enqueue.now().key("k"));
+
+        assertThat(node.runs().bulk(DEAD).redrive()).isEqualTo(new Bulk.Result(3, false));
+
+        assertThat(node.runs().list(WAITING)).extracting(Run::origin).hasSize(4);
+        assertThat(node.runs().bulk(DEAD).count()).isEqualTo(1);
+        assertThat(node.runs().bulk(DEAD).delete()).isEqualTo(new Bulk.Result(1, false));
+        assertThat(house.number("SELECT count(*) FROM carillon.dead_run")).isZero();
+        assertThat(node.runs().list(RunFilter.all().state(RunState.DEAD))).hasSize(4);
+    }
+
+    @Test
+    void what_makes_no_sense_is_refused_before_anything_happens() {
+        Carillon client = client();
+
+        assertThatThrownBy(() -> client.runs().bulk(DEAD).cancel())
+                .isInstanceOfSatisfying(
+                        CarillonException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(ErrorCode.INVALID_OPTION))
+                .hasMessageContaining("Runs in state dead cannot be cancelled");
+        assertThatThrownBy(() -> client.runs().bulk(RunFilter.all()).delete()).hasMessageContaining("in state any");
+        assertThatThrownBy(() -> client.runs().bulk(RunFilter.all()).count()).isInstanceOf(CarillonException.class);
+    }
+}
