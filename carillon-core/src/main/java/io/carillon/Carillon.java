@@ -99,7 +99,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),
                 builder.dataSource::getConnection,
-                new Listeners(builder.listener, builder.scheduleListener),
+                new Listeners(builder.listener, builder.counters, builder.scheduleListener),
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));

@@ -41,6 +41,7 @@ public final class CarillonBuilder {
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     RunListener listener = RunListener.none();
+    RunListener counters = RunListener.none();
     ScheduleListener scheduleListener = ScheduleListener.none();
     final List<Companion> companions = new ArrayList<>();
     String project = "default";
@@ -165,7 +166,8 @@ public final class CarillonBuilder {
 
     /** Hears of attempts and plans on this node; there may be several. */
     public CarillonBuilder listener(RunListener listener) {
-        this.listener = this.listener == RunListener.none() ? listener : RunListener.both(this.listener, listener);
+        if (listener.quick()) counters = RunListener.both(counters, listener);
+        else this.listener = RunListener.both(this.listener, listener);
         return this;
     }
 

@@ -6,6 +6,7 @@ import io.carillon.run.Outcome;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ final class AttemptRunner {
 
     private void started(Held held) {
         Attempt attempt = held.attemptValue();
+        Duration waited = held.waited();
         MDC.put("runId", attempt.run().toString());
         MDC.put("handler", attempt.target().name());
         log.debug(
@@ -44,15 +46,15 @@ final class AttemptRunner {
                 attempt.lane().queue(),
                 attempt.number(),
                 attempt.times().plannedAt(),
-                held.lateness());
-        listener.started(attempt, held.waited());
+                waited);
+        listener.started(attempt, waited);
     }
 
     /** Never throws: whatever user code does is an outcome. */
     private Outcome call(Held held, BoundHandler handler) {
         held.begin(handler.timeout());
         try {
-            if (held.stopped() != null) return said(held, Outcome.snoozed(java.time.Duration.ZERO));
+            if (held.stopped() != null) return said(held, Outcome.snoozed(Duration.ZERO));
             return said(held, handler.transactional() ? transactions.call(held, handler) : plain(held, handler));
         } catch (Throwable failure) {
             return said(held, Outcome.failed(failure));

@@ -169,11 +169,6 @@ final class Held implements RunContext {
         return Optional.ofNullable(attempt.times().plannedAt());
     }
 
-    /** How long after its due time this is. */
-    Duration lateness() {
-        return Duration.between(attempt.times().dueAt(), clock.now());
-    }
-
     @Override
     public Instant dueAt() {
         return attempt.times().dueAt();

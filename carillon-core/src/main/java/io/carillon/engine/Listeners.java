@@ -8,9 +8,14 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who wants to hear of runs and of schedules. */
-public record Listeners(RunListener runs, ScheduleListener schedules) {
+/** Who wants to hear of runs and of schedules; {@code counters} are those of the former that are quick. */
+public record Listeners(RunListener runs, RunListener counters, ScheduleListener schedules) {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+
+    /** One listener, quick or not. */
+    public Listeners(RunListener runs, ScheduleListener schedules) {
+        this(runs.quick() ? RunListener.none() : runs, runs.quick() ? runs : RunListener.none(), schedules);
+    }
 
     /** Nobody. */
     public static Listeners none() {
@@ -23,18 +28,21 @@ public record Listeners(RunListener runs, ScheduleListener schedules) {
                 new RunListener() {
                     @Override
                     public void started(Attempt attempt, Duration waited) {
+                        quietly(() -> counters.started(attempt, waited));
                         quietly(() -> runs.started(attempt, waited));
                     }
 
                     @Override
                     public void planned(String project, String schedule, String policy, int ticks, long missed) {
+                        quietly(() -> counters.planned(project, schedule, policy, ticks, missed));
                         quietly(() -> runs.planned(project, schedule, policy, ticks, missed));
                     }
 
                     @Override
                     public void ended(Attempt attempt, Transition transition, Duration took) {
                         Journal.ended(attempt, transition);
-                        tell(attempt, transition, took);
+                        tell(counters, attempt, transition, took);
+                        tell(runs, attempt, transition, took);
                     }
                 },
                 event -> {
@@ -43,9 +51,9 @@ public record Listeners(RunListener runs, ScheduleListener schedules) {
                 });
     }
 
-    void tell(Attempt attempt, Transition transition, Duration took) {
-        quietly(() -> runs.ended(attempt, transition, took));
-        if (transition instanceof Transition.Die die) quietly(() -> runs.dead(attempt, die.error()));
+    static void tell(RunListener listener, Attempt attempt, Transition transition, Duration took) {
+        quietly(() -> listener.ended(attempt, transition, took));
+        if (transition instanceof Transition.Die die) quietly(() -> listener.dead(attempt, die.error()));
     }
 
     static void quietly(Runnable listener) {

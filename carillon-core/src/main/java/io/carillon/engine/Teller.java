@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells listeners what happened, in order, on a thread of its own: a slow one holds up nobody. What comes while too much waits is not told, and the log says
- * how much that was; the log itself is written at once.
+ * how much that was; the log itself is written at once, and quick listeners are told at once.
  */
 final class Teller extends Loop implements RunListener {
     private static final Logger log = LoggerFactory.getLogger(Teller.class);
@@ -38,11 +38,13 @@ final class Teller extends Loop implements RunListener {
 
     @Override
     public void started(Attempt attempt, Duration waited) {
+        Listeners.quietly(() -> listeners.counters().started(attempt, waited));
         if (anybody) add(() -> Listeners.quietly(() -> listeners.runs().started(attempt, waited)));
     }
 
     @Override
     public void planned(String project, String schedule, String policy, int ticks, long missed) {
+        Listeners.quietly(() -> listeners.counters().planned(project, schedule, policy, ticks, missed));
         if (anybody)
             add(() -> Listeners.quietly(() -> listeners.runs().planned(project, schedule, policy, ticks, missed)));
     }
@@ -50,7 +52,8 @@ final class Teller extends Loop implements RunListener {
     @Override
     public void ended(Attempt attempt, Transition transition, Duration took) {
         Journal.ended(attempt, transition);
-        if (anybody) add(() -> listeners.tell(attempt, transition, took));
+        Listeners.tell(listeners.counters(), attempt, transition, took);
+        if (anybody) add(() -> Listeners.tell(listeners.runs(), attempt, transition, took));
     }
 
     private void heard(ScheduleEvent event) {

@@ -26,6 +26,11 @@ public final class CarillonMeters implements RunListener {
     }
 
     @Override
+    public boolean quick() {
+        return true;
+    }
+
+    @Override
     public void started(Attempt attempt, Duration waited) {
         // A later attempt waited for its backoff, which says nothing about the nodes.
         if (attempt.number() == 1) timer("carillon.run.wait", attempt).record(waited);

@@ -2,13 +2,26 @@ package io.carillon.run;
 
 import java.time.Duration;
 
-/** Hears of attempts on this node, in order, a moment after they happened. It may be slow and may throw: runs neither wait nor fail for it. */
+/**
+ * Hears of attempts on this node, in order, a moment after they happened. It may be slow and may throw: runs neither wait nor fail for it. One that falls far
+ * behind is not told everything, unless it is {@link #quick}.
+ */
 public interface RunListener {
     /** Hears nothing. */
     RunListener NONE = new RunListener() {};
 
+    /** Whether it only counts and returns at once: then it hears everything, on the engine's own threads. One that may wait for anything is not quick. */
+    default boolean quick() {
+        return false;
+    }
+
     /** An attempt is about to call its handler. */
     default void started(Attempt attempt) {}
+
+    /** The same with how long the run waited since it was due: what users feel. The engine calls this one. */
+    default void started(Attempt attempt, Duration waited) {
+        started(attempt);
+    }
 
     /** An attempt is over and what was decided is in the database. */
     default void ended(Attempt attempt, Transition transition, Duration took) {}
@@ -16,16 +29,12 @@ public interface RunListener {
     /** Told after {@link #ended}: the run has no attempt left, or its handler rejected it, and lies in the dead letter. */
     default void dead(Attempt attempt, String error) {}
 
-    /** The same with how long the run waited since it was due: what users feel. The engine calls this one. */
-    default void started(Attempt attempt, Duration waited) {
-        started(attempt);
-    }
-
     /** This node planned a schedule: so many ticks were born, and so many instants were recorded as missed under its policy. */
     default void planned(String project, String schedule, String policy, int ticks, long missed) {}
 
     /** Tells both, and the second even if the first fails. */
     static RunListener both(RunListener first, RunListener second) {
+        if (first == NONE) return second;
         return new RunListener() {
             @Override
             public void started(Attempt attempt, Duration waited) {

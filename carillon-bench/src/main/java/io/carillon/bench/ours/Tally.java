@@ -28,6 +28,11 @@ public final class Tally implements RunListener {
     }
 
     @Override
+    public boolean quick() {
+        return true;
+    }
+
+    @Override
     public void ended(Attempt attempt, Transition transition, Duration took) {
         lastNanos = System.nanoTime();
         ended.incrementAndGet();

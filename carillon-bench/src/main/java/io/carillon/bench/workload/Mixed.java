@@ -54,6 +54,11 @@ final class Mixed implements Workload {
         private final AtomicBoolean going = new AtomicBoolean(true);
 
         @Override
+        public boolean quick() {
+            return true;
+        }
+
+        @Override
         public void ended(Attempt attempt, Transition transition, Duration took) {
             ended.incrementAndGet();
             if (transition instanceof Transition.Complete && attempt.times().plannedAt() == null)
