@@ -33,6 +33,9 @@ final class Claimer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
     private static final long SWEEP_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
+    /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
+    private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
+
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final RunStore runs;
@@ -46,6 +49,7 @@ final class Claimer extends Loop {
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
     private boolean took;
+    private boolean thin;
     private final LongAdder looks = new LongAdder();
     private final LongAdder lookNanos = new LongAdder();
     private volatile Set<Lane> limited = Set.of();
@@ -54,6 +58,7 @@ final class Claimer extends Loop {
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
+    private long lastClaim = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
@@ -111,7 +116,7 @@ final class Claimer extends Loop {
         }
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
-        if (claim(want)) return;
+        if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
             look();
@@ -120,7 +125,12 @@ final class Claimer extends Loop {
         long untilLook = pause().toNanos() - sinceLook;
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
-        sleep(Math.min(untilLook, Math.max(untilReady, 0)));
+        sleep(Math.min(untilLook, Math.max(untilReady, Math.max(gatherNanos(), 0))));
+    }
+
+    /** How long the next claim is to wait for company; a backlog needs none. */
+    private long gatherNanos() {
+        return thin ? lastClaim + GATHER_NANOS - System.nanoTime() : 0;
     }
 
     /** Claims from the lanes that are due by the book; false: there are none. */
@@ -128,6 +138,7 @@ final class Claimer extends Loop {
         Instant now = node.clock().now();
         List<ClaimRequest.Quota> quotas = book.take(want, now);
         if (quotas.isEmpty()) return false;
+        lastClaim = System.nanoTime();
         List<ClaimRequest.Quota> free = new ArrayList<>();
         List<ClaimRequest.Quota> under = new ArrayList<>();
         for (ClaimRequest.Quota quota : quotas) (limited.contains(quota.lane()) ? under : free).add(quota);
@@ -186,6 +197,7 @@ final class Claimer extends Loop {
             if (count == 0) book.empty(quota.lane(), quota.priority(), now);
             else book.drained(quota.lane(), quota.priority());
         }
+        thin = exhausted;
         // In a crowd, who came too late leaves the field to the others until it would look anyway.
         if (exhausted && !(claimed.attempts().isEmpty() && node.crowd().large())) lookNow = true;
     }
