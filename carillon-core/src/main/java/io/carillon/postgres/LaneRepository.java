@@ -25,8 +25,8 @@ final class LaneRepository implements LaneStore {
     private static final int HEAD = 200;
 
     // Of what is not due yet only the next few matter: before they are over, somebody looks again. Each row read is a
-    // page touched. Paused lanes are left out after the head was read, not while reading it: their backlog may be long. What was read
-    // still counts, so that somebody scans behind it.
+    // page touched. Paused lanes are left out after the head was read, not while reading it: their backlog may be
+    // long. What was read still counts, so that somebody scans behind it.
     private static final String LOOK = """
             WITH due AS MATERIALIZED (
               SELECT queue, project, class, ready_at FROM carillon.run
