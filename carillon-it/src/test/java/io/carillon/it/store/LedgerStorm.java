@@ -150,6 +150,9 @@ final class LedgerStorm extends PlanningContract {
         boolean touched = versions.get(name) != schedule.version();
         if (when.equals(last.when()) && !(touched && line.isBefore(last.after()))) return;
         known.set(known.size() - 1, new Coverage.Span(last.after(), line, last.when()));
+        // After a step back T lies before that of earlier edits: what they left waiting behind it is promised anew.
+        known.replaceAll(
+                span -> line.isBefore(span.until()) ? new Coverage.Span(span.after(), line, span.when()) : span);
         known.add(new Coverage.Span(line, line, when));
     }
 
