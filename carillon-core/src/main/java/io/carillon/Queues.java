@@ -5,7 +5,9 @@ import io.carillon.run.Limits;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.LaneStore;
 import io.carillon.value.Names;
+import io.carillon.value.Text;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The queues of a project. */
 public final class Queues {
@@ -21,7 +23,12 @@ public final class Queues {
 
     /** No run of this queue starts from now on, on any node. False: it was paused already. */
     public boolean pause(String queue) {
-        return lanes.pause(lane(queue), "library", null);
+        return pause(queue, "library", null);
+    }
+
+    /** The same, with who asked for it and why. */
+    public boolean pause(String queue, String by, @Nullable String reason) {
+        return lanes.pause(lane(queue), Text.clean(by, 200), reason == null ? null : Text.clean(reason, 1_000));
     }
 
     /** Lets it go on, whether somebody paused it or its breaker is open. False: neither. */

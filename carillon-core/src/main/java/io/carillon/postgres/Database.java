@@ -2,10 +2,12 @@ package io.carillon.postgres;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,7 @@ final class Database {
 
     private final ConnectionSource source;
     private final int statementSeconds;
+    private final @Nullable Connection joined;
 
     Database(DataSource source, Duration statementTimeout) {
         this(ConnectionSource.pool(source), statementTimeout);
@@ -32,6 +35,18 @@ final class Database {
     Database(ConnectionSource source, Duration statementTimeout) {
         this.source = source;
         this.statementSeconds = (int) statementTimeout.toSeconds();
+        this.joined = null;
+    }
+
+    private Database(Connection caller) {
+        this.source = ConnectionSource.none();
+        this.statementSeconds = 0;
+        this.joined = caller;
+    }
+
+    /** Everything happens in the transaction that is open on this connection; it begins, ends and is bounded in time by the caller. */
+    static Database within(Connection caller) {
+        return new Database(caller);
     }
 
     /** Work on a connection. */
@@ -42,11 +57,15 @@ final class Database {
 
     /** One autocommit statement (or several that need no common fate). */
     <T> T single(Work<T> work) {
+        Connection caller = joined;
+        if (caller != null) return joining(caller, work);
         return repeating(() -> on(true, connection -> work.on(new Session(connection, statementSeconds))));
     }
 
     /** A short transaction with its own time limits; committed when the work returns, rolled back when it throws. */
     <T> T transaction(Work<T> work) {
+        Connection caller = joined;
+        if (caller != null) return joining(caller, work);
         return repeating(() -> on(false, connection -> {
             try {
                 Session session = new Session(connection, statementSeconds);
@@ -61,6 +80,39 @@ final class Database {
                 throw failure;
             }
         }));
+    }
+
+    private static <T> T joining(Connection caller, Work<T> work) {
+        try {
+            return work.on(new Session(caller, 0));
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
+    /** Work whose failure somebody catches: what it did of a caller's transaction is undone, and the rest can go on. */
+    <T> T attempt(Supplier<T> work) {
+        Connection caller = joined;
+        if (caller == null) return work.get();
+        return joining(caller, session -> {
+            Savepoint before = caller.setSavepoint();
+            try {
+                T result = work.get();
+                caller.releaseSavepoint(before);
+                return result;
+            } catch (RuntimeException | Error failure) {
+                undo(caller, before, failure);
+                throw failure;
+            }
+        });
+    }
+
+    private static void undo(Connection caller, Savepoint before, Throwable failure) {
+        try {
+            caller.rollback(before);
+        } catch (SQLException alsoBroken) {
+            failure.addSuppressed(alsoBroken);
+        }
     }
 
     private interface OnConnection<T> {

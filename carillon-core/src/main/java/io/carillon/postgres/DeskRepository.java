@@ -8,6 +8,7 @@ import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.BulkDeed;
@@ -15,6 +16,7 @@ import io.carillon.store.RunDesk;
 import io.carillon.value.Text;
 import io.carillon.value.Uuid7;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -128,6 +130,12 @@ final class DeskRepository implements RunDesk {
                 LIMIT 1000 FOR UPDATE SKIP LOCKED))
             """;
 
+    private static final String RESCHEDULE = """
+            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
+             WHERE owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ctid = any(array(
+               SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+            """;
+
     // Those with a key one by one: two of them may have the same.
     private static final String REDRIVE_MANY = """
             WITH gone AS (
@@ -198,6 +206,19 @@ final class DeskRepository implements RunDesk {
         });
     }
 
+    @Override
+    public List<Run> page(String project, RunQuery query) {
+        return database.single(session -> RunRows.page(session, project, query));
+    }
+
+    @Override
+    public boolean reschedule(String project, RunId run, Instant due) {
+        return database.single(session -> named(session.query(RESCHEDULE), project, run)
+                        .instant("due", due)
+                        .update())
+                > 0;
+    }
+
     private static Query filtered(Query query, String project, RunFilter filter) throws SQLException {
         return query.text("project", project)
                 .text("queue", filter.queue())
@@ -243,7 +264,7 @@ final class DeskRepository implements RunDesk {
 
     private Redrive redrive(String project, RunId run, UUID fresh) {
         try {
-            return database.single(session -> {
+            return database.attempt(() -> database.single(session -> {
                 if (named(session.query(REDRIVE), project, run)
                         .uuid("new", fresh)
                         .first(row -> row)
@@ -256,7 +277,7 @@ final class DeskRepository implements RunDesk {
                         .first(row -> row)
                         .isPresent();
                 return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
-            });
+            }));
         } catch (StorageException failure) {
             // Somebody took the key while we wrote; nothing has happened.
             if (!failure.duplicate()) throw failure;

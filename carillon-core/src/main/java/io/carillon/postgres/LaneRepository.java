@@ -93,12 +93,7 @@ final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH RECURSIVE name AS (
-              (SELECT queue FROM carillon.run ORDER BY queue LIMIT 1)
-              UNION ALL
-              SELECT next.queue
-                FROM name, LATERAL (SELECT r.queue FROM carillon.run r WHERE r.queue > name.queue ORDER BY r.queue LIMIT 1) next),
-            known AS (SELECT queue FROM name UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names() AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
             SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.breaker, l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,

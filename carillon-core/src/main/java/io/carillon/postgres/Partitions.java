@@ -30,9 +30,16 @@ final class Partitions {
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
+    private final Database where;
 
     Partitions(Database database) {
+        this(database, database);
+    }
+
+    /** Makes partitions by the first for work that is done on the second. */
+    Partitions(Database database, Database where) {
         this.database = database;
+        this.where = where;
     }
 
     /** Does work of its own transaction that may miss partitions: each that it misses is created and the work repeated. */
@@ -40,7 +47,7 @@ final class Partitions {
         Set<LocalDate> created = new HashSet<>();
         while (true) {
             try {
-                return work.get();
+                return where.attempt(work);
             } catch (StorageException failure) {
                 Optional<LocalDate> missing = failure.missingDay();
                 if (missing.isEmpty() || !created.add(missing.get())) throw failure;

@@ -2,6 +2,7 @@ package io.carillon.postgres;
 
 import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Desks;
 import io.carillon.store.GateStore;
 import io.carillon.store.Housekeeping;
 import io.carillon.store.LaneStore;
@@ -15,6 +16,7 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.store.Storage;
 import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -25,6 +27,8 @@ public final class PostgresStorage implements Storage {
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
 
+    private final Database database;
+    private final TickPlanner planner;
     private final RunStore runs;
     private final RunInbox inbox;
     private final LaneStore lanes;
@@ -40,7 +44,8 @@ public final class PostgresStorage implements Storage {
     private final ConnectionSource.Kept heartbeat;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
-        Database database = new Database(source, STATEMENT_TIMEOUT);
+        this.planner = planner;
+        this.database = new Database(source, STATEMENT_TIMEOUT);
         Partitions partitions = new Partitions(database);
         CancelOrders cancels = new CancelOrders(database, partitions);
         runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
@@ -118,6 +123,19 @@ public final class PostgresStorage implements Storage {
     @Override
     public VitalsStore vitals() {
         return vitals;
+    }
+
+    /** Partitions are made outside: they concern everybody, and the caller may not be allowed to. */
+    @Override
+    public Desks in(Connection caller) {
+        Database within = Database.within(caller);
+        Partitions partitions = new Partitions(database, within);
+        return new Desks(
+                inbox,
+                new DeskRepository(within, partitions),
+                new ScheduleRepository(within, partitions, planner),
+                new LaneRepository(within, new LaneGates(within)),
+                new WakeRepository(within));
     }
 
     @Override

@@ -33,7 +33,7 @@ final class ScheduleRepository implements ScheduleDesk {
     private static final String LOCK = GET + " FOR UPDATE OF s";
 
     private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
-            + " FROM carillon.schedule s WHERE s.project = :project ORDER BY s.name LIMIT 10000";
+            + " FROM carillon.schedule s WHERE s.project = :project AND s.name > :after ORDER BY s.name LIMIT :limit";
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
@@ -243,9 +243,12 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public List<Schedule> list(String project) {
-        return database.single(
-                session -> session.query(LIST).text("project", project).list(ScheduleRows::read));
+    public List<Schedule> list(String project, String after, int limit) {
+        return database.single(session -> session.query(LIST)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)
+                .list(ScheduleRows::read));
     }
 
     @Override

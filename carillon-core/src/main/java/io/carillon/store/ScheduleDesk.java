@@ -14,7 +14,12 @@ public interface ScheduleDesk {
 
     Optional<Schedule> get(String project, String name);
 
-    List<Schedule> list(String project);
+    default List<Schedule> list(String project) {
+        return list(project, "", 10_000);
+    }
+
+    /** By name, those behind this one. */
+    List<Schedule> list(String project, String after, int limit);
 
     /** Ends its ticks and makes no more; false: it was paused already. */
     boolean pause(String project, String name, Schedule.Pause pause);
