@@ -73,7 +73,8 @@ DECLARE walled text;
 BEGIN
   BEGIN
     IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'carillon_api') THEN CREATE ROLE carillon_api NOLOGIN; END IF;
-    IF NOT pg_has_role(current_user, 'carillon_api', 'MEMBER') THEN EXECUTE format('GRANT carillon_api TO %I', current_user); END IF;
+    -- Who made a role may not take it on without this; a superuser may anyway.
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN EXECUTE format('GRANT carillon_api TO %I', current_user); END IF;
   EXCEPTION WHEN insufficient_privilege OR duplicate_object OR unique_violation OR internal_error THEN
     IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'carillon_api') THEN RETURN false; END IF;
   END;

@@ -7,6 +7,7 @@ import static java.time.Duration.ofSeconds;
 import io.carillon.Authorization;
 import io.carillon.Bulk;
 import io.carillon.Carillon;
+import io.carillon.Project;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Attempt;
@@ -24,6 +25,7 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
+import io.carillon.server.CarillonServer;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
@@ -130,6 +132,20 @@ late.watched(progress -> !enough.get()).cancel();                               
 Bulk dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
 dead.redrive();
 dead.delete();
+    }
+
+    static void projects(Carillon carillon, Reminder reminder, Connection connection, RunId run) {
+Project acme = carillon.project("acme");
+acme.enqueue(REMIND, reminder);
+acme.schedules().pause("nightly-report", "their holiday", null);
+carillon.in(connection).schedules().delete("nightly-report");
+acme.in(connection).runs().cancel(run);
+    }
+
+    static void rest(DataSource dataSource) {
+Carillon carillon = Carillon.on(dataSource).start();
+CarillonServer server = CarillonServer.on(carillon, dataSource).listen("127.0.0.1", 8080).start();
+server.bootstrapKey().ifPresent(System.out::println);
     }
 
     static void limits(Carillon carillon) {

@@ -28,7 +28,8 @@ class SnippetsTest {
                 "docs/editing.md",
                 "docs/wakeup.md",
                 "docs/observability.md",
-                "docs/schedules.md"
+                "docs/schedules.md",
+                "docs/rest.md"
             })
     void every_java_line_of_a_page_is_compiled(String page) throws IOException {
         String compiled = compiled();

@@ -37,7 +37,12 @@ final class LostBulkCases extends StoreContract {
                             Instant due = StoreBench.NOON.plus(Duration.ofDays(1));
                             return LostAnswer.of(() -> through.runDesk().reschedule(PROJECT, run, due), moved -> {
                                 assertThat(moved).isEqualTo(true);
-                                assertThat(storage().runDesk().get(PROJECT, run).orElseThrow().instants().dueAt())
+                                assertThat(storage()
+                                                .runDesk()
+                                                .get(PROJECT, run)
+                                                .orElseThrow()
+                                                .instants()
+                                                .dueAt())
                                         .isEqualTo(due);
                             });
                         },

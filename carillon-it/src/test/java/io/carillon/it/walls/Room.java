@@ -43,10 +43,15 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     "testkit",
                     with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
+            // Speaks SQL about its own tables: keys, projects, audit.
+            new Room(
+                    "server",
+                    with(VALUES, FRONT_DOOR, "store", "micrometer"),
+                    with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
             new Room(
                     "cli",
-                    with(VALUES, FRONT_DOOR, "store", "embedded"),
-                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", LOG)),
+                    with(VALUES, FRONT_DOOR, "store", "embedded", "micrometer", "server"),
+                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
             // The peers stand in one package of it, behind a port.
             new Room(
                     "bench",

@@ -63,6 +63,7 @@ public final class Walls {
                     "io.carillon.cli..",
                     "io.carillon.testkit..",
                     "io.carillon.bench..",
+                    "io.carillon.server..",
                     "io.carillon.micrometer..")
             .should()
             .dependOnClassesThat()
