@@ -15,6 +15,7 @@ public final class Main {
     public static int run(Shell shell, String... args) {
         CommandLine command = new CommandLine(new RootCommand(shell))
                 .addSubcommand(new DevCommand(shell))
+                .addSubcommand(new ServeCommand(shell))
                 .addSubcommand(new CronCommand(shell))
                 .addSubcommand(new MigrateCommand(shell));
         Problems problems = new Problems(shell.err());
