@@ -147,7 +147,9 @@ class ProjectsTest {
                 Carillon.on(source).schema(SchemaMode.VALIDATE).project("acme").build()) {
             List<Note> notes = Collections.nCopies(1_200, new Note("n"));
             assertThat(worker.enqueueAll(NOTE, notes, Enqueue.at(FAR))).hasSize(1_200);
-            assertThat(worker.runs().bulk(RunFilter.all().state(RunState.WAITING)).count())
+            assertThat(worker.runs()
+                            .bulk(RunFilter.all().state(RunState.WAITING))
+                            .count())
                     .isEqualTo(1_200);
         } finally {
             database.execute("DROP OWNED BY %1$s; DROP ROLE %1$s".formatted(user));
