@@ -69,6 +69,7 @@ final class Handlers {
         HandlerOptions options = handler.options();
         return new BoundHandler(
                 name,
+                options.queue(),
                 options.timeout(),
                 new RetryRule(options.retry(), options.never()),
                 handler.transactional(),

@@ -223,6 +223,7 @@ final class Claimer extends Loop {
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
         limited = look.limited();
+        book.weigh(look.weights());
         onBroken.accept(look.broken());
         onGates.accept(look.gated());
         headLow = look.lanes().stream()

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -90,10 +91,10 @@ public final class TickDriver {
             clock.observe(look.now());
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;
-            List<ClaimRequest.Quota> quotas = due(look).stream()
-                    .filter(due -> !due.readyAt().isAfter(look.now()))
-                    .map(due -> new ClaimRequest.Quota(due.lane(), due.priority(), CLAIM, Instant.MIN))
+            List<LaneDue> due = due(look).stream()
+                    .filter(one -> !one.readyAt().isAfter(look.now()))
                     .toList();
+            List<ClaimRequest.Quota> quotas = quotas(due, look.weights());
             if (quotas.isEmpty()) return any;
             List<Attempt> claimed = claim(quotas, look.limited());
             for (int i = 0; i < claimed.size(); i++) {
@@ -104,6 +105,20 @@ public final class TickDriver {
                 run(claimed.get(i));
             }
             return any || !claimed.isEmpty();
+        }
+
+        /** Ten of each class of each lane, or so many by weight. */
+        private static List<ClaimRequest.Quota> quotas(List<LaneDue> due, Map<Lane, Integer> weights) {
+            int all = due.stream()
+                    .mapToInt(one -> weights.getOrDefault(one.lane(), 1))
+                    .sum();
+            return due.stream()
+                    .map(one -> new ClaimRequest.Quota(
+                            one.lane(),
+                            one.priority(),
+                            Math.max(1, CLAIM * due.size() * weights.getOrDefault(one.lane(), 1) / all),
+                            Instant.MIN))
+                    .toList();
         }
 
         /** What has no limit first; only if there is nothing left of it, what has one: that must not wait here while others could run it. */

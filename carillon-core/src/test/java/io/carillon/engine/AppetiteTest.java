@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class AppetiteTest {
     private static final int CONCURRENCY = 8;
-    private final ReadyQueue queue = new ReadyQueue();
+    private final ReadyQueue queue = new ReadyQueue(100, false);
     private final CountDownLatch release = new CountDownLatch(1);
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
     private final Completer completer = new Completer(null, new Holding(), RunListener.none());

@@ -137,6 +137,7 @@ carillon.queues().limit("mail", Limits.running(10));                            
 carillon.queues().limit("mail", Limits.rate(600, ofMinutes(1)));                       // ten starts a second
 carillon.queues().limit("mail", Limits.running(10).andRate(600, ofMinutes(1)));        // both
 carillon.queues().limit("mail", Limits.none());
+carillon.queues().weigh("mail", 3);                                                    // three parts, where other queues have one
     }
 
     static void overlaps(Carillon carillon) {

@@ -68,6 +68,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("LaneRepository.COUNT_IN", this::limitLane),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneRepository.WEIGH", this::weighLane),
                 entry("LaneGates.FORGET", this::breakerOpens),
                 entry("LaneGates.OPEN", this::breakerOpens),
                 entry("LaneGates.PAY", this::claimLimited),
@@ -426,6 +427,17 @@ final class LostAnswerCases extends StoreContract {
                 answer -> assertThat(
                                 storage().lanes().look(java.time.Instant.MIN).broken())
                         .isEmpty());
+    }
+
+    private LostAnswer weighLane() {
+        return LostAnswer.of(
+                () -> {
+                    through.lanes().weigh(Order.MAIL, 3);
+                    return true;
+                },
+                answer -> assertThat(storage().lanes().list(PROJECT))
+                        .singleElement()
+                        .satisfies(lane -> assertThat(lane.weight()).isEqualTo(3)));
     }
 
     private LostAnswer limitLane() {
