@@ -87,7 +87,9 @@ public final class Engine implements AutoCloseable {
         claimer.onBroken(reporter::seen);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
-        completer.onLeft(gatekeeper::knock);
+        completer.onLeft(gate -> {
+            if (!gate.timed()) gatekeeper.knock(gate);
+        });
         claimer.onGates(gatekeeper::seen);
         rescuer = new Rescuer(storage.nodes(), () -> {
             claimer.lookNow();

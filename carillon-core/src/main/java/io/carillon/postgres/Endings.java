@@ -110,10 +110,10 @@ final class Endings {
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
                      failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
-                     ready_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'infinity' ELSE again.at END,
-                     parked = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'gate' END,
-                     gate_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN again.at END,
-                     seq = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
+                     ready_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'infinity' ELSE again.at END,
+                     parked = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'gate' END,
+                     gate_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN again.at END,
+                     seq = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
                 FROM held CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => held.pause) AS at) again
                WHERE r.ctid = held.place
               RETURNING r.project, r.id, r.attempt, r.day, held.age, held.log, held.text, held.pause, held.codec AS outcome)

@@ -31,6 +31,13 @@ final class HousekeepingRepository implements Housekeeping {
     private static final String PURGE_LOADS =
             "DELETE FROM carillon.node_load WHERE at < carillon.clock() - interval '10 min'";
 
+    // Keys that nobody used for longer than their starts matter, which is a day at most.
+    private static final String PURGE_RATES = """
+            DELETE FROM carillon.gate g
+             WHERE g.kind = 'rate' AND g.refilled_at < carillon.clock() - interval '25 h'
+               AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = g.project AND r.gate_key = g.key)
+            """;
+
     private static final String KEEP_ROOM = "SELECT carillon.keep_room() AS kept";
 
     private final Database database;
@@ -67,6 +74,7 @@ final class HousekeepingRepository implements Housekeeping {
                         + session.query(PURGE_PROGRESS).update()
                         + session.query(PURGE_CANCELS).update()
                         + session.query(PURGE_HOLDS).update()
-                        + session.query(PURGE_LOADS).update());
+                        + session.query(PURGE_LOADS).update()
+                        + session.query(PURGE_RATES).update());
     }
 }

@@ -25,6 +25,9 @@ public final class PostgresStorage implements Storage {
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
 
+    private static final String ENSURE_PROJECT =
+            "INSERT INTO carillon.project (project) VALUES (:project) ON CONFLICT DO NOTHING";
+
     private final RunStore runs;
     private final RunInbox inbox;
     private final LaneStore lanes;
@@ -46,7 +49,7 @@ public final class PostgresStorage implements Storage {
         runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database, new LaneGates(database));
-        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels));
+        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
         heartbeat = ConnectionSource.kept(source);
         Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
         nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
@@ -56,7 +59,8 @@ public final class PostgresStorage implements Storage {
         plans = new PlanRepository(database, partitions, new ScheduleKeeper(database, desk));
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
         wake = new WakeRepository(database);
-        projects = new ProjectRepository(database);
+        projects = project -> database.single(session ->
+                session.query(ENSURE_PROJECT).text("project", project).update());
         vitals = new VitalsRepository(source);
     }
 

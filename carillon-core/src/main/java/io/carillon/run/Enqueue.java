@@ -73,6 +73,11 @@ public record Enqueue(
         return behind(Gate.fifo(key));
     }
 
+    /** In any stretch of this time start at most so many runs of this key, in the whole cluster. */
+    public Enqueue rateKey(String key, int starts, Duration in) {
+        return behind(Gate.rate(key, starts, in));
+    }
+
     private Enqueue behind(Gate wanted) {
         if (gate != null)
             throw invalid("A run waits behind one gate: '%s' or '%s'.".formatted(gate.name(), wanted.name()));
