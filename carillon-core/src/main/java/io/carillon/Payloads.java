@@ -39,7 +39,7 @@ final class Payloads {
         HandlerOptions handler = handlers.options(type);
         Priority priority = options.priority();
         String queue = options.queue();
-        return luggage.packed(new NewRun(
+        NewRun run = new NewRun(
                 RunId.next(),
                 new Lane(queue == null ? handler.queue() : queue, project),
                 priority == null ? handler.priority() : priority,
@@ -49,7 +49,8 @@ final class Payloads {
                 options.due(),
                 options.key(),
                 null,
-                options.gate()));
+                options.gate());
+        return luggage.packed(run.holding(options.window()));
     }
 
     <T> Payload encode(HandlerType<T> type, @Nullable T payload) {

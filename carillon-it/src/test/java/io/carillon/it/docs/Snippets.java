@@ -99,6 +99,7 @@ Carillon carillon = Carillon.on(dataSource)
     static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
+carillon.enqueue(REMIND, reminder, Enqueue.now().key("remind:" + order, ofHours(1)));   // and the key holds for an hour
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time

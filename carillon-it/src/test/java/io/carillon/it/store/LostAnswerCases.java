@@ -62,10 +62,12 @@ final class LostAnswerCases extends StoreContract {
                 entry("HousekeepingRepository.PURGE_NODES", this::purge),
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
                 entry("HousekeepingRepository.PURGE_RATES", this::purge),
+                entry("InboxRepository.HOLD", () -> enqueueHeld(false)),
                 entry("InboxRepository.INSERT", this::enqueue),
                 entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
                 entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
                 entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
+                entry("InboxRepository.LET_GO", () -> enqueueHeld(true)),
                 entry("LaneRepository.COUNT_IN", this::limitLane),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
@@ -428,6 +430,20 @@ final class LostAnswerCases extends StoreContract {
                 answer -> assertThat(
                                 storage().lanes().look(java.time.Instant.MIN).broken())
                         .isEmpty());
+    }
+
+    /** {@code taken}: a run without a window lives under the key. */
+    private LostAnswer enqueueHeld(boolean taken) {
+        Order order = Order.mail().key("k");
+        RunId there = taken ? enqueue(order) : RunId.next();
+        NewRun run = order.run(taken ? RunId.next() : there).holding(MINUTE);
+        return LostAnswer.of(() -> through.inbox().enqueue(List.of(run)), answer -> {
+            assertThat(answer)
+                    .isEqualTo(
+                            List.of(taken ? new EnqueueResult.AlreadyThere(there) : new EnqueueResult.Enqueued(there)));
+            assertThat(claim(node(), 9)).hasSize(1);
+            assertThat(bench.rows().texts("SELECT key FROM carillon.key_hold")).hasSize(taken ? 0 : 1);
+        });
     }
 
     private LostAnswer weighLane() {
