@@ -186,8 +186,7 @@ public final class Engine implements AutoCloseable {
 
     private void ended(Lane lane, Transition transition) {
         claimer.left(lane);
-        boolean failed = transition instanceof Transition.Retry || transition instanceof Transition.Die;
-        if (failed || transition instanceof Transition.Complete) reporter.ended(lane, failed);
+        reporter.ended(lane, transition);
     }
 
     private void again(Attempt attempt, Instant at) {

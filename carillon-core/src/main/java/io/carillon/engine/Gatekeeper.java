@@ -37,6 +37,7 @@ final class Gatekeeper extends Loop {
     private final Set<GateName> knocked = new LinkedHashSet<>();
     /** When to come to a gate that only the time opens. */
     private final Map<GateName, Long> timers = new HashMap<>();
+
     private volatile boolean lookNow = true;
     private volatile boolean anyGate = true;
     private Set<GateName> atWork = Set.of();

@@ -61,6 +61,7 @@ public final class TickDriver {
         while (turn.round()) {
             // Until nothing is due, or the time is up.
         }
+        turn.reporter.report();
         return new Result(turn.processed, turn.errors);
     }
 
@@ -72,6 +73,7 @@ public final class TickDriver {
         private final AttemptRunner runner;
         private final Gatekeeper gatekeeper =
                 new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {}, told.schedules());
+        private final LoadReporter reporter;
         private final Set<String> strangers = new HashSet<>();
         private int processed;
         private int errors;
@@ -80,6 +82,7 @@ public final class TickDriver {
             this.owner = owner;
             this.lease = lease;
             this.deadline = deadline;
+            this.reporter = new LoadReporter(storage.lanes(), () -> owner, () -> {});
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
             this.runner = new AttemptRunner(handlers, this, transactions, told.runs());
         }
@@ -89,6 +92,7 @@ public final class TickDriver {
             gatekeeper.lookAround();
             Look look = storage.lanes().look(Instant.MIN);
             clock.observe(look.now());
+            reporter.seen(look.broken());
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;
             List<LaneDue> due = due(look).stream()
@@ -158,6 +162,7 @@ public final class TickDriver {
             }
             processed++;
             runner.run(new Held(owner, attempt, clock));
+            reporter.reportIfUrgent();
         }
 
         private boolean timeIsUp() {
@@ -185,6 +190,7 @@ public final class TickDriver {
         }
 
         private void told(Held held, Transition transition) {
+            reporter.ended(held.attemptValue().lane(), transition);
             told.runs().ended(held.attemptValue(), transition, held.sinceStart());
         }
     }

@@ -28,10 +28,7 @@ public interface GateStore {
      * this storage must be asked for again after a while, because only the time makes room there.
      */
     record Passed(
-            List<Lane> lanes,
-            List<GateName> busy,
-            List<ScheduleEvent.Skipped> skipped,
-            Map<GateName, Duration> again) {
+            List<Lane> lanes, List<GateName> busy, List<ScheduleEvent.Skipped> skipped, Map<GateName, Duration> again) {
         public Passed {
             lanes = List.copyOf(lanes);
             busy = List.copyOf(busy);

@@ -18,7 +18,10 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunState;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
@@ -184,6 +187,14 @@ class FairnessTest {
                         .filteredOn(lane -> lane.lane().queue().equals("long"))
                         .singleElement()
                         .satisfies(lane -> assertThat(lane.running()).isEqualTo(9));
+                List<Run> waiting = storage.runDesk()
+                        .list("default", RunFilter.all().queue("long").state(RunState.WAITING));
+                assertThat(storage.runDesk()
+                                .explain("default", waiting.get(0).id())
+                                .orElseThrow()
+                                .holds())
+                        .containsExactly(
+                                "queue 'long' has its share of the slots, 9 of 10 on 1 nodes; the rest is kept for other queues");
                 over.countDown();
                 await().until(() -> running.get() == 30);
             }

@@ -6,6 +6,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Limits;
 import io.carillon.run.Priority;
+import io.carillon.run.RunId;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.Look;
@@ -120,6 +121,23 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(look().weights()).isEqualTo(Map.of(Order.MAIL, 3, ORDERS, 5));
         assertThat(look().limited()).containsExactly(Order.MAIL);
+    }
+
+    @Test
+    void a_run_that_waits_because_others_weigh_more_says_so() {
+        RunId waits = enqueue(Order.mail());
+        storage().lanes().weigh(ORDERS, 3);
+        UUID node = node();
+        assertThat(explained(waits)).isEmpty();
+
+        storage().nodes().beat(node, 50, List.of());
+
+        assertThat(explained(waits))
+                .containsExactly("all slots are taken, and queue 'mail' weighs 1 where others weigh up to 3");
+    }
+
+    private List<String> explained(RunId run) {
+        return storage().runDesk().explain(PROJECT, run).orElseThrow().holds();
     }
 
     @Test
