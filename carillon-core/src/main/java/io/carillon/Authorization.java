@@ -6,6 +6,7 @@ import io.carillon.run.NewRun;
 import io.carillon.run.Outcome;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.PublicId;
 import io.carillon.value.WallClock;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Supplier;
 import javax.crypto.Cipher;
 import javax.crypto.SecretKey;
@@ -23,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * On whose behalf a run was enqueued: captured when it is enqueued, stored encrypted (AES-GCM, bound to the run's id, so that it cannot be moved to another),
- * valid for a while, and at hand for the handler by {@link #current()}. Give it to {@link CarillonBuilder#companion}. Thread-safe.
+ * valid for a while, and at hand for the handler by {@link #current()}. The runs of a schedule have that of whoever saved the schedule last, for as long after
+ * that as it is valid. Give it to {@link CarillonBuilder#companion}. Thread-safe.
  */
 public final class Authorization implements Companion {
     private static final String NAME = "authorization";
@@ -47,7 +50,7 @@ public final class Authorization implements Companion {
         this.capture = capture;
     }
 
-    /** Inside a handler: the authorization its run was enqueued with; empty if there was none, it is over, or it cannot be read with this key. */
+    /** Inside a handler: the authorization its run was enqueued, or its schedule saved, with; empty if there was none, it is over, or it cannot be read with this key. */
     public Optional<String> current() {
         return Optional.ofNullable(current.get());
     }
@@ -59,9 +62,21 @@ public final class Authorization implements Companion {
     }
 
     @Override
+    public Map<String, String> packSchedule(UUID schedule) {
+        String captured = capture.get();
+        return captured == null ? Map.of() : Map.of(NAME, seal(bound(schedule), captured));
+    }
+
+    private static String bound(UUID schedule) {
+        return PublicId.format("sched", schedule);
+    }
+
+    @Override
     public Outcome unpack(Attempt attempt, Map<String, String> packed, Rest rest) throws Exception {
         String sealed = packed.get(NAME);
-        current.set(sealed == null ? null : open(attempt.run().toString(), sealed));
+        UUID schedule = attempt.link() == null ? null : attempt.link().schedule();
+        String owner = schedule == null ? attempt.run().toString() : bound(schedule);
+        current.set(sealed == null ? null : open(owner, sealed));
         try {
             return rest.run();
         } finally {
@@ -69,7 +84,7 @@ public final class Authorization implements Companion {
         }
     }
 
-    private String seal(String run, String captured) {
+    private String seal(String owner, String captured) {
         byte[] nonce = new byte[NONCE];
         random.nextBytes(nonce);
         byte[] text = captured.getBytes(StandardCharsets.UTF_8);
@@ -78,7 +93,7 @@ public final class Authorization implements Companion {
                 .put(text)
                 .array();
         try {
-            byte[] sealed = cipher(Cipher.ENCRYPT_MODE, run, nonce).doFinal(plain);
+            byte[] sealed = cipher(Cipher.ENCRYPT_MODE, owner, nonce).doFinal(plain);
             return Base64.getUrlEncoder()
                     .withoutPadding()
                     .encodeToString(ByteBuffer.allocate(NONCE + sealed.length)
@@ -94,7 +109,7 @@ public final class Authorization implements Companion {
         }
     }
 
-    private @Nullable String open(String run, String sealed) {
+    private @Nullable String open(String owner, String sealed) {
         try {
             ByteBuffer all = ByteBuffer.wrap(Base64.getUrlDecoder().decode(sealed));
             byte[] nonce = new byte[NONCE];
@@ -102,19 +117,19 @@ public final class Authorization implements Companion {
             byte[] rest = new byte[all.remaining()];
             all.get(rest);
             ByteBuffer plain =
-                    ByteBuffer.wrap(cipher(Cipher.DECRYPT_MODE, run, nonce).doFinal(rest));
+                    ByteBuffer.wrap(cipher(Cipher.DECRYPT_MODE, owner, nonce).doFinal(rest));
             if (plain.getLong() < WallClock.millis()) return null;
             return StandardCharsets.UTF_8.decode(plain).toString();
         } catch (GeneralSecurityException | RuntimeException foreign) {
-            // Another key, another run's text, or tampering: nobody's authorization.
+            // Another key, another's text, or tampering: nobody's authorization.
             return null;
         }
     }
 
-    private Cipher cipher(int mode, String run, byte[] nonce) throws GeneralSecurityException {
+    private Cipher cipher(int mode, String owner, byte[] nonce) throws GeneralSecurityException {
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
         cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
-        cipher.updateAAD(run.getBytes(StandardCharsets.UTF_8));
+        cipher.updateAAD(owner.getBytes(StandardCharsets.UTF_8));
         return cipher;
     }
 }

@@ -67,6 +67,10 @@ final class Payloads {
         return new Payload(bytes, codec.name());
     }
 
+    Luggage luggage() {
+        return luggage;
+    }
+
     HandlerOptions options(HandlerType<?> type) {
         return handlers.options(type);
     }

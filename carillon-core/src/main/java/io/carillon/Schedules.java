@@ -67,7 +67,7 @@ public final class Schedules {
     }
 
     ScheduleChange upsert(Definition definition) {
-        ScheduleChange change = desk.upsert(definition);
+        ScheduleChange change = desk.upsert(definition, id -> payloads.luggage().ofSchedule(id.value()));
         String project = definition.project();
         if (change instanceof ScheduleChange.Created) told.heard(new ScheduleEvent.Created(project, definition.name()));
         if (change instanceof ScheduleChange.Updated updated)
