@@ -5,7 +5,6 @@ import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
 import io.carillon.engine.EngineStatus;
-import io.carillon.engine.Listeners;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
@@ -99,7 +98,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),
                 builder.dataSource::getConnection,
-                new Listeners(builder.listener, builder.counters, builder.scheduleListener),
+                builder.listeners,
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));
@@ -150,37 +149,29 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         NewRun first = runs.get(0);
         by.refuseOutOfReach(first.due());
         List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null && by.notifies());
-        WakeTransport transport = by.transport();
-        if (running != null) running.announce(first);
-        else if (transport != null) quietly(() -> transport.carries(first.lane(), Wakeup.delay(first.due())));
+        announce(first);
         return results;
     }
 
+    /** A run like this one is committed: who sleeps here, or at the other end of a transport, is woken. */
+    private void announce(NewRun run) {
+        Engine running = engine;
+        WakeTransport transport = config.wakeup().transport();
+        if (running != null) running.announce(run);
+        else if (transport != null) quietly(() -> transport.carries(run.lane(), Wakeup.delay(run.due())));
+    }
+
     /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
-    public Enqueuing in(Connection connection) {
+    public InTransaction in(Connection connection) {
         refuseIfClosed();
         Wakeup by = config.wakeup();
-        return new Enqueuing() {
-            @Override
-            public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
-                by.refuseOutOfReach(options.due());
-                return storage.inbox()
-                        .enqueueIn(connection, List.of(payloads.run(type, payload, options)), by.notifies())
-                        .get(0);
-            }
-
-            @Override
-            public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
-                by.refuseOutOfReach(options.due());
-                return storage.inbox()
-                        .enqueueIn(
-                                connection,
-                                values.stream()
-                                        .map(value -> payloads.run(type, value, options))
-                                        .toList(),
-                                by.notifies());
-            }
-        };
+        return new InTransaction(
+                payloads,
+                runs -> {
+                    by.refuseOutOfReach(runs.get(0).due());
+                    return storage.inbox().enqueueIn(connection, runs, by.notifies());
+                },
+                this::announce);
     }
 
     public Schedules schedules() {

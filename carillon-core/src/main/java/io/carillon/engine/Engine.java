@@ -59,7 +59,7 @@ public final class Engine implements AutoCloseable {
         Holding holding = new Holding();
         node = new Node(new Incarnation(), holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
         teller = new Teller(parts.listeners());
-        Listeners told = teller.later();
+        Listeners.Told told = teller.later();
         completer = new Completer(storage.runs(), holding, told.runs());
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));

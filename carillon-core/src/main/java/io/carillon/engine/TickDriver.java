@@ -31,7 +31,7 @@ public final class TickDriver {
     private final Storage storage;
     private final HandlerBook handlers;
     private final EngineParts parts;
-    private final Listeners told;
+    private final Listeners.Told told;
     private final DatabaseClock clock = new DatabaseClock();
 
     public TickDriver(EngineParts parts) {

@@ -7,6 +7,7 @@ import static java.time.Duration.ofSeconds;
 import io.carillon.Authorization;
 import io.carillon.Bulk;
 import io.carillon.Carillon;
+import io.carillon.InTransaction;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Attempt;
@@ -30,6 +31,7 @@ import io.carillon.store.Wakeup;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
@@ -176,6 +178,13 @@ Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
 Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
 carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
+    }
+
+    static void committed(Carillon carillon, Connection connection, Reminder reminder) throws SQLException {
+InTransaction mine = carillon.in(connection);
+mine.enqueue(REMIND, reminder);
+connection.commit();
+mine.committed();
     }
 
     static void meters(DataSource dataSource, MeterRegistry registry) {
