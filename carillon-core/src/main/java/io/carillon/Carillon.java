@@ -7,6 +7,7 @@ import io.carillon.engine.EngineParts;
 import io.carillon.engine.EngineStatus;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
+import io.carillon.postgres.backend.Backend;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.AttemptGuard;
 import io.carillon.run.Enqueue;
@@ -90,14 +91,19 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         EngineConfig config = builder.node ? fitted.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
         TickPlanner planner = TickPlanner.defaults();
-        Storage storage = new PostgresStorage(engineSource, planner);
+        boolean pooled = DataSources.pooled(engineSource)
+                || (engineSource != builder.dataSource && DataSources.pooled(builder.dataSource));
+        DataSource ears = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
+        Storage storage = new PostgresStorage(engineSource, ears, !pooled, planner);
         storage.projects().ensure(builder.project);
         Luggage luggage = new Luggage(builder.companions);
         Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage);
         EngineParts parts = new EngineParts(
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),
-                builder.dataSource::getConnection,
+                pooled
+                        ? () -> Backend.preparingNothing(builder.dataSource.getConnection())
+                        : builder.dataSource::getConnection,
                 builder.listeners,
                 planner,
                 NodeNames.identity(builder.nodeName));

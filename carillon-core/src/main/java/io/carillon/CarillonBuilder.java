@@ -38,6 +38,9 @@ public final class CarillonBuilder {
     @Nullable
     DataSource engineDataSource;
 
+    @Nullable
+    DataSource listenDataSource;
+
     EngineConfig config = EngineConfig.defaults();
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
@@ -190,6 +193,12 @@ public final class CarillonBuilder {
     /** A pool of the engine's own; the one given to {@link Carillon#on} then serves transactional handlers only. */
     public CarillonBuilder engineDataSource(DataSource source) {
         this.engineDataSource = source;
+        return this;
+    }
+
+    /** A way to the server without a pooler, for LISTEN alone: one connection that stays. Without it LISTEN goes where the engine's statements go. */
+    public CarillonBuilder listenDataSource(DataSource source) {
+        this.listenDataSource = source;
         return this;
     }
 

@@ -1,12 +1,12 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.backend.Backend;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,14 +24,19 @@ final class Database {
 
     private final ConnectionSource source;
     private final int statementSeconds;
+    private final boolean prepares;
 
-    Database(DataSource source, Duration statementTimeout) {
-        this(ConnectionSource.pool(source), statementTimeout);
-    }
-
-    Database(ConnectionSource source, Duration statementTimeout) {
+    /** {@code prepares}: whether the driver may prepare statements on the server. */
+    Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
         this.source = source;
         this.statementSeconds = (int) statementTimeout.toSeconds();
+        this.prepares = prepares;
+    }
+
+    /** On a connection of the caller's, whose limits are the caller's. */
+    Session on(Connection caller) throws SQLException {
+        if (!prepares) Backend.preparingNothing(caller);
+        return new Session(caller, 0);
     }
 
     /** Work on a connection. */
@@ -72,6 +77,7 @@ final class Database {
         boolean fine = false;
         @Nullable Manners before = null;
         try {
+            if (!prepares) Backend.preparingNothing(connection);
             before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
             if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
             // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
@@ -96,13 +102,6 @@ final class Database {
                 // The connection is gone; its pool finds out when it is returned.
             }
         }
-    }
-
-    /** A connection for good, such as for LISTEN; the caller closes it. */
-    Connection keep() throws SQLException {
-        Connection connection = source.borrow();
-        connection.setAutoCommit(true);
-        return connection;
     }
 
     private static void rollBack(Connection connection, Throwable failure) {

@@ -183,9 +183,9 @@ final class Endings {
 
     /** A failed statement dooms the caller's transaction; the savepoint lets the one failure through that we can mend. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended) {
-        Session session = new Session(transaction, 0);
         Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
         try {
+            Session session = database.on(transaction);
             Savepoint before = transaction.setSavepoint();
             try {
                 return write(session, owner, kind, List.of(ended)) == 1;

@@ -113,7 +113,7 @@ final class InboxRepository implements RunInbox {
     @Override
     public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean tell) {
         try {
-            return inChunks(new Session(caller, 0), runs, tell);
+            return inChunks(database.on(caller), runs, tell);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }

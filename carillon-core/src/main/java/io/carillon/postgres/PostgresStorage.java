@@ -40,7 +40,13 @@ public final class PostgresStorage implements Storage {
     private final ConnectionSource.Kept heartbeat;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
-        Database database = new Database(source, STATEMENT_TIMEOUT);
+        this(source, source, true, planner);
+    }
+
+    /** {@code ears}: where LISTEN gets its connection from; {@code prepares}: whether statements may be prepared on the server. */
+    public PostgresStorage(DataSource source, DataSource ears, boolean prepares, TickPlanner planner) {
+        ConnectionSource pool = ConnectionSource.pool(source);
+        Database database = new Database(pool, STATEMENT_TIMEOUT, prepares);
         Partitions partitions = new Partitions(database);
         CancelOrders cancels = new CancelOrders(database, partitions);
         runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
@@ -48,14 +54,14 @@ public final class PostgresStorage implements Storage {
         lanes = new LaneRepository(database, new LaneGates(database));
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels));
         heartbeat = ConnectionSource.kept(source);
-        Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
-        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
+        Sweeper sweeper = new Sweeper(database, new Database(pool, SCAN_TIMEOUT, prepares), partitions, cancels);
+        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT, prepares), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;
         plans = new PlanRepository(database, partitions, new ScheduleKeeper(database, desk));
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
-        wake = new WakeRepository(database);
+        wake = new WakeRepository(database, ConnectionSource.pool(ears));
         projects = new ProjectRepository(database);
         vitals = new VitalsRepository(source);
     }

@@ -180,6 +180,10 @@ Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).star
 carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
     }
 
+    static void pooler(DataSource throughPooler, DataSource direct) {
+Carillon.on(throughPooler).listenDataSource(direct).start();
+    }
+
     static void committed(Carillon carillon, Connection connection, Reminder reminder) throws SQLException {
 InTransaction mine = carillon.in(connection);
 mine.enqueue(REMIND, reminder);

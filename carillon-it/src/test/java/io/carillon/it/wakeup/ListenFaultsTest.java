@@ -55,7 +55,11 @@ class ListenFaultsTest {
     void a_half_open_socket_is_found_out_and_polling_holds_its_bound_meanwhile() {
         try (FaultProxy proxy = FaultProxy.before(house.database())) {
             Carillon node = node(proxy.dataSource());
+            long looks = looks(node);
+            long from = System.nanoTime();
             proxy.halfOpen();
+            // Nobody knows of it yet.
+            startsWithinTheBound(node);
 
             Awaitility.await().atMost(BACK).until(() -> steppedDown(node));
             for (int i = 0; i < 3; i++) startsWithinTheBound(node);
@@ -65,6 +69,8 @@ class ListenFaultsTest {
             Awaitility.await().atMost(BACK).until(() -> !steppedDown(node));
             startsWithinTheBound(node);
             assertThat(ears.get() - before).isLessThan(8);
+            // Twice a second at most, and for each run when it comes and when it ends.
+            assertThat(looks(node) - looks).isLessThan((System.nanoTime() - from) / 500_000_000 + 15);
             node.close();
         }
     }
@@ -156,6 +162,10 @@ class ListenFaultsTest {
         Run run = awaitState(node, other.enqueue(JOB, new Job("x")).run(), RunState.SUCCEEDED);
         assertThat(Duration.between(run.instants().dueAt(), run.instants().startedAt()))
                 .isLessThan(BOUND);
+    }
+
+    private static long looks(Carillon node) {
+        return node.status().orElseThrow().counts().looks();
     }
 
     private static boolean steppedDown(Carillon node) {
