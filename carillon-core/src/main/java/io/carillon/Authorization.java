@@ -4,21 +4,17 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Companion;
 import io.carillon.run.NewRun;
 import io.carillon.run.Outcome;
+import io.carillon.seal.Keyring;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.WallClock;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import javax.crypto.Cipher;
 import javax.crypto.SecretKey;
-import javax.crypto.spec.GCMParameterSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,22 +23,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Authorization implements Companion {
     private static final String NAME = "authorization";
-    private static final int NONCE = 12;
-    private static final int TAG_BITS = 128;
 
-    private final SecretKey key;
+    private final Keyring keys;
     private final long validMillis;
     private final Supplier<@Nullable String> capture;
-    private final SecureRandom random = new SecureRandom();
     private final ThreadLocal<@Nullable String> current = new ThreadLocal<>();
 
     /** {@code key}: an AES key that all processes share; {@code capture}: the caller's authorization, or null for none. */
     public Authorization(SecretKey key, Duration valid, Supplier<@Nullable String> capture) {
+        this(Keyring.of(NAME, key), valid, capture);
+    }
+
+    /** The same with keys that can be changed one after the other. */
+    public Authorization(Keyring keys, Duration valid, Supplier<@Nullable String> capture) {
         if (valid.isNegative() || valid.isZero())
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
                     "An authorization valid for %s is never valid. Choose longer.".formatted(valid));
-        this.key = key;
+        this.keys = keys;
         this.validMillis = valid.toMillis();
         this.capture = capture;
     }
@@ -70,51 +68,25 @@ public final class Authorization implements Companion {
     }
 
     private String seal(String run, String captured) {
-        byte[] nonce = new byte[NONCE];
-        random.nextBytes(nonce);
         byte[] text = captured.getBytes(StandardCharsets.UTF_8);
         byte[] plain = ByteBuffer.allocate(8 + text.length)
                 .putLong(WallClock.millis() + validMillis)
                 .put(text)
                 .array();
-        try {
-            byte[] sealed = cipher(Cipher.ENCRYPT_MODE, run, nonce).doFinal(plain);
-            return Base64.getUrlEncoder()
-                    .withoutPadding()
-                    .encodeToString(ByteBuffer.allocate(NONCE + sealed.length)
-                            .put(nonce)
-                            .put(sealed)
-                            .array());
-        } catch (GeneralSecurityException unusable) {
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "The authorization could not be encrypted: %s. Give an AES key of 128 or 256 bits."
-                            .formatted(unusable.getMessage()),
-                    unusable);
-        }
+        return keys.seal(plain, run);
     }
 
+    /** Another key, another run's text, or tampering: nobody's authorization. */
     private @Nullable String open(String run, String sealed) {
-        try {
-            ByteBuffer all = ByteBuffer.wrap(Base64.getUrlDecoder().decode(sealed));
-            byte[] nonce = new byte[NONCE];
-            all.get(nonce);
-            byte[] rest = new byte[all.remaining()];
-            all.get(rest);
-            ByteBuffer plain =
-                    ByteBuffer.wrap(cipher(Cipher.DECRYPT_MODE, run, nonce).doFinal(rest));
-            if (plain.getLong() < WallClock.millis()) return null;
-            return StandardCharsets.UTF_8.decode(plain).toString();
-        } catch (GeneralSecurityException | RuntimeException foreign) {
-            // Another key, another run's text, or tampering: nobody's authorization.
-            return null;
-        }
+        return keys.open(sealed, run)
+                .map(ByteBuffer::wrap)
+                .flatMap(Authorization::stillValid)
+                .orElse(null);
     }
 
-    private Cipher cipher(int mode, String run, byte[] nonce) throws GeneralSecurityException {
-        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-        cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
-        cipher.updateAAD(run.getBytes(StandardCharsets.UTF_8));
-        return cipher;
+    private static Optional<String> stillValid(ByteBuffer plain) {
+        return plain.getLong() < WallClock.millis()
+                ? Optional.empty()
+                : Optional.of(StandardCharsets.UTF_8.decode(plain).toString());
     }
 }

@@ -148,7 +148,7 @@ final class DeskRepository implements RunDesk {
             """;
 
     private static final String ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
 
@@ -355,7 +355,8 @@ final class DeskRepository implements RunDesk {
                         row.instant("ended_at"),
                         row.text("outcome"),
                         row.maybeText("error"),
-                        row.maybeSeconds("pause"))));
+                        row.maybeSeconds("pause"),
+                        row.maybeText("log"))));
     }
 
     @Override

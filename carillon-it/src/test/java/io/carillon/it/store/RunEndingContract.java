@@ -103,7 +103,7 @@ abstract class RunEndingContract extends StoreContract {
     }
 
     private static AttemptRecord record(int number, UUID node, Instant at, String outcome, String error) {
-        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE);
+        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE, null);
     }
 
     @Test
