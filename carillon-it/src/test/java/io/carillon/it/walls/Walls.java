@@ -63,6 +63,7 @@ public final class Walls {
                     "io.carillon.cli..",
                     "io.carillon.testkit..",
                     "io.carillon.bench..",
+                    "io.carillon.webhook..",
                     "io.carillon.micrometer..")
             .should()
             .dependOnClassesThat()
