@@ -1,6 +1,7 @@
 package io.carillon;
 
 import io.carillon.run.Cancellation;
+import io.carillon.run.CompletionToken;
 import io.carillon.run.Explanation;
 import io.carillon.run.Redrive;
 import io.carillon.run.Run;
@@ -40,6 +41,23 @@ public final class Runs {
     /** Cancels it: at once while it waits; a running one is told to stop, wherever it runs. */
     public Cancellation cancel(RunId run) {
         return desk.cancel(project, run, "cancelled by the application");
+    }
+
+    /**
+     * Says from outside that an open attempt has done its work ({@link io.carillon.run.Outcome#awaiting}); false: the token is not its own, or it is too late, or it was said before. Then
+     * nothing has changed.
+     */
+    public boolean complete(RunId run, int attempt, String token) {
+        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), null);
+        woken.run();
+        return recorded;
+    }
+
+    /** The same for one that failed: it is tried again while failures are allowed. */
+    public boolean fail(RunId run, int attempt, String token, String error) {
+        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), error);
+        woken.run();
+        return recorded;
     }
 
     /** Gives a dead run another life as a new, linked run. */

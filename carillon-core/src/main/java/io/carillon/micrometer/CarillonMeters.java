@@ -41,7 +41,7 @@ public final class CarillonMeters implements RunListener {
         timer("carillon.run", attempt).record(took);
         if (transition instanceof Transition.Retry) {
             registry.counter("carillon.attempt.retries", tags(attempt)).increment();
-        } else if (!(transition instanceof Transition.Snooze)) {
+        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.Await)) {
             registry.counter("carillon.runs.finished", tags(attempt).and("outcome", outcome(transition)))
                     .increment();
         }

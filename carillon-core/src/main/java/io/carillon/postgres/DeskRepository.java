@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
@@ -40,7 +41,7 @@ final class DeskRepository implements RunDesk {
     private static final String CANCEL_WAITING = """
             WITH gone AS (
               DELETE FROM carillon.run
-               WHERE owner IS NULL AND ctid = any(array(
+               WHERE (owner IS NULL OR parked = 'awaiting') AND ctid = any(array(
                  SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
             """ + CANCELLED;
 
@@ -158,10 +159,17 @@ final class DeskRepository implements RunDesk {
 
     private final Database database;
     private final Partitions partitions;
+    private final Endings endings;
 
-    DeskRepository(Database database, Partitions partitions) {
+    DeskRepository(Database database, Partitions partitions, Endings endings) {
         this.database = database;
         this.partitions = partitions;
+        this.endings = endings;
+    }
+
+    @Override
+    public boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error) {
+        return endings.complete(project, run, attempt, digest, error);
     }
 
     @Override

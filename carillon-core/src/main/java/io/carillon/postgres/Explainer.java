@@ -81,6 +81,12 @@ final class Explainer {
         List<String> holds = new ArrayList<>();
         if (row.flag("cancelling")) holds.add("a cancel was asked for and its node has not stopped it yet");
         if (run.state() == RunState.RUNNING) {
+            if ("awaiting".equals(row.maybeText("parked")))
+                return new Explanation(
+                        run.state(),
+                        "Somebody outside goes on with it; attempt %d is open until that one completes it or its time is over."
+                                .formatted(run.attempt()),
+                        holds);
             String node = row.maybeText("node");
             if (row.maybeInstant("dead_at") != null) holds.add("its node died; it will be tried again within seconds");
             return new Explanation(

@@ -21,6 +21,10 @@ final class HousekeepingRepository implements Housekeeping {
             DELETE FROM carillon.progress p WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = p.project AND r.id = p.run_id)
             """;
 
+    private static final String PURGE_AWAITED = """
+            DELETE FROM carillon.awaited w WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = w.project AND r.id = w.run_id)
+            """;
+
     private static final String PURGE_CANCELS = """
             DELETE FROM carillon.cancel_request c
              WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = c.project AND r.id = c.run_id)
@@ -65,6 +69,7 @@ final class HousekeepingRepository implements Housekeeping {
                 session.query(PURGE_DEAD_RUNS).seconds("age", deadRuns).update()
                         + session.query(PURGE_NODES).seconds("age", deadNodes).update()
                         + session.query(PURGE_PROGRESS).update()
+                        + session.query(PURGE_AWAITED).update()
                         + session.query(PURGE_CANCELS).update()
                         + session.query(PURGE_HOLDS).update()
                         + session.query(PURGE_LOADS).update());

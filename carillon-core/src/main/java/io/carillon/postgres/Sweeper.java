@@ -29,11 +29,12 @@ final class Sweeper {
             "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS mine";
 
     private static final String HELD_BY_DEAD =
-            "SELECT project, id, attempt, owner FROM carillon.run WHERE owner = ANY (:dead::uuid[])";
+            "SELECT project, id, attempt, owner FROM carillon.run WHERE owner = ANY (:dead::uuid[]) AND leased_until IS NULL";
 
     private static final String EXPIRED = """
             SELECT project, id, attempt, owner FROM carillon.run
-             WHERE leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 10000
+             WHERE leased_until IS NOT NULL AND leased_until < carillon.clock() AND parked IS DISTINCT FROM 'awaiting'
+             ORDER BY leased_until LIMIT 10000
             """;
 
     // The same attempt is still held; a lease of its own must be over. Reached like all fenced rows.
@@ -87,8 +88,10 @@ final class Sweeper {
     private final Database patient;
     private final Partitions partitions;
     private final CancelOrders cancels;
+    private final Endings endings;
 
-    Sweeper(Database database, Database patient, Partitions partitions, CancelOrders cancels) {
+    Sweeper(Database database, Database patient, Partitions partitions, CancelOrders cancels, Endings endings) {
+        this.endings = endings;
         this.database = database;
         this.patient = patient;
         this.partitions = partitions;
@@ -103,6 +106,7 @@ final class Sweeper {
     }
 
     Swept sweep(int crashLimit) {
+        endings.giveUp();
         List<UUID> dead = database.single(session -> session.query(UNSWEPT).list(row -> row.uuid("id")));
         Optional<List<Lost>> held = dead.isEmpty() ? Optional.empty() : heldBy(dead);
         List<Lost> lost = new ArrayList<>(

@@ -9,6 +9,7 @@ import io.carillon.run.RunId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** What people ask about runs and do to them by hand. Everything is inside one project. */
 public interface RunDesk {
@@ -19,6 +20,9 @@ public interface RunDesk {
 
     /** Cancels a waiting run at once, asks a running one to stop. */
     Cancellation cancel(String project, RunId run, String reason);
+
+    /** Ends an attempt that is open for somebody outside: well, or with an error; false: nobody awaits that, or not any more. */
+    boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error);
 
     /** Gives dead runs another life; one answer each. */
     List<Redrive> redrive(String project, List<RunId> dead);

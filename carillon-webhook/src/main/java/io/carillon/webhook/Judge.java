@@ -1,5 +1,8 @@
 package io.carillon.webhook;
 
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.run.CompletionToken;
 import io.carillon.run.Outcome;
 import io.carillon.webhook.send.Answer;
 import java.time.Duration;
@@ -32,7 +35,8 @@ final class Judge {
             Duration pause = verdict == Verdict.SLOW_DOWN
                     ? retryAfter(response.headers(), now, longest).orElse(null)
                     : null;
-            String note = verdict == Verdict.DELIVERED ? "" : "status " + response.status();
+            boolean fine = verdict == Verdict.DELIVERED || verdict == Verdict.ACCEPTED;
+            String note = fine ? "" : "status " + response.status();
             return new Delivery(verdict, response.status(), response.headers(), response.body(), note, millis, pause);
         }
         throw new AssertionError("no rule for " + answer.getClass().getSimpleName());
@@ -43,6 +47,7 @@ final class Judge {
     }
 
     static Verdict verdict(WebhookTarget target, int status) {
+        if (status == 202 && target.callback() != null) return Verdict.ACCEPTED;
         if (target.succeeds(status)) return Verdict.DELIVERED;
         if (status == 410) return Verdict.GONE;
         return SLOW.contains(status) ? Verdict.SLOW_DOWN : Verdict.FAILED;
@@ -69,10 +74,11 @@ final class Judge {
     }
 
     /** What the handler says of its run. */
-    static Outcome outcome(Delivery delivery) {
+    static Outcome outcome(WebhookTarget target, Delivery delivery, CompletionToken token) {
         Duration pause = delivery.pause();
         return switch (delivery.verdict()) {
             case DELIVERED -> Outcome.succeeded(null);
+            case ACCEPTED -> Outcome.awaiting(requireNonNull(target.callback()), token);
             case GONE -> Outcome.rejected("the receiver wants no more of it: status 410");
             case HELD_BACK -> Outcome.snoozed(pause == null ? Duration.ofSeconds(1) : pause);
             case SLOW_DOWN ->

@@ -4,6 +4,8 @@ package io.carillon.webhook;
 public enum Verdict {
     /** The receiver took it. */
     DELIVERED,
+    /** The receiver took it and goes on with the work: 202 to a webhook with a callback. The run stays open until it calls back. */
+    ACCEPTED,
     /** The receiver asks for less: 429, 502, 503 or 504. Tried again, not before the time it named. */
     SLOW_DOWN,
     /** The receiver does not want to be called any more: 410. Never tried again; whoever owns the webhook should switch it off. */

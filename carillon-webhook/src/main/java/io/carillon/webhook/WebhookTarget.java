@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param secretHeaders header to the name of the secret that is its value
  * @param secret the name of the signing secret; null: unsigned
  * @param success status codes that mean delivered; empty: 200 to 299
+ * @param callback how long a receiver that answers 202 may take to call back; null: 202 is an answer like any other
  */
 public record WebhookTarget(
         String url,
@@ -32,8 +33,10 @@ public record WebhookTarget(
         @Nullable String secret,
         String body,
         Timeouts timeouts,
-        List<Integer> success) {
+        List<Integer> success,
+        @Nullable Duration callback) {
     private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE");
+    private static final Duration LONGEST_CALLBACK = Duration.ofDays(30);
     private static final int LONGEST_BODY = 256 * 1024;
 
     /** How long a delivery may take altogether, and how long connecting may. */
@@ -66,6 +69,9 @@ public record WebhookTarget(
         success = success == null ? List.of() : List.copyOf(success);
         if (success.stream().anyMatch(code -> code < 200 || code > 599))
             throw invalid("a status code that means success is outside 200..599");
+        if (callback != null
+                && (callback.compareTo(Duration.ofSeconds(1)) < 0 || callback.compareTo(LONGEST_CALLBACK) > 0))
+            throw invalid("a callback after %s is outside 1 second..30 days".formatted(callback));
     }
 
     /** A POST without a body, signed by nobody, in 15 seconds at most. */
@@ -78,37 +84,38 @@ public record WebhookTarget(
                 null,
                 "",
                 new Timeouts(Duration.ofSeconds(15), Duration.ofSeconds(5)),
-                List.of());
+                List.of(),
+                null);
     }
 
     public WebhookTarget method(String method) {
-        return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success);
+        return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, callback);
     }
 
     /** The body, sent as these bytes in UTF-8 at every attempt; {@code application/json} unless a header says otherwise. */
     public WebhookTarget body(String text) {
-        return new WebhookTarget(url, method, headers, secretHeaders, secret, text, timeouts, success);
+        return new WebhookTarget(url, method, headers, secretHeaders, secret, text, timeouts, success, callback);
     }
 
     public WebhookTarget header(String name, String value) {
         return new WebhookTarget(
-                url, method, plus(headers, name, value), secretHeaders, secret, body, timeouts, success);
+                url, method, plus(headers, name, value), secretHeaders, secret, body, timeouts, success, callback);
     }
 
     /** A header whose value is a secret, by the secret's name. */
     public WebhookTarget secretHeader(String name, String secretName) {
         return new WebhookTarget(
-                url, method, headers, plus(secretHeaders, name, secretName), secret, body, timeouts, success);
+                url, method, headers, plus(secretHeaders, name, secretName), secret, body, timeouts, success, callback);
     }
 
     /** Signed with the secret of this name; during its rotation with the old and the new one. */
     public WebhookTarget signedWith(String secretName) {
-        return new WebhookTarget(url, method, headers, secretHeaders, secretName, body, timeouts, success);
+        return new WebhookTarget(url, method, headers, secretHeaders, secretName, body, timeouts, success, callback);
     }
 
     public WebhookTarget timeouts(Duration total, Duration connect) {
         return new WebhookTarget(
-                url, method, headers, secretHeaders, secret, body, new Timeouts(total, connect), success);
+                url, method, headers, secretHeaders, secret, body, new Timeouts(total, connect), success, callback);
     }
 
     /** Exactly these status codes mean delivered. */
@@ -121,7 +128,13 @@ public record WebhookTarget(
                 secret,
                 body,
                 timeouts,
-                IntStream.of(codes).boxed().toList());
+                IntStream.of(codes).boxed().toList(),
+                callback);
+    }
+
+    /** A receiver that answers 202 goes on with the work, and calls back within this time with the token it was sent. */
+    public WebhookTarget callback(Duration within) {
+        return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, within);
     }
 
     /** Where it goes. */

@@ -2,6 +2,7 @@ package io.carillon.webhook;
 
 import io.carillon.CarillonBuilder;
 import io.carillon.HandlerOptions;
+import io.carillon.run.CompletionToken;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
@@ -75,26 +76,30 @@ public final class Webhooks implements AutoCloseable {
 
     private Outcome deliver(WebhookTarget target, RunContext run) throws InterruptedException {
         Envelope envelope = Envelope.of(run);
-        Delivery delivery = send(envelope, target);
+        CompletionToken token = CompletionToken.next();
+        Map<String, String> callback =
+                target.callback() == null ? Map.of() : Map.of("carillon-callback-token", token.reveal());
+        Delivery delivery = send(envelope, target, callback);
         run.log(delivery.line());
         tell(envelope, target, delivery);
-        return Judge.outcome(delivery);
+        return Judge.outcome(target, delivery, token);
     }
 
     /** Sends it once, now, as a message of its own: for a test of a webhook. No run is made. */
     public Delivery test(String project, WebhookTarget target) throws InterruptedException {
-        return send(Envelope.byHand(project, RunId.next()), target);
+        return send(Envelope.byHand(project, RunId.next()), target, Map.of());
     }
 
     /** Sends it once, now, under the id of a run: for a receiver that lost what it was sent. The run is not changed. */
     public Delivery replay(String project, RunId run, WebhookTarget target) throws InterruptedException {
-        return send(Envelope.byHand(project, run), target);
+        return send(Envelope.byHand(project, run), target, Map.of());
     }
 
-    private Delivery send(Envelope envelope, WebhookTarget target) throws InterruptedException {
+    private Delivery send(Envelope envelope, WebhookTarget target, Map<String, String> more)
+            throws InterruptedException {
         Message message;
         try {
-            message = message(envelope, target);
+            message = message(envelope, target, more);
         } catch (CarillonException unusable) {
             return Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(unusable.getMessage()), null);
         }
@@ -124,7 +129,7 @@ public final class Webhooks implements AutoCloseable {
         return pause == null ? BREATH : pause;
     }
 
-    private Message message(Envelope envelope, WebhookTarget target) {
+    private Message message(Envelope envelope, WebhookTarget target, Map<String, String> more) {
         byte[] body = target.bytes();
         Map<String, String> headers = new LinkedHashMap<>();
         if (body.length > 0) headers.put("content-type", "application/json");
@@ -135,6 +140,7 @@ public final class Webhooks implements AutoCloseable {
             headers.put(header, value);
         });
         headers.putAll(envelope.headers());
+        headers.putAll(more);
         String secret = target.secret();
         if (secret != null) {
             List<SigningSecret> signers = secret(envelope.project(), secret).stream()

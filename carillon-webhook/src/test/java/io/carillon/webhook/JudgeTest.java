@@ -2,6 +2,7 @@ package io.carillon.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.run.CompletionToken;
 import io.carillon.run.Outcome;
 import io.carillon.webhook.send.Answer;
 import java.time.Duration;
@@ -42,6 +43,12 @@ class JudgeTest {
     })
     void a_status_has_one_meaning(int status, Verdict verdict) {
         assertThat(Judge.verdict(TARGET, status)).isEqualTo(verdict);
+    }
+
+    @Test
+    void only_a_webhook_with_a_callback_waits_for_one() {
+        assertThat(Judge.verdict(TARGET.callback(HOUR), 202)).isEqualTo(Verdict.ACCEPTED);
+        assertThat(Judge.verdict(TARGET.callback(HOUR), 200)).isEqualTo(Verdict.DELIVERED);
     }
 
     @Test
@@ -89,10 +96,11 @@ class JudgeTest {
     void every_verdict_has_an_outcome(Verdict verdict) {
         Delivery delivery = Delivery.unsent(verdict, "why", null);
 
-        assertThat(Judge.outcome(delivery))
+        assertThat(Judge.outcome(TARGET.callback(HOUR), delivery, CompletionToken.next()))
                 .isInstanceOf(
                         switch (verdict) {
                             case DELIVERED -> Outcome.Succeeded.class;
+                            case ACCEPTED -> Outcome.Awaiting.class;
                             case GONE -> Outcome.Rejected.class;
                             case HELD_BACK -> Outcome.Snoozed.class;
                             default -> Outcome.Failed.class;
@@ -103,7 +111,7 @@ class JudgeTest {
     void a_pause_the_receiver_asked_for_is_kept() {
         Answer answer = new Answer.Response(503, Map.of("retry-after", "7"), "");
 
-        assertThat(Judge.outcome(Judge.judge(TARGET, answer, NOW, HOUR, 1)))
+        assertThat(Judge.outcome(TARGET, Judge.judge(TARGET, answer, NOW, HOUR, 1), CompletionToken.next()))
                 .isEqualTo(new Outcome.RetryAfter(Duration.ofSeconds(7), "status 503, asked to wait PT7S"));
     }
 

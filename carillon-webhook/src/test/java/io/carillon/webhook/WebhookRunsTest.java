@@ -115,7 +115,7 @@ class WebhookRunsTest {
 
         assertThat(receiver.got()).as("the second is held back").hasSize(1);
         assertThat(heard).containsExactly("default SLOW_DOWN", "default HELD_BACK");
-        assertThat(carillon.runs().attempts(slowed).get(0).pause()).isEqualTo(Duration.ofSeconds(600));
+        assertThat(carillon.runs().attempts(slowed).get(0).pause()).isEqualTo(Duration.ofMinutes(10));
         assertThat(carillon.runs().get(second).orElseThrow().failures()).isZero();
         assertThat(carillon.runs().attempts(second).get(0).outcome()).isEqualTo("snoozed");
     }
@@ -141,6 +141,39 @@ class WebhookRunsTest {
         assertThat(dead.state()).isEqualTo(RunState.DEAD);
         assertThat(dead.failures()).isEqualTo(3);
         assertThat(dead.details().reason()).startsWith("http://10.0.0.1:8080 could not be reached");
+    }
+
+    @Test
+    void a_receiver_that_answers_202_completes_the_run_by_its_token() {
+        receiver.answering(Receiver.answer(202, "working on it"));
+        RunId run = enqueue(WebhookTarget.post(receiver.url()).callback(Duration.ofHours(1)));
+        kit.runDue();
+        kit.advance(Duration.ofMinutes(30)).runDue();
+        String token = receiver.got().get(0).header("carillon-callback-token");
+
+        assertThat(state(run)).isEqualTo(RunState.RUNNING);
+        assertThat(receiver.got()).hasSize(1);
+        assertThat(carillon.runs().complete(run, 1, token)).isTrue();
+        assertThat(state(run)).isEqualTo(RunState.SUCCEEDED);
+        assertThat(last(run).status()).isEqualTo(202);
+        assertThat(last(run).line()).doesNotContain(token);
+    }
+
+    @Test
+    void a_receiver_that_never_calls_back_is_called_again_with_another_token() {
+        receiver.answering(Receiver.status(202));
+        RunId run = enqueue(WebhookTarget.post(receiver.url()).callback(Duration.ofHours(1)));
+        kit.runDue();
+        kit.advance(Duration.ofMinutes(61)).runDue();
+        kit.advance(MINUTE).runDue();
+
+        assertThat(receiver.got())
+                .extracting(got -> got.header("carillon-callback-token"))
+                .hasSize(2)
+                .doesNotHaveDuplicates();
+        assertThat(receiver.got()).extracting(got -> got.header("webhook-id")).containsOnly(run.toString());
+        assertThat(carillon.runs().complete(run, 1, receiver.got().get(0).header("carillon-callback-token")))
+                .isFalse();
     }
 
     @Test

@@ -30,14 +30,15 @@ class WebhookTargetTest {
                 .signedWith("orders")
                 .body("{\"a\": 1.10}")
                 .timeouts(Duration.ofSeconds(30), Duration.ofSeconds(3))
-                .success(200, 204);
+                .success(200, 204)
+                .callback(Duration.ofHours(1));
         String json = new String(JSON.encode(target), UTF_8);
 
         assertThat(json)
                 .isEqualTo(
                         "{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\",\"headers\":{\"x-team\":\"billing\"},"
                                 + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\",\"body\":\"{\\\"a\\\": 1.10}\","
-                                + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204]}");
+                                + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],\"callback\":\"PT1H\"}");
         assertThat(read(json)).isEqualTo(target);
         assertThat(read("{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT1S\"}}")
                         .timeouts())
@@ -92,6 +93,8 @@ class WebhookTargetTest {
                 "{\"url\":\"https://hooks.example\",\"headers\":{\"x\":null}}",
                 "{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT61S\"}}",
                 "{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"-PT1S\"}}",
+                "{\"url\":\"https://hooks.example\",\"callback\":\"PT0S\"}",
+                "{\"url\":\"https://hooks.example\",\"callback\":\"P31D\"}",
                 "{\"url\":\"https://hooks.example\",\"success\":[100]}",
                 "{\"url\":\"https://hooks.example\",\"success\":[null]}"
             })

@@ -42,6 +42,8 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
             return of(at, attempt, Kind.DEAD, new Facts(failures, took, Duration.ZERO, die.error()));
         if (transition instanceof Transition.Snooze snooze)
             return of(at, attempt, Kind.SNOOZED, new Facts(failures, took, snooze.pause(), ""));
+        if (transition instanceof Transition.Await await)
+            return of(at, attempt, Kind.SNOOZED, new Facts(failures, took, await.atMost(), ""));
         if (transition instanceof Transition.Cancel cancel)
             return of(at, attempt, Kind.CANCELLED, new Facts(failures, took, Duration.ZERO, cancel.reason()));
         throw new AssertionError("no words for " + transition.getClass().getSimpleName());

@@ -62,6 +62,11 @@ Webhooks webhooks = Webhooks.builder()
     .build();
     }
 
+    static void longWork(Carillon carillon, RunId id, int attempt, String token) {
+boolean recorded = carillon.runs().complete(id, attempt, token);
+boolean failed = carillon.runs().fail(id, attempt, token, "no space left");   // tried again by the retry rule
+    }
+
     static void byHand(Webhooks webhooks, WebhookTarget target, RunId id) throws InterruptedException {
 Delivery tried = webhooks.test("default", target);           // a message of its own
 Delivery again = webhooks.replay("default", id, target);     // under the id of a run, for a receiver that lost it

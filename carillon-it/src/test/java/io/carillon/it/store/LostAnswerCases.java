@@ -51,10 +51,12 @@ final class LostAnswerCases extends StoreContract {
                 entry("DeskRepository.CANCEL_WAITING", this::cancelWaiting),
                 entry("DeskRepository.REDRIVE", this::redrive),
                 entry("Endings.AGAIN", this::again),
+                entry("Endings.AWAIT", this::await),
                 entry("Endings.CANCEL", () -> ending(new Transition.Cancel("enough"), RunState.CANCELLED)),
                 entry("Endings.DIE", () -> ending(new Transition.Die("no"), RunState.DEAD)),
                 entry("Endings.SUCCEED", () -> ending(new Transition.Complete(bytes("\"sent\"")), RunState.SUCCEEDED)),
                 entry("Endings.SUCCEED_IN_PLACE", () -> ending(complete(), RunState.SUCCEEDED)),
+                entry("HousekeepingRepository.PURGE_AWAITED", this::purge),
                 entry("HousekeepingRepository.PURGE_CANCELS", this::purge),
                 entry("HousekeepingRepository.PURGE_DEAD_RUNS", this::purge),
                 entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
@@ -174,6 +176,21 @@ final class LostAnswerCases extends StoreContract {
                 });
     }
 
+    private LostAnswer await() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(
+                () -> through.runs()
+                        .apply(node, List.of(ended(attempt, new Transition.Await(MINUTE, "digest", SECOND)))),
+                answer -> {
+                    assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
+                    once(id, RunState.RUNNING);
+                    assertThat(bench.rows().texts("SELECT attempt || ' ' || pause FROM carillon.awaited"))
+                            .containsExactly("1 1");
+                });
+    }
+
     private LostAnswer ending(Transition transition, RunState state) {
         RunId id = enqueue(Order.mail());
         UUID node = node();
@@ -195,6 +212,7 @@ final class LostAnswerCases extends StoreContract {
                 INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, gen_random_uuid(), until
                   FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
                 """);
+        bench.database().execute("INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, 'digest')");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
@@ -203,6 +221,8 @@ final class LostAnswerCases extends StoreContract {
         return LostAnswer.of(() -> through.housekeeping().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
             assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).isEmpty();
             assertThat(bench.rows().texts("SELECT key FROM carillon.key_hold")).containsExactly("new");
+            assertThat(bench.rows().texts("SELECT run_id FROM carillon.awaited"))
+                    .isEmpty();
             assertThat(bench.rows().texts("SELECT run_id FROM carillon.progress"))
                     .containsExactly(running.run().value().toString());
             assertThat(bench.rows().texts("SELECT run_id FROM carillon.cancel_request"))
