@@ -124,20 +124,21 @@ final class Endings {
               FROM released
             """;
 
-    // The lease goes on without the node, up to a time. Written twice it is written once. Of the cells: text is the
-    // token's digest, pause how long it is
-    // awaited, codec the pause of the retry in seconds, if there is one.
+    // The lease goes on without the node, up to a time: nobody owns it but whoever reads this row, so that the node's
+    // further words are refused like
+    // anybody's. Of the cells: text is the token's digest, pause how long it is awaited, codec the pause of the retry
+    // in seconds, if there is one.
     private static final String AWAIT = ENDED + """
             , open AS (
               UPDATE carillon.run r
-                 SET parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', suspect = 0,
+                 SET owner = gen_random_uuid(), parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', suspect = 0,
                      leased_until = carillon.clock() + make_interval(secs => held.pause)
                 FROM held WHERE r.ctid = held.place
               RETURNING r.project, r.id, r.attempt, held.text, held.codec, held.log)
-            INSERT INTO carillon.awaited (project, run_id, attempt, digest, pause, log)
-            SELECT project, id, attempt, text, codec::float8, log FROM open
+            INSERT INTO carillon.awaited (project, run_id, attempt, owner, digest, pause, log)
+            SELECT project, id, attempt, :owner, text, codec::float8, log FROM open
             ON CONFLICT (project, run_id) DO UPDATE
-               SET attempt = excluded.attempt, digest = excluded.digest, pause = excluded.pause, log = excluded.log
+               SET attempt = excluded.attempt, owner = excluded.owner, digest = excluded.digest, pause = excluded.pause, log = excluded.log
             """;
 
     private static final String ACCEPTED = """
@@ -148,6 +149,8 @@ final class Endings {
                 OR EXISTS (SELECT 1 FROM carillon.attempt a
                             WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt AND a.owner = :owner
                               AND a.outcome <> 'crashed')
+                OR EXISTS (SELECT 1 FROM carillon.awaited w
+                            WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt AND w.owner = :owner)
             """;
 
     private static final Logger log = LoggerFactory.getLogger(Endings.class);

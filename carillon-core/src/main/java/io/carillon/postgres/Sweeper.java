@@ -29,7 +29,7 @@ final class Sweeper {
             "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS mine";
 
     private static final String HELD_BY_DEAD =
-            "SELECT project, id, attempt, owner FROM carillon.run WHERE owner = ANY (:dead::uuid[]) AND leased_until IS NULL";
+            "SELECT project, id, attempt, owner FROM carillon.run WHERE owner = ANY (:dead::uuid[])";
 
     private static final String EXPIRED = """
             SELECT project, id, attempt, owner FROM carillon.run

@@ -34,7 +34,8 @@ class TlsTest {
     static void listen(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("keys.p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
                         "-genkeypair",
                         "-alias",
                         "hooks",

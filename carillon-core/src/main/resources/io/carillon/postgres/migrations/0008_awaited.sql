@@ -4,6 +4,7 @@ CREATE TABLE carillon.awaited (
   project text COLLATE "C" NOT NULL,
   run_id  uuid NOT NULL,
   attempt integer NOT NULL,
+  owner   uuid NOT NULL,               -- the node that handed it over; the run itself is owned by nobody's id until it ends
   digest  text COLLATE "C" NOT NULL,   -- SHA-256 of the token
   pause   double precision,            -- before the next attempt, should this one fail; null: then the run is dead
   log     text,

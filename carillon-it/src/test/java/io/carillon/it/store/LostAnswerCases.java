@@ -212,7 +212,9 @@ final class LostAnswerCases extends StoreContract {
                 INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, gen_random_uuid(), until
                   FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
                 """);
-        bench.database().execute("INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, 'digest')");
+        bench.database()
+                .execute(
+                        "INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
