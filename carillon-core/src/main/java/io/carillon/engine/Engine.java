@@ -207,7 +207,7 @@ public final class Engine implements AutoCloseable {
 
     private void hintHere(Lane lane, Instant readyAt) {
         book.hint(lane, readyAt, node.clock().now());
-        claimer.wake();
+        claimer.hinted();
     }
 
     private void heard(Signal.Work work) {

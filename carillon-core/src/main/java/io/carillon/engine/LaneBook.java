@@ -35,6 +35,8 @@ final class LaneBook {
         private Instant shutUntil = Instant.MIN;
         /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
         private Instant meanwhile = Instant.MAX;
+        /** The last claim got all it asked for: there is more than this node can take. */
+        private boolean flowing;
         /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
         private int credit;
 
@@ -92,8 +94,22 @@ final class LaneBook {
      * {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
      */
     synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
+        return take(want, now, false);
+    }
+
+    /** Where some lanes had more than the node could take, the same without them: what has just come to another is not claimed together with their many. */
+    synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
+        return lanes.values().stream().anyMatch(LaneBook::flowing) ? take(want, now, true) : List.of();
+    }
+
+    private static boolean flowing(Map<Priority, Entry> classes) {
+        return classes.values().stream().anyMatch(entry -> entry.flowing);
+    }
+
+    private List<ClaimRequest.Quota> take(int want, Instant now, boolean onlyNew) {
         Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
         for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
+            if (onlyNew && flowing(lane.getValue())) continue;
             lane.getValue().forEach((priority, entry) -> {
                 if (!entry.readyAt.isAfter(now))
                     due.computeIfAbsent(lane.getKey(), l -> new EnumMap<>(Priority.class))
@@ -137,6 +153,7 @@ final class LaneBook {
     synchronized void full(Lane lane, Priority priority, Instant lowest, Instant now) {
         Entry entry = entry(lane, priority);
         entry.warm();
+        entry.flowing = true;
         entry.readyAt = now;
         entry.low = entry.meanwhile.isBefore(lowest) ? entry.meanwhile : lowest;
     }
@@ -147,6 +164,7 @@ final class LaneBook {
      */
     synchronized void empty(Lane lane, Priority priority, Instant now) {
         Entry entry = entry(lane, priority);
+        entry.flowing = false;
         entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
         if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
         entry.coldUntil = now.plus(entry.cold);
@@ -171,7 +189,9 @@ final class LaneBook {
 
     /** A claim got some, but fewer than it asked for: that was all. */
     synchronized void drained(Lane lane, Priority priority) {
-        entry(lane, priority).warm();
+        Entry entry = entry(lane, priority);
+        entry.flowing = false;
+        entry.warm();
     }
 
     /** A claim failed: nothing is known about what it asked for, so it is due again. */

@@ -137,8 +137,7 @@ public final class TickDriver {
 
         private void run(Attempt attempt) {
             if (handlers.find(attempt).isEmpty()) {
-                strangers.add(attempt.target().name());
-                runs.passOn(owner, List.of(attempt));
+                strangers.addAll(runs.passOn(owner, List.of(attempt)));
                 return;
             }
             processed++;

@@ -69,6 +69,26 @@ class AppetiteTest {
     }
 
     @Test
+    void has_room_for_a_few_newcomers_where_slots_come_free_and_only_there() throws Exception {
+        Appetite appetite = appetite(50);
+        occupyAll();
+        assertThat(appetite.forNewcomers())
+                .as("all slots are taken by long runs")
+                .isZero();
+        for (int i = 0; i < 100_000; i++) appetite.consumed();
+        int want = 0;
+        for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
+            want = appetite.want();
+        assertThat(want).isEqualTo(50);
+
+        queue.add(held(100));
+        assertThat(appetite.forNewcomers()).isEqualTo(5);
+
+        queue.add(held(100 + CONCURRENCY));
+        assertThat(appetite.forNewcomers()).as("too much waits already").isZero();
+    }
+
+    @Test
     void asks_for_nothing_while_too_many_endings_wait_to_be_written() {
         held(5_001).forEach(completer::handBack);
 

@@ -103,6 +103,26 @@ class LaneBookTest {
     }
 
     @Test
+    void claims_what_has_just_come_without_the_many_of_a_lane_that_flows_over() {
+        book.hint(MAIL, NOW, NOW);
+        book.hint(REPORTS, NOW, NOW);
+        book.full(MAIL, Priority.NORMAL, NOW, NOW);
+
+        assertThat(book.takeNew(100, NOW))
+                .isNotEmpty()
+                .allMatch(quota -> quota.lane().equals(REPORTS));
+        assertThat(book.takeNew(100, NOW)).as("it is not there any more").isEmpty();
+        assertThat(book.take(100, NOW))
+                .isNotEmpty()
+                .allMatch(quota -> quota.lane().equals(MAIL));
+
+        book.drained(MAIL, Priority.NORMAL);
+        book.hint(REPORTS, NOW, NOW);
+        assertThat(book.takeNew(100, NOW)).as("nothing flows over any more").isEmpty();
+        assertThat(book.take(100, NOW)).isNotEmpty();
+    }
+
+    @Test
     void starves_no_class_however_small_the_batches_are() {
         Trials.of("every class gets its share of small batches", 60, random -> {
             LaneBook small = new LaneBook();
