@@ -37,6 +37,9 @@ final class Claimer extends Loop {
     private static final long SWEEP_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
     private static final long ALONE_NANOS = Duration.ofMillis(100).toNanos();
+    /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
+    private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
+
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final RunStore runs;
@@ -59,6 +62,7 @@ final class Claimer extends Loop {
     private boolean tried;
 
     private boolean took;
+    private boolean thin;
     private final LongAdder looks = new LongAdder();
     private final LongAdder lookNanos = new LongAdder();
     private volatile Set<Lane> limited = Set.of();
@@ -67,6 +71,7 @@ final class Claimer extends Loop {
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
+    private long lastClaim = lastLook;
     private long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
@@ -137,7 +142,7 @@ final class Claimer extends Loop {
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
         if (suspects) trySuspect();
         if (accused != null) return;
-        if (claim(want)) return;
+        if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
             look();
@@ -146,7 +151,12 @@ final class Claimer extends Loop {
         long untilLook = pause().toNanos() - sinceLook;
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
-        sleep(Math.min(untilLook, Math.max(untilReady, 0)));
+        sleep(Math.min(untilLook, Math.max(untilReady, Math.max(gatherNanos(), 0))));
+    }
+
+    /** How long the next claim is to wait for company; a backlog needs none. */
+    private long gatherNanos() {
+        return thin ? lastClaim + GATHER_NANOS - System.nanoTime() : 0;
     }
 
     /** What was hinted at does not wait until there is room for more of a flood beside it; every other time, or the flood would wait for it. */
@@ -159,6 +169,8 @@ final class Claimer extends Loop {
         if (some == 0) return false;
         Instant now = node.clock().now();
         servedNew = claim(book.takeNew(some, now), now);
+        // The flood beside it is not thin.
+        if (servedNew) thin = false;
         return servedNew;
     }
 
@@ -170,6 +182,7 @@ final class Claimer extends Loop {
 
     private boolean claim(List<ClaimRequest.Quota> quotas, Instant now) {
         if (quotas.isEmpty()) return false;
+        lastClaim = System.nanoTime();
         List<ClaimRequest.Quota> free = new ArrayList<>();
         List<ClaimRequest.Quota> under = new ArrayList<>();
         for (ClaimRequest.Quota quota : quotas) (limited.contains(quota.lane()) ? under : free).add(quota);
@@ -228,6 +241,7 @@ final class Claimer extends Loop {
             if (count == 0) book.empty(quota.lane(), quota.priority(), now);
             else book.drained(quota.lane(), quota.priority());
         }
+        thin = exhausted;
         // In a crowd, who came too late leaves the field to the others until it would look anyway.
         if (exhausted && !(claimed.attempts().isEmpty() && node.crowd().large())) lookNow = true;
     }

@@ -108,6 +108,7 @@ final class PlanningLoop extends Loop {
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
+        if (!plans.anything(planner.lookAhead())) return 0;
         plans.followZones();
         plans.followBacklogs();
         List<Schedule> turned = plans.turnPauses(planner.lookAhead());

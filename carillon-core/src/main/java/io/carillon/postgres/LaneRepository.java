@@ -24,15 +24,21 @@ import org.jspecify.annotations.Nullable;
 final class LaneRepository implements LaneStore {
     private static final int HEAD = 200;
 
-    // Paused lanes are left out after the head was read, not while reading it: their backlog may be long. What was read
-    // still counts, so that somebody scans behind it.
+    // Of what is not due yet only the next few matter: before they are over, somebody looks again. Each row read is a
+    // page touched. Paused lanes are left out after the head was read, not while reading it: their backlog may be
+    // long. What was read still counts, so that somebody scans behind it.
     private static final String LOOK = """
-            WITH head AS MATERIALIZED (
+            WITH due AS MATERIALIZED (
               SELECT queue, project, class, ready_at FROM carillon.run
-               WHERE ready_at >= :low AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
-               ORDER BY ready_at LIMIT 200)
+               WHERE ready_at >= :low AND ready_at <= carillon.clock() AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
+               ORDER BY ready_at LIMIT 200),
+            soon AS (
+              SELECT queue, project, class, ready_at FROM carillon.run
+               WHERE ready_at > carillon.clock() AND ready_at < 'infinity' AND owner IS NULL
+               ORDER BY ready_at LIMIT 20),
+            head AS (SELECT * FROM due UNION ALL SELECT * FROM soon)
             SELECT t.*, lane.*
-              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM head) AS seen, l.queues AS limited_queues, l.projects AS limited_projects,
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, l.queues AS limited_queues, l.projects AS limited_projects,
                            l.broken AS limited_broken,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
@@ -121,17 +127,17 @@ final class LaneRepository implements LaneStore {
         List<LaneDue> lanes = new ArrayList<>();
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
-        record Head(Instant now, boolean suspects, boolean gated, long seen) {}
+        record Head(Instant now, boolean suspects, boolean gated, long due) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(LOOK).instant("low", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(due(row));
                 if (limited.isEmpty()) limited(row, limited, broken);
-                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), row.number("seen"));
+                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), row.number("due"));
             });
         });
         Head head = heads.get(0);
-        return new Look(lanes, head.now(), head.seen() >= HEAD, head.suspects(), head.gated(), limited, broken);
+        return new Look(lanes, head.now(), head.due() >= HEAD, head.suspects(), head.gated(), limited, broken);
     }
 
     private static void limited(Row row, Set<Lane> limited, Set<Lane> broken) throws SQLException {

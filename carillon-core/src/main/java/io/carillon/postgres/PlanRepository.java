@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -127,6 +129,13 @@ final class PlanRepository implements PlanStore {
             SELECT id FROM moved
             """;
 
+    // The questions themselves, each in its own order and for one row: no more of an index is read than its first
+    // entry.
+    private static final String ANYTHING = Stream.of(
+                    DUE, WITH_LATE, ScheduleKeeper.OVER, ScheduleKeeper.OLDER_RULES, ScheduleKeeper.ADAPTABLE)
+            .map("(SELECT true FROM (%s) found LIMIT 1) IS NOT NULL"::formatted)
+            .collect(Collectors.joining("\nOR ", "SELECT ", " AS anything"));
+
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
@@ -148,6 +157,16 @@ final class PlanRepository implements PlanStore {
     @Override
     public void stepDown(UUID node) {
         token.letGo(node);
+    }
+
+    @Override
+    public boolean anything(Duration lookAhead) {
+        return database.single(session -> session.query(ANYTHING)
+                .seconds("ahead", lookAhead)
+                .number("limit", 1)
+                .text("tzdata", ScheduleRepository.tzdata())
+                .first(row -> row.flag("anything"))
+                .orElseThrow());
     }
 
     @Override

@@ -182,7 +182,11 @@ final class RunRepository implements RunStore {
         List<Attempt> ordered = ordered(attempts);
         Set<String> known = new HashSet<>();
         database.single(session -> fenced(session.query(PASS_ON), owner, ordered)
-                        .column("names", "text", ordered, attempt -> attempt.target().name())
+                        .column(
+                                "names",
+                                "text",
+                                ordered,
+                                attempt -> attempt.target().name())
                         .list(row -> Optional.ofNullable(row.maybeText("known"))))
                 .forEach(name -> name.ifPresent(known::add));
         cancels.settle();

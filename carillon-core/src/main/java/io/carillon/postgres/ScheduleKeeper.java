@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** Changes schedules where nobody does it by hand: pauses begin and end, intervals follow the backlog, and new time zone rules move the future. */
 final class ScheduleKeeper {
-    private static final String OVER = """
+    static final String OVER = """
             SELECT s.project, s.name, s.version FROM carillon.schedule s
              WHERE s.paused_until <= carillon.clock() ORDER BY s.paused_until LIMIT 500
             """;
@@ -42,14 +42,14 @@ final class ScheduleKeeper {
              WHERE f.failed >= s.pause_after
             """;
 
-    private static final String OLDER_RULES = """
+    static final String OLDER_RULES = """
             SELECT s.project, s.name, s.version FROM carillon.schedule s
              WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z'
              ORDER BY s.tzdata COLLATE "C" LIMIT 100
             """;
 
     // Its own runs are no backlog to a schedule: the one that looks may be among them.
-    private static final String ADAPTABLE = "SELECT " + ScheduleRows.COLUMNS + """
+    static final String ADAPTABLE = "SELECT " + ScheduleRows.COLUMNS + """
               , s.adaptive_backlog, lane.backlog
               FROM carillon.schedule s
               CROSS JOIN LATERAL (

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the head of the queue looks like. {@code full}: there is more behind it that was not looked at; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
+ * What the head of the queue looks like. {@code full}: nothing but due runs in it, so lanes may have some behind it that were not seen; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
  * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them.
  */
 public record Look(

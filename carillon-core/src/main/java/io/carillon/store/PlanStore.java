@@ -16,6 +16,9 @@ public interface PlanStore {
     /** Gives up the right to plan, if this node has it. */
     void stepDown(UUID node);
 
+    /** Whether there is anything at all to plan, follow or turn: one question where mostly nothing is. */
+    boolean anything(Duration lookAhead);
+
     /** Ends pauses whose time has come, and pauses schedules due soon whose last runs all failed, as often as they allow; returns those it changed. */
     List<Schedule> turnPauses(Duration lookAhead);
 

@@ -79,10 +79,21 @@ abstract class LaneStoreContract extends StoreContract {
     void a_look_says_when_there_is_more_than_it_saw_and_the_scan_sees_all() {
         enqueue(Order.mail(), 250);
         enqueue(Order.mail().in(ORDERS).after(SECOND));
+        bench().clock().advance(SECOND);
 
         assertThat(look().full()).isTrue();
         assertThat(look().lanes()).extracting(LaneDue::lane).containsExactly(Order.MAIL);
         assertThat(storage().lanes().scan()).extracting(LaneDue::lane).containsExactlyInAnyOrder(Order.MAIL, ORDERS);
+    }
+
+    @Test
+    void what_is_not_due_yet_hides_nothing_and_only_the_next_of_it_are_seen() {
+        enqueue(Order.mail().after(SECOND), 250);
+        enqueue(Order.mail().in(ORDERS).after(Duration.ofMinutes(1)));
+
+        assertThat(look().full()).isFalse();
+        assertThat(look().lanes())
+                .containsExactly(new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
     }
 
     @Test

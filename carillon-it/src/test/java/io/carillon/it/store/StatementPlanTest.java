@@ -49,6 +49,14 @@ class StatementPlanTest {
             Map.entry("ScheduleKeeper.FAILING", List.of("schedule_next")),
             Map.entry("ScheduleKeeper.OLDER_RULES", List.of("schedule_tzdata")),
             Map.entry("ScheduleKeeper.OVER", List.of("schedule_paused_until")),
+            Map.entry(
+                    "PlanRepository.ANYTHING",
+                    List.of(
+                            "schedule_next",
+                            "run_start_by",
+                            "schedule_paused_until",
+                            "schedule_tzdata",
+                            "schedule_adaptive")),
             Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
             Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
             Map.entry(
