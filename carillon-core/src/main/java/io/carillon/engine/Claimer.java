@@ -257,7 +257,8 @@ final class Claimer extends Loop {
         }
         node.dispatch(known);
         if (unknown.isEmpty()) return;
-        Set<String> names = unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
+        Set<String> names =
+                unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
         log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
         // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
         strangers.addAll(runs.passOn(owner, unknown));
