@@ -148,6 +148,15 @@ final class Cluster implements AutoCloseable {
         return history;
     }
 
+    /** The same where nodes may fall silent without having died: who was declared dead counts as lost. */
+    History historyBesideSilence() {
+        History history = history();
+        for (List<String> row :
+                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
+            history = history.lost(row.get(0), instant(row.get(1)));
+        return history;
+    }
+
     /** The same when all is over: everything has ended, every node is well, and what was lost was taken over in time. */
     History quietHistory(String... mayWait) {
         Map<String, Instant> beats = new LinkedHashMap<>();
