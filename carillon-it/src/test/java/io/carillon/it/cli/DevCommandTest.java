@@ -8,6 +8,8 @@ import io.carillon.Carillon;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.When;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -44,6 +46,7 @@ class DevCommandTest {
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
                     .contains("  schema     created, number ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
+            what_the_first_lines_offer_works_as_it_stands(dev);
             is_refused_while_another_one_owns_the_data();
             List<ProcessHandle> family = dev.family();
             assertThat(family).hasSizeGreaterThan(2);
@@ -69,6 +72,23 @@ class DevCommandTest {
 
             assertThat(again.terminate()).isZero();
         }
+    }
+
+    private static void what_the_first_lines_offer_works_as_it_stands(Command dev) throws Exception {
+        String curl = dev.await("^  try +(curl .*)$").group(1);
+        String command = dev.await("^ +\\./carillon (schedule create .*)$").group(1);
+
+        assertThat(shell(Command.program() + " " + command)).startsWith("Created my.hello: Every 10 seconds");
+        if (Files.isExecutable(Path.of("/usr/bin/curl")))
+            assertThat(shell(curl)).contains("my.hello", "demo.flaky");
+    }
+
+    private static String shell(String line) throws Exception {
+        Process process =
+                new ProcessBuilder("sh", "-c", line).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        process.waitFor();
+        return said;
     }
 
     private void is_refused_while_another_one_owns_the_data() throws Exception {

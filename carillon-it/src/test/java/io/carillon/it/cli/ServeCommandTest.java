@@ -7,8 +7,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** {@code carillon serve} as a process: shows the first key once, serves, and stops in order. */
@@ -40,12 +42,41 @@ class ServeCommandTest {
         }
     }
 
+    @Test
+    void api_and_engine_run_apart_and_log_as_json() throws Exception {
+        try (TestDatabase database = TestDatabase.empty()) {
+            String url = database.jdbcUrl() + "?user=" + database.user() + "&password=" + database.password();
+            try (Command api =
+                    Command.start("serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
+                String key = api.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                Matcher port = Pattern.compile("server listens address=\\S+ port=(\\d+)")
+                        .matcher(api.err());
+                assertThat(port.find()).as(api.err()).isTrue();
+                assertThat(api.err().lines()).isNotEmpty().allMatch(line -> line.startsWith("{\"at\":"));
+                assertThat(ask(port.group(1), key, "/v1/nodes").body()).isEqualTo("{\"items\":[]}");
+
+                try (Command engine = Command.start(
+                        "serve", "--role", "engine", "--database-url", url, "--node", "apart", "--drain", "1s")) {
+                    Awaitility.await()
+                            .atMost(Duration.ofSeconds(60))
+                            .until(() ->
+                                    ask(port.group(1), key, "/v1/nodes").body().contains("\"name\":\"apart\""));
+                    assertThat(engine.terminate()).isZero();
+                    assertThat(engine.err()).contains("without REST");
+                }
+                assertThat(api.terminate()).isZero();
+            }
+        }
+    }
+
     private static int get(String port, String key) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/stats"))
+        return ask(port, key, "/v1/stats").statusCode();
+    }
+
+    private static HttpResponse<String> ask(String port, String key, String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .header("Authorization", "Bearer " + key)
                 .build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
-                .statusCode();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     }
 }

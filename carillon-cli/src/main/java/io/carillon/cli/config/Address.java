@@ -1,4 +1,4 @@
-package io.carillon.cli.serve;
+package io.carillon.cli.config;
 
 import io.carillon.cli.shell.UsageException;
 
