@@ -21,7 +21,7 @@ class SchedulesTest {
     void is_created_read_changed_and_deleted() {
         Served.Reply made = SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(201);
         assertThat(made.at("/payload/region")).isEqualTo("eu");
-        assertThat(made.at("/payload/sum")).isEqualTo("1.10");
+        assertThat(made.text()).contains("\"sum\":1.10");
         assertThat(made.json().path("nextRuns")).hasSize(5);
         assertThat(made.at("/description")).contains("02:00");
         String tag = made.header("ETag").orElseThrow();

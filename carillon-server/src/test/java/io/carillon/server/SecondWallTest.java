@@ -3,17 +3,22 @@ package io.carillon.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.carillon.Carillon;
 import io.carillon.Project;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.server.store.Transactions;
+import io.carillon.testkit.TestDatabase;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -130,6 +135,35 @@ class SecondWallTest {
                 .isNotNull();
         assertThat(SERVED.carillon().project("alpha").runs().get(run)).isPresent();
         assertThat(SERVED.carillon().project("alpha").schedules().get("mine")).isPresent();
+    }
+
+    @Test
+    void where_the_user_may_not_take_on_the_role_there_is_one_wall_and_everything_works() {
+        String user = "plain_" + SERVED.database().name();
+        try (TestDatabase database = TestDatabase.empty()) {
+            database.execute("CREATE ROLE %s LOGIN PASSWORD 'plain'; GRANT ALL ON DATABASE %s TO %s"
+                    .formatted(user, database.name(), user));
+            DataSource plain = byPassword(database.jdbcUrl(), user);
+            try (Carillon carillon = Carillon.on(plain).build();
+                    CarillonServer server =
+                            CarillonServer.on(carillon, plain).listen("127.0.0.1", 0).start()) {
+                assertThat(new Transactions(plain).walled()).isFalse();
+                String key = server.bootstrapKey().orElseThrow();
+                String schedule = "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}";
+                SERVED.raw(server.port(), key, "PUT", "/v1/schedules/mine", schedule).is(201);
+                SERVED.raw(server.port(), key, "GET", "/v1/schedules/mine", null).is(200);
+            }
+        }
+        SERVED.database().execute("DROP ROLE " + user);
+    }
+
+    private static DataSource byPassword(String url, String user) {
+        return (DataSource) Proxy.newProxyInstance(
+                SecondWallTest.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> method.getName().equals("getConnection")
+                        ? DriverManager.getConnection(url, user, "plain")
+                        : null);
     }
 
     private static <T> T done(String project, Transactions.Work<T> work) {

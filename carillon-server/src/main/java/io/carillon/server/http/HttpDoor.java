@@ -136,6 +136,8 @@ public final class HttpDoor implements AutoCloseable {
             Answer answer = problem.answer("none");
             response.setStatus(status);
             answer.headers().forEach(response.getHeaders()::put);
+            // Jetty closes after such a request; whoever sent it shall not try the connection again.
+            response.getHeaders().put("Connection", "close");
             response.write(true, ByteBuffer.wrap(answer.body()), callback);
             return true;
         }

@@ -31,10 +31,10 @@ public final class HouseRepository {
             """;
 
     private static final String SCHEDULES =
-            "SELECT count(*) FROM (SELECT 1 FROM carillon.schedule WHERE project = ? LIMIT ?) some";
+            "SELECT count(*) FROM (SELECT 1 FROM carillon.schedule WHERE project = ? LIMIT ?) few";
 
     private static final String WAITING =
-            "SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE project = ? LIMIT ?) some";
+            "SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE project = ? LIMIT ?) few";
 
     private final Transactions transactions;
 
