@@ -145,13 +145,16 @@ class SecondWallTest {
                     .formatted(user, database.name(), user));
             DataSource plain = byPassword(database.jdbcUrl(), user);
             try (Carillon carillon = Carillon.on(plain).build();
-                    CarillonServer server =
-                            CarillonServer.on(carillon, plain).listen("127.0.0.1", 0).start()) {
+                    CarillonServer server = CarillonServer.on(carillon, plain)
+                            .listen("127.0.0.1", 0)
+                            .start()) {
                 assertThat(new Transactions(plain).walled()).isFalse();
                 String key = server.bootstrapKey().orElseThrow();
                 String schedule = "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}";
-                SERVED.raw(server.port(), key, "PUT", "/v1/schedules/mine", schedule).is(201);
-                SERVED.raw(server.port(), key, "GET", "/v1/schedules/mine", null).is(200);
+                SERVED.raw(server.port(), key, "PUT", "/v1/schedules/mine", schedule)
+                        .is(201);
+                SERVED.raw(server.port(), key, "GET", "/v1/schedules/mine", null)
+                        .is(200);
             }
         }
         SERVED.database().execute("DROP ROLE " + user);

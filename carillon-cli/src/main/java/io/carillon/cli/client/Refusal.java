@@ -16,11 +16,7 @@ final class Refusal {
         String detail = problem.path("detail").stringValue("");
         if (detail.isEmpty()) return stranger(endpoint, response);
         StringBuilder text = new StringBuilder(detail.replace(" See errors.", ""));
-        for (JsonNode fault : problem.path("errors"))
-            text.append("\n  %s: %s"
-                    .formatted(
-                            fault.path("pointer").stringValue(""),
-                            fault.path("detail").stringValue("")));
+        for (JsonNode fault : problem.path("errors")) text.append(fault(fault, detail));
         text.append(advice(endpoint, status));
         response.headers()
                 .firstValue("Retry-After")
@@ -31,6 +27,12 @@ final class Refusal {
                         problem.path("code").stringValue(""),
                         problem.path("requestId").stringValue("unknown")));
         return new Failure(exit(status), clean(text.toString()));
+    }
+
+    private static String fault(JsonNode fault, String detail) {
+        String pointer = fault.path("pointer").stringValue("");
+        String why = fault.path("detail").stringValue("");
+        return why.equals(detail) ? "\n  at " + pointer : "\n  %s: %s".formatted(pointer, why);
     }
 
     private static String advice(Endpoint endpoint, int status) {

@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 class PrinterTest {
     private static final JsonNode ITEM = new JsonMapper().readTree("""
-                    {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"y":["p","no"]},2],"text":"a: b\\u001b\\n","none":null}
+                    {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"z":["p","no"]},2],"text":"a: b\\u001b\\n","none":null}
                     """);
 
     private static Printer as(Format format) {
@@ -40,7 +40,7 @@ class PrinterTest {
                           except: []
                         list:
                           - x: 1
-                            y:
+                            z:
                               - p
                               - "no"
                           - 2

@@ -79,8 +79,11 @@ class ScheduleCommandsTest {
 
         assertThat(wrong.exit()).isEqualTo(2);
         assertThat(wrong.err())
-                .startsWith("carillon: A part of the request cannot be.\n  /when/cron: ")
-                .contains("22-23,0-2", "(422 invalid-request, request ")
+                .startsWith("carillon: Range runs backwards")
+                .contains("Write 22-23,0-2.\n  at /when/cron\n(422 cron-syntax, request req_");
+        assertThat(schedule("create", "odd", "--every", "1h", "--handler", "fine", "--grace", "soon")
+                        .err())
+                .startsWith("carillon: A part of the request cannot be.\n  /grace: This must be a duration")
                 .doesNotContain("See errors", "\tat ");
     }
 

@@ -20,9 +20,7 @@ class ServeCommandTest {
     @Test
     void serves_with_the_key_of_the_first_start_and_stops_at_a_signal() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
-            String plain = database.jdbcUrl();
-            String url = plain + (plain.contains("?") ? "&" : "?") + "user=" + database.user() + "&password="
-                    + database.password();
+            String url = url(database);
             try (Command first = Command.start("serve", "--database-url", url, "--listen", "0")) {
                 String key = first.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
                 Matcher port = PORT.matcher(first.err());
@@ -45,7 +43,7 @@ class ServeCommandTest {
     @Test
     void api_and_engine_run_apart_and_log_as_json() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
-            String url = database.jdbcUrl() + "?user=" + database.user() + "&password=" + database.password();
+            String url = url(database);
             try (Command api =
                     Command.start("serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
                 String key = api.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
@@ -67,6 +65,13 @@ class ServeCommandTest {
                 assertThat(api.terminate()).isZero();
             }
         }
+    }
+
+    /** With user and password. */
+    static String url(TestDatabase database) {
+        String plain = database.jdbcUrl();
+        return plain + (plain.contains("?") ? "&" : "?") + "user=" + database.user() + "&password="
+                + database.password();
     }
 
     private static int get(String port, String key) throws Exception {
