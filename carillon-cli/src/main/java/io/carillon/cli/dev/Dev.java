@@ -106,7 +106,7 @@ public final class Dev {
         stop.started();
         ready = true;
         if (terminal.isEmpty()) stop.await();
-        else live(terminal.get(), carillon, head, schedules);
+        else live(terminal.get(), carillon, head.with(rest), schedules);
         say("Stopping: what runs gets up to %d s to finish.".formatted(DRAIN.toSeconds()));
     }
 
