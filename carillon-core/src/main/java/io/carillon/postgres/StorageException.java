@@ -65,6 +65,11 @@ final class StorageException extends CarillonException {
         return state.equals("23505");
     }
 
+    /** The server cannot do this here. */
+    boolean unsupported() {
+        return state.equals("0A000");
+    }
+
     /** What a row holds was refused: the others of its group may do without it. Anything else is the database's trouble and concerns all. */
     boolean rowAtFault() {
         return ROW_FAULTS.contains(state.substring(0, Math.min(2, state.length())));

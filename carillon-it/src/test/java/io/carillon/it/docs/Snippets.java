@@ -26,11 +26,14 @@ import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.access.JwtTokens;
+import io.carillon.server.access.KeySet;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import java.net.URI;
 import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -146,6 +149,11 @@ acme.in(connection).runs().cancel(run);
 Carillon carillon = Carillon.on(dataSource).start();
 CarillonServer server = CarillonServer.on(carillon, dataSource).listen("127.0.0.1", 8080).start();
 server.bootstrapKey().ifPresent(System.out::println);
+    }
+
+    static void tokens(Carillon carillon, DataSource dataSource) {
+KeySet keys = KeySet.at(URI.create("https://id.example/.well-known/jwks.json"));
+CarillonServer.on(carillon, dataSource).tokens(JwtTokens.signed("https://id.example", "carillon", keys)).start();
     }
 
     static void limits(Carillon carillon) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.Project;
+import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Redrive;
@@ -21,11 +22,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Many projects behind one engine, and everything that can be asked for inside a caller's transaction. */
 class ProjectsTest {
@@ -131,6 +134,27 @@ class ProjectsTest {
     }
 
     @Test
+    void a_user_who_does_not_own_the_tables_enqueues_in_bulk_and_sees_every_project() {
+        String user = database.name() + "_worker";
+        database.execute(
+                "CREATE ROLE %1$s LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA carillon TO %1$s; GRANT ALL ON ALL TABLES IN SCHEMA carillon TO %1$s"
+                        .formatted(user));
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(database.jdbcUrl());
+        source.setUser(user);
+        source.setPassword("p");
+        try (Carillon worker =
+                Carillon.on(source).schema(SchemaMode.VALIDATE).project("acme").build()) {
+            List<Note> notes = Collections.nCopies(1_200, new Note("n"));
+            assertThat(worker.enqueueAll(NOTE, notes, Enqueue.at(FAR))).hasSize(1_200);
+            assertThat(worker.runs().bulk(RunFilter.all().state(RunState.WAITING)).count())
+                    .isEqualTo(1_200);
+        } finally {
+            database.execute("DROP OWNED BY %1$s; DROP ROLE %1$s".formatted(user));
+        }
+    }
+
+    @Test
     void a_run_is_moved_alone_and_pages_hold_living_and_ended_ones() {
         Carillon client = house.client(builder -> builder);
         List<RunId> all = new ArrayList<>();
@@ -150,7 +174,7 @@ class ProjectsTest {
             page.forEach(run -> seen.add(run.id()));
             query = query.before(seen.get(seen.size() - 1));
         }
-        java.util.Collections.reverse(all);
+        Collections.reverse(all);
         assertThat(seen).isEqualTo(all);
     }
 }
