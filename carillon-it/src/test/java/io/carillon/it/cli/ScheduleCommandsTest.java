@@ -201,7 +201,6 @@ class ScheduleCommandsTest {
         assertThat(SERVER.carillon("queue", "limit", "mail", "--none").exit()).isZero();
         assertThat(SERVER.carillon("queue", "limit", "mail").exit()).isEqualTo(2);
         assertThat(SERVER.carillon("queue", "get", "nobody").exit()).isEqualTo(3);
-        assertThat(SERVER.carillon("queue", "limit", "mail", "--running", "0").err())
-                .contains("/maxRunning");
+        assertThat(SERVER.carillon("queue", "limit", "mail", "--running", "0").err()).contains("/maxRunning");
     }
 }
