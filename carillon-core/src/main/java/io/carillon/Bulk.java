@@ -70,6 +70,21 @@ public final class Bulk {
         return each(DEAD, "deleted", new BulkDeed.Delete());
     }
 
+    /** The same, if this can be done to runs in the state the filter names. */
+    public Bulk checked(BulkDeed deed) {
+        if (deed instanceof BulkDeed.Cancel) check(LIVING, "cancelled");
+        else if (deed instanceof BulkDeed.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
+        else check(DEAD, deed instanceof BulkDeed.Redrive ? "redriven" : "deleted");
+        return this;
+    }
+
+    /** Does it to the next thousand at most, and returns to how many; 0: there are no more. For those who have a loop of their own. */
+    public int chunk(BulkDeed deed) {
+        int done = checked(deed).desk.bulk(project, filter, deed);
+        woken.run();
+        return done;
+    }
+
     private Result each(Set<RunState> allowed, String what, BulkDeed deed) {
         check(allowed, what);
         long total = count();

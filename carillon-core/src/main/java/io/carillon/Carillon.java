@@ -5,9 +5,9 @@ import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
 import io.carillon.engine.EngineStatus;
-import io.carillon.engine.Listeners;
 import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
+import io.carillon.postgres.backend.Backend;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.AttemptGuard;
 import io.carillon.run.Enqueue;
@@ -18,6 +18,7 @@ import io.carillon.run.NewRun;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Desks;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
@@ -26,6 +27,7 @@ import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
@@ -33,7 +35,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +53,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Carillon.class);
     private final Storage storage;
     private final Payloads payloads;
-    private final Schedules schedules;
+    private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
     private final UnaryOperator<EngineConfig> fitted;
     private final Schema schema;
@@ -69,7 +74,6 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         this.config = config;
         this.fitted = fitted;
         this.schema = schema;
-        this.schedules = new Schedules(storage.schedules(), payloads, this::wake, this::tell);
     }
 
     /** Starts here: a pool on PostgreSQL 14 or later. Carillon creates none of its own and never closes yours. */
@@ -91,23 +95,28 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         EngineConfig config = builder.node ? fitted.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
         TickPlanner planner = TickPlanner.defaults();
-        Storage storage = new PostgresStorage(engineSource, planner);
+        boolean pooled = DataSources.pooled(engineSource)
+                || (engineSource != builder.dataSource && DataSources.pooled(builder.dataSource));
+        DataSource ears = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
+        Storage storage = new PostgresStorage(engineSource, ears, !pooled, planner);
         storage.projects().ensure(builder.project);
         Luggage luggage = new Luggage(builder.companions);
         Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage);
         EngineParts parts = new EngineParts(
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),
-                builder.dataSource::getConnection,
-                new Listeners(builder.listener, builder.counters, builder.scheduleListener),
+                pooled
+                        ? () -> Backend.preparingNothing(builder.dataSource.getConnection())
+                        : builder.dataSource::getConnection,
+                builder.listeners,
                 planner,
                 NodeNames.identity(builder.nodeName));
         Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));
         // All of them are read before the first is written: one that cannot be written down changes nothing.
         List<Definition> definitions = builder.schedules.values().stream()
-                .map(define -> define.apply(carillon.schedules))
+                .map(define -> define.apply(carillon.schedules()))
                 .toList();
-        definitions.forEach(carillon.schedules::upsert);
+        definitions.forEach(carillon.schedules()::upsert);
         return carillon;
     }
 
@@ -132,70 +141,106 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     @Override
     public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
-        return store(List.of(payloads.run(type, payload, options))).get(0);
+        return home().enqueue(type, payload, options);
     }
 
     @Override
     public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
-        return store(
-                values.stream().map(value -> payloads.run(type, value, options)).toList());
+        return home().enqueueAll(type, values, options);
     }
 
     private List<EnqueueResult> store(List<NewRun> runs) {
         refuseIfClosed();
         if (runs.isEmpty()) return List.of();
-        Engine running = engine;
-        Wakeup by = config.wakeup();
         // All runs of one call share a lane, a due time and a gate.
         NewRun first = runs.get(0);
+        Wakeup by = config.wakeup();
         by.refuseOutOfReach(first.due());
-        List<EnqueueResult> results = storage.inbox().enqueue(runs, running == null && by.notifies());
-        WakeTransport transport = by.transport();
-        if (running != null) running.announce(first);
-        else if (transport != null) quietly(() -> transport.carries(first.lane(), Wakeup.delay(first.due())));
+        List<EnqueueResult> results = storage.inbox().enqueue(runs, engine == null && by.notifies());
+        stored(first);
         return results;
     }
 
-    /** Enqueues in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
-    public Enqueuing in(Connection connection) {
-        refuseIfClosed();
-        Wakeup by = config.wakeup();
-        return new Enqueuing() {
-            @Override
-            public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
-                by.refuseOutOfReach(options.due());
-                return storage.inbox()
-                        .enqueueIn(connection, List.of(payloads.run(type, payload, options)), by.notifies())
-                        .get(0);
-            }
+    /** A run like this one is committed: who sleeps here, or at the other end of a transport, is woken. Who has no node has told by NOTIFY already. */
+    private void stored(NewRun run) {
+        Engine running = engine;
+        WakeTransport transport = config.wakeup().transport();
+        if (running != null) running.announce(run);
+        else if (transport != null) quietly(() -> transport.carries(run.lane(), Wakeup.delay(run.due())));
+    }
 
-            @Override
-            public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
-                by.refuseOutOfReach(options.due());
-                return storage.inbox()
-                        .enqueueIn(
-                                connection,
-                                values.stream()
-                                        .map(value -> payloads.run(type, value, options))
-                                        .toList(),
-                                by.notifies());
-            }
-        };
+    private List<EnqueueResult> storeIn(
+            Connection connection, List<NewRun> runs, @Nullable Consumer<Runnable> afterCommit) {
+        if (runs.isEmpty()) return List.of();
+        Wakeup by = config.wakeup();
+        NewRun first = runs.get(0);
+        by.refuseOutOfReach(first.due());
+        boolean later = afterCommit != null && engine != null;
+        if (afterCommit != null) afterCommit.accept(() -> stored(first));
+        return storage.inbox().enqueueIn(connection, runs, by.notifies() && !later);
+    }
+
+    /** Another project's door. One engine executes the runs of all projects; the project is made when it is first asked for. */
+    public Project project(String name) {
+        refuseIfClosed();
+        if (!name.equals(payloads.project()) && !projects.contains(Names.check("project", name))) {
+            storage.projects().ensure(name);
+            projects.add(name);
+        }
+        return door(payloads.of(name));
+    }
+
+    private Project home() {
+        refuseIfClosed();
+        return door(payloads);
+    }
+
+    private Project door(Payloads of) {
+        Desks desks =
+                new Desks(storage.inbox(), storage.runDesk(), storage.schedules(), storage.lanes(), storage.wake());
+        return new Project(
+                of,
+                desks,
+                this::store,
+                new Project.Hints(this::wake, this::tell),
+                (in, hints) -> joined(of, in, hints));
+    }
+
+    private Project joined(Payloads of, Connection connection, @Nullable Consumer<Runnable> afterCommit) {
+        refuseIfClosed();
+        Desks desks = storage.in(connection);
+        Project.Hints hints = afterCommit == null
+                ? new Project.Hints(
+                        () -> {
+                            if (config.wakeup().notifies()) desks.wake().send(List.of(new Signal.Look()));
+                        },
+                        event -> {})
+                : new Project.Hints(
+                        () -> afterCommit.accept(this::wake), event -> afterCommit.accept(() -> tell(event)));
+        return new Project(
+                of, desks, runs -> storeIn(connection, runs, afterCommit), hints, (in, later) -> joined(of, in, later));
+    }
+
+    /** Everything in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
+    public Project in(Connection connection) {
+        return home().in(connection);
+    }
+
+    /** The same; what is handed to {@code afterCommit} tells nodes and listeners, and in the modes queue and hybrid other processes, once it is run after the commit. */
+    public Project in(Connection connection, Consumer<Runnable> afterCommit) {
+        return home().in(connection, afterCommit);
     }
 
     public Schedules schedules() {
-        refuseIfClosed();
-        return schedules;
+        return home().schedules();
     }
 
     public Runs runs() {
-        refuseIfClosed();
-        return new Runs(storage.runDesk(), payloads.project(), this::wake);
+        return home().runs();
     }
 
     public Queues queues() {
-        refuseIfClosed();
-        return new Queues(storage.lanes(), payloads.project(), this::wake);
+        return home().queues();
     }
 
     /** What wakes this process. */

@@ -3,6 +3,7 @@ package io.carillon;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.engine.EngineConfig;
+import io.carillon.engine.Listeners;
 import io.carillon.json.JsonCodec;
 import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.run.Companion;
@@ -37,12 +38,13 @@ public final class CarillonBuilder {
     @Nullable
     DataSource engineDataSource;
 
+    @Nullable
+    DataSource listenDataSource;
+
     EngineConfig config = EngineConfig.defaults();
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
-    RunListener listener = RunListener.none();
-    RunListener counters = RunListener.none();
-    ScheduleListener scheduleListener = ScheduleListener.none();
+    Listeners listeners = Listeners.none();
     final List<Companion> companions = new ArrayList<>();
     String project = "default";
     String nodeName = "";
@@ -164,16 +166,15 @@ public final class CarillonBuilder {
         return this;
     }
 
-    /** Hears of attempts and plans on this node; there may be several. */
+    /** Hears of attempts and plans on this node; there may be several. One that is a {@link ScheduleListener} as well hears of schedules too. */
     public CarillonBuilder listener(RunListener listener) {
-        if (listener.quick()) counters = RunListener.both(counters, listener);
-        else this.listener = RunListener.both(this.listener, listener);
-        return this;
+        listeners = listeners.and(listener);
+        return listener instanceof ScheduleListener both ? scheduleListener(both) : this;
     }
 
-    /** Hears of what this process does to schedules, and of instants it finds that will not run. */
+    /** Hears of what this process does to schedules, and of instants it finds that will not run; there may be several. */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
-        this.scheduleListener = listener;
+        listeners = listeners.and(listener);
         return this;
     }
 
@@ -192,6 +193,12 @@ public final class CarillonBuilder {
     /** A pool of the engine's own; the one given to {@link Carillon#on} then serves transactional handlers only. */
     public CarillonBuilder engineDataSource(DataSource source) {
         this.engineDataSource = source;
+        return this;
+    }
+
+    /** A way to the server without a pooler, for LISTEN alone: one connection that stays. Without it LISTEN goes where the engine's statements go. */
+    public CarillonBuilder listenDataSource(DataSource source) {
+        this.listenDataSource = source;
         return this;
     }
 

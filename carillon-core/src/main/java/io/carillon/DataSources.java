@@ -1,5 +1,6 @@
 package io.carillon;
 
+import io.carillon.postgres.backend.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
@@ -34,6 +35,15 @@ final class DataSources {
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
                         "This is %s %d; Carillon needs PostgreSQL %d or later."
                                 .formatted(product, version, OLDEST_POSTGRES));
+        } catch (SQLException failure) {
+            throw unreachable(failure);
+        }
+    }
+
+    /** Whether a pooler such as PgBouncer stands between: then nothing may be left behind on a session, not even a prepared statement. */
+    static boolean pooled(DataSource source) {
+        try (Connection connection = connect(source)) {
+            return Backend.pooled(connection);
         } catch (SQLException failure) {
             throw unreachable(failure);
         }

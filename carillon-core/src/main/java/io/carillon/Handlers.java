@@ -50,8 +50,8 @@ final class Handlers {
     }
 
     /** The options of a handler, or the defaults where this process only enqueues for it. */
-    HandlerOptions options(HandlerType<?> type) {
-        Registered<?> handler = byName.get(type.name());
+    HandlerOptions options(String name) {
+        Registered<?> handler = byName.get(name);
         return handler == null ? HandlerOptions.defaults() : handler.options();
     }
 
@@ -69,6 +69,7 @@ final class Handlers {
         HandlerOptions options = handler.options();
         return new BoundHandler(
                 name,
+                options.queue(),
                 options.timeout(),
                 new RetryRule(options.retry(), options.never()),
                 handler.transactional(),

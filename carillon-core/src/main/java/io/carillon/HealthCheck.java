@@ -10,7 +10,9 @@ import io.carillon.value.CarillonException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the loops and the database what is wrong. */
@@ -24,8 +26,14 @@ final class HealthCheck {
     private static final int STALLED = 5;
 
     private final List<String> issues = new ArrayList<>();
+    private final Set<HealthIssue> kinds = EnumSet.noneOf(HealthIssue.class);
 
     private HealthCheck() {}
+
+    private void found(HealthIssue kind, String text) {
+        kinds.add(kind);
+        issues.add(text);
+    }
 
     /** {@code schema} throws what is wrong with the tables. */
     static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Runnable schema) {
@@ -38,47 +46,64 @@ final class HealthCheck {
             if (wakeup.mode() != Wakeup.Mode.HTTP) check.nodes(living(storage), vitals.now());
             check.strangers(storage);
             check.schema(schema);
-            check.breakers(storage);
         } catch (RuntimeException unreachable) {
-            check.issues.add("the database does not answer: " + unreachable.getMessage());
+            check.found(HealthIssue.DATABASE_SILENT, "the database does not answer: " + unreachable.getMessage());
         }
-        return new Health(check.issues.isEmpty(), check.issues);
+        return new Health(check.issues.isEmpty(), check.issues, check.kinds);
     }
 
     private void engine(EngineStatus status) {
         status.loops().forEach((name, loop) -> {
-            if (!loop.alive()) issues.add("the loop '" + name + "' has ended: restart this process");
-            else if (loop.failing()) issues.add("the loop '" + name + "' fails again and again: see the log");
+            if (!loop.alive()) found(HealthIssue.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
+            else if (loop.failing())
+                found(HealthIssue.LOOP_FAILING, "the loop '" + name + "' fails again and again: see the log");
         });
         if (status.steppedDown())
-            issues.add("LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
+            found(
+                    HealthIssue.LISTEN_NOT_PROVEN,
+                    "LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
         if (status.skew().abs().compareTo(SKEW) > 0)
-            issues.add("this machine's clock is off the database's by %s: harmless to us, but logs will disagree"
-                    .formatted(status.skew()));
+            found(
+                    HealthIssue.CLOCK_OFF,
+                    "this machine's clock is off the database's by %s: harmless to us, but logs will disagree"
+                            .formatted(status.skew()));
     }
 
     private void vitals(Vitals vitals) {
         if (vitals.oldestDueAge().compareTo(OVERDUE) > 0)
-            issues.add(
+            found(
+                    HealthIssue.WORK_NOT_TAKEN,
                     "the run that waits longest could have started %d s ago: add nodes or slots, or see what holds them"
                             .formatted(vitals.oldestDueAge().toSeconds()));
         if (vitals.missed() > MISSED)
-            issues.add("%d planned instants were missed within the hour: the ledger of their schedules says which"
-                    .formatted(vitals.missed()));
+            found(
+                    HealthIssue.INSTANTS_MISSED,
+                    "%d planned instants were missed within the hour: the ledger of their schedules says which"
+                            .formatted(vitals.missed()));
         vitals.missing()
-                .forEach((schedule, count) -> issues.add(
+                .forEach((schedule, count) -> found(
+                        HealthIssue.SCHEDULE_MISSES,
                         "schedule '%s' misses its instants again and again, %d within the hour: add nodes, or let it run more rarely"
                                 .formatted(schedule, count)));
         if (vitals.stalled() > STALLED)
-            issues.add("%d runs are held by nobody alive: a node, or a tick, must sweep them up"
-                    .formatted(vitals.stalled()));
+            found(
+                    HealthIssue.RUNS_STALLED,
+                    "%d runs are held by nobody alive: a node, or a tick, must sweep them up"
+                            .formatted(vitals.stalled()));
         if (vitals.borrowed().compareTo(SLOW_POOL) > 0)
-            issues.add(
+            found(
+                    HealthIssue.POOL_SLOW,
                     "the pool took %d ms to lend a connection: enlarge it, or give the engine its own with engineDataSource(…)"
                             .formatted(vitals.borrowed().toMillis()));
+        vitals.broken()
+                .forEach(lane -> found(
+                        HealthIssue.BREAKER_OPEN,
+                        "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
+                                .formatted(lane.queue(), lane.project())));
         Vitals.OldTransaction old = vitals.oldTransaction();
         if (old != null && old.age().compareTo(OLD_TRANSACTION) > 0)
-            issues.add(
+            found(
+                    HealthIssue.OLD_TRANSACTION,
                     "a transaction is open for %d s and keeps vacuum from its work: pid %d, user '%s', application '%s', %s, last statement '%s'. End it, or SELECT pg_terminate_backend(%d)"
                             .formatted(
                                     old.age().toSeconds(),
@@ -99,28 +124,22 @@ final class HealthCheck {
         List<NodeView> silent = living.stream()
                 .filter(node -> node.beatAt().plus(SILENT).isBefore(now))
                 .toList();
-        silent.forEach(node -> issues.add(
+        silent.forEach(node -> found(
+                HealthIssue.NODE_SILENT,
                 "node '%s' on %s has not beaten for %d s: its runs are rescued as soon as another node watches it"
                         .formatted(
                                 node.info().name(),
                                 node.info().host(),
                                 Duration.between(node.beatAt(), now).toSeconds())));
-        if (silent.size() == living.size()) issues.add("no node is alive: nothing is executed until one starts");
-    }
-
-    private void breakers(Storage storage) {
-        storage.lanes()
-                .look(Instant.MIN)
-                .broken()
-                .forEach(lane -> issues.add(
-                        "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
-                                .formatted(lane.queue(), lane.project())));
+        if (silent.size() == living.size())
+            found(HealthIssue.NO_NODE, "no node is alive: nothing is executed until one starts");
     }
 
     private void strangers(Storage storage) {
         storage.runDesk()
                 .strangers()
-                .forEach((handler, count) -> issues.add(
+                .forEach((handler, count) -> found(
+                        HealthIssue.HANDLER_UNKNOWN,
                         "%d runs wait for a handler named '%s', which no living node has: deploy it, or cancel them"
                                 .formatted(count, handler)));
     }
@@ -129,7 +148,7 @@ final class HealthCheck {
         try {
             validate.run();
         } catch (CarillonException wrong) {
-            issues.add("the tables do not fit this version: " + wrong.getMessage());
+            found(HealthIssue.TABLES_DO_NOT_FIT, "the tables do not fit this version: " + wrong.getMessage());
         }
     }
 }

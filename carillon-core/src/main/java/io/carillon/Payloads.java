@@ -35,21 +35,31 @@ final class Payloads {
         return project;
     }
 
+    /** The same for another project. */
+    Payloads of(String other) {
+        return new Payloads(other, handlers, codec, luggage);
+    }
+
     <T> NewRun run(HandlerType<T> type, T payload, Enqueue options) {
-        HandlerOptions handler = handlers.options(type);
+        return run(Target.handler(type.name()), encode(type, payload), options);
+    }
+
+    NewRun run(Target target, Payload payload, Enqueue options) {
+        HandlerOptions handler = handlers.options(target.name());
         Priority priority = options.priority();
         String queue = options.queue();
-        return luggage.packed(new NewRun(
+        NewRun run = new NewRun(
                 RunId.next(),
                 new Lane(queue == null ? handler.queue() : queue, project),
                 priority == null ? handler.priority() : priority,
                 Origin.DIRECT,
-                Target.handler(type.name()),
-                encode(type, payload),
+                target,
+                checked(target.name(), payload),
                 options.due(),
                 options.key(),
                 null,
-                options.gate()));
+                options.gate());
+        return luggage.packed(run.holding(options.window()));
     }
 
     <T> Payload encode(HandlerType<T> type, @Nullable T payload) {
@@ -58,16 +68,23 @@ final class Payloads {
                     ErrorCode.PAYLOAD_UNWRITABLE,
                     "The payload for '%s' is null, which no handler could read. Enqueue a record, an empty one if there is nothing to say."
                             .formatted(type.name()));
-        byte[] bytes = codec.encode(payload);
-        if (bytes.length > LIMIT)
+        return checked(type.name(), new Payload(codec.encode(payload), codec.name()));
+    }
+
+    static Payload checked(String name, Payload payload) {
+        if (payload.bytes().length > LIMIT)
             throw new CarillonException(
                     ErrorCode.PAYLOAD_TOO_LARGE,
                     "The payload for '%s' has %d bytes; at most %d are allowed. Store the data elsewhere and enqueue where it is."
-                            .formatted(type.name(), bytes.length, LIMIT));
-        return new Payload(bytes, codec.name());
+                            .formatted(name, payload.bytes().length, LIMIT));
+        return payload;
     }
 
-    HandlerOptions options(HandlerType<?> type) {
-        return handlers.options(type);
+    Luggage luggage() {
+        return luggage;
+    }
+
+    HandlerOptions options(String name) {
+        return handlers.options(name);
     }
 }

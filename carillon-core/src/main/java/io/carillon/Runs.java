@@ -1,13 +1,17 @@
 package io.carillon;
 
 import io.carillon.run.Cancellation;
+import io.carillon.run.CompletionToken;
+import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.RunDesk;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,6 +36,11 @@ public final class Runs {
         return desk.list(project, filter);
     }
 
+    /** One page of living and ended runs, newest first: no run stands on two pages, and none that was there is left out. */
+    public List<Run> page(RunQuery query) {
+        return desk.page(project, query);
+    }
+
     /** Earlier attempts that did not end the run. */
     public List<AttemptRecord> attempts(RunId run) {
         return desk.attempts(project, run);
@@ -39,7 +48,37 @@ public final class Runs {
 
     /** Cancels it: at once while it waits; a running one is told to stop, wherever it runs. */
     public Cancellation cancel(RunId run) {
-        return desk.cancel(project, run, "cancelled by the application");
+        return cancel(run, "cancelled by the application");
+    }
+
+    /** The same with a reason, which its history keeps. */
+    public Cancellation cancel(RunId run, String reason) {
+        return desk.cancel(project, run, reason);
+    }
+
+    /** Makes a waiting run due at another instant. False: there is none that could be moved; ticks and what waits behind a gate keep their place. */
+    public boolean reschedule(RunId run, Instant due) {
+        boolean moved =
+                desk.reschedule(project, run, ((Enqueue.Due.At) Enqueue.at(due).due()).instant());
+        woken.run();
+        return moved;
+    }
+
+    /**
+     * Says from outside that an open attempt has done its work ({@link io.carillon.run.Outcome#awaiting}); false: the token is not its own, or it is too late, or it was said before. Then
+     * nothing has changed.
+     */
+    public boolean complete(RunId run, int attempt, String token) {
+        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), null);
+        woken.run();
+        return recorded;
+    }
+
+    /** The same for one that failed: it is tried again while failures are allowed. */
+    public boolean fail(RunId run, int attempt, String token, String error) {
+        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), error);
+        woken.run();
+        return recorded;
     }
 
     /** Gives a dead run another life as a new, linked run. */

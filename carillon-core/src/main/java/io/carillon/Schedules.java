@@ -51,23 +51,35 @@ public final class Schedules {
         return change;
     }
 
+    /** The same for a payload that is encoded already, for those who know targets by name only. */
+    public ScheduleChange upsert(
+            String name, When when, Target target, Payload encoded, UnaryOperator<ScheduleOptions> options) {
+        Payload checked = Payloads.checked(target.name(), encoded);
+        ScheduleChange change = upsert(define(name, when, target, checked, options.apply(ScheduleOptions.defaults())));
+        changed.run();
+        return change;
+    }
+
     <T> Definition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
-        HandlerOptions handler = payloads.options(type);
-        Payload encoded = payloads.encode(type, payload);
+        return define(name, when, Target.handler(type.name()), payloads.encode(type, payload), options);
+    }
+
+    private Definition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
+        HandlerOptions handler = payloads.options(target.name());
         String queue = options.queue();
         Priority priority = options.priority();
         Definition.What what = new Definition.What(
                 queue == null ? handler.queue() : queue,
                 (priority == null ? handler.priority() : priority).number(),
-                Target.HANDLER,
-                type.name(),
+                target.kind(),
+                target.name(),
                 encoded.bytes(),
                 encoded.codec());
         return new Definition(payloads.project(), name, when, what, options.policies());
     }
 
     ScheduleChange upsert(Definition definition) {
-        ScheduleChange change = desk.upsert(definition);
+        ScheduleChange change = desk.upsert(definition, id -> payloads.luggage().ofSchedule(id.value()));
         String project = definition.project();
         if (change instanceof ScheduleChange.Created) told.heard(new ScheduleEvent.Created(project, definition.name()));
         if (change instanceof ScheduleChange.Updated updated)
@@ -83,6 +95,11 @@ public final class Schedules {
     /** All of them by name, up to 10,000. */
     public List<Schedule> list() {
         return desk.list(payloads.project());
+    }
+
+    /** One page of them by name, from behind this one; the empty text is before all names. */
+    public List<Schedule> list(String after, int limit) {
+        return desk.list(payloads.project(), after, limit);
     }
 
     /** Stops it: no instant of the pause runs, now or later. False: it was paused already. */

@@ -1,5 +1,6 @@
 package io.carillon.cli;
 
+import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;

@@ -1,11 +1,13 @@
 package io.carillon.cli;
 
+import io.carillon.cli.config.Address;
 import io.carillon.cli.dev.Dev;
 import io.carillon.cli.dev.DevOptions;
 import io.carillon.cli.shell.DataHome;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.Shell;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -14,7 +16,7 @@ import picocli.CommandLine.Option;
 /** {@code carillon dev}: a node with a PostgreSQL of its own and demo schedules, to look at and to play with. */
 @Command(
         name = "dev",
-        description = "Start a node with its own PostgreSQL and three demo schedules. Not for production.",
+        description = "Start a node with its own PostgreSQL, REST and three demo schedules. Not for production.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class DevCommand implements Callable<Integer> {
@@ -52,6 +54,12 @@ final class DevCommand implements Callable<Integer> {
             description = "Use this PostgreSQL instead of an embedded one ($DATABASE_URL is not read here).")
     private @Nullable String databaseUrl;
 
+    @Option(
+            names = "--listen",
+            paramLabel = "[HOST:]PORT",
+            description = "Where REST listens. Default: 127.0.0.1:8080, or any free port if that is taken.")
+    private @Nullable String listen;
+
     DevCommand(Shell shell) {
         this.shell = shell;
     }
@@ -60,6 +68,8 @@ final class DevCommand implements Callable<Integer> {
     public Integer call() {
         Path directory = data == null ? DataHome.of(shell).path().resolve("dev") : DataHome.absolute("--data", data);
         DatabaseUrl url = databaseUrl == null ? null : DatabaseUrl.parse(databaseUrl);
-        return new Dev(shell, new DevOptions(directory, url, seed == Seed.DEMO, plain, Version.number())).run();
+        Optional<Address> address = Optional.ofNullable(listen).map(Address::parse);
+        return new Dev(shell, new DevOptions(directory, url, address, seed == Seed.DEMO, plain, Version.number()))
+                .run();
     }
 }

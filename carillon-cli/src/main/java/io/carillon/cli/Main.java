@@ -1,5 +1,6 @@
 package io.carillon.cli;
 
+import io.carillon.cli.remote.RemoteCommands;
 import io.carillon.cli.shell.Shell;
 import picocli.CommandLine;
 
@@ -13,10 +14,18 @@ public final class Main {
 
     /** The whole command but the end of the JVM. */
     public static int run(Shell shell, String... args) {
+        return command(shell).execute(CronCommand.words(args));
+    }
+
+    static CommandLine command(Shell shell) {
         CommandLine command = new CommandLine(new RootCommand(shell))
                 .addSubcommand(new DevCommand(shell))
+                .addSubcommand(new ServeCommand(shell))
+                .addSubcommand(new ConfigCommand(shell))
                 .addSubcommand(new CronCommand(shell))
                 .addSubcommand(new MigrateCommand(shell));
+        RemoteCommands.all(shell).forEach(command::addSubcommand);
+        command.addSubcommand(new CompletionCommand(shell));
         Problems problems = new Problems(shell.err());
         return command.setOut(shell.out())
                 .setErr(shell.err())
@@ -24,7 +33,6 @@ public final class Main {
                 .setExpandAtFiles(false)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(problems)
-                .setExecutionExceptionHandler(problems)
-                .execute(CronCommand.words(args));
+                .setExecutionExceptionHandler(problems);
     }
 }

@@ -3,11 +3,12 @@ package io.carillon.cli;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.Schema;
+import io.carillon.cli.config.Settings;
 import io.carillon.cli.shell.DatabaseUrl;
+import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Logs;
 import io.carillon.cli.shell.Pools;
 import io.carillon.cli.shell.Shell;
-import io.carillon.cli.shell.UsageException;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.util.Optional;
@@ -24,15 +25,13 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class MigrateCommand implements Callable<Integer> {
-    private static final String VARIABLE = "DATABASE_URL";
-
     private final Shell shell;
 
     @Option(
             names = "--database-url",
             paramLabel = "URL",
-            description = "postgres://user:password@host:5432/database or a jdbc:postgresql: URL. Default: $" + VARIABLE
-                    + ".")
+            description =
+                    "postgres://user:password@host:5432/database or a jdbc:postgresql: URL. Default: $DATABASE_URL, $DATABASE_URL_FILE or $PGHOST and its kin.")
     private @Nullable String databaseUrl;
 
     @ArgGroup(exclusive = true)
@@ -57,11 +56,8 @@ final class MigrateCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.warningsTo(shell.err());
-        Optional<DatabaseUrl> url = Optional.ofNullable(databaseUrl)
-                .or(() -> shell.variable(VARIABLE))
-                .map(DatabaseUrl::parse);
-        if (url.isEmpty() && !mode.print)
-            throw new UsageException("Which database? Name it with --database-url, or set %s.".formatted(VARIABLE));
+        Optional<DatabaseUrl> url = Settings.database(shell, databaseUrl);
+        if (url.isEmpty() && !mode.print) throw Settings.noDatabase();
         try (HikariDataSource pool = url.map(known -> Pools.on(known, 1)).orElseGet(Pools::offline)) {
             Schema schema = Carillon.schema(pool);
             if (mode.print) print(schema, url.isPresent());

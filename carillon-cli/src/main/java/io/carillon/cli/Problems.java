@@ -1,5 +1,7 @@
 package io.carillon.cli;
 
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgresException;
@@ -36,6 +38,10 @@ final class Problems implements IParameterExceptionHandler, IExecutionExceptionH
         if (problem instanceof UsageException) {
             say(sentence(problem));
             return ExitCode.USAGE;
+        }
+        if (problem instanceof Failure failure) {
+            say(sentence(problem));
+            return failure.exit();
         }
         if (problem instanceof CarillonException || problem instanceof EmbeddedPostgresException) {
             say(sentence(problem));

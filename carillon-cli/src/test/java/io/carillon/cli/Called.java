@@ -14,6 +14,12 @@ record Called(int exit, String out, String err) {
         return with(Map.of(), words);
     }
 
+    /** A shell in which nothing is heard. */
+    static Shell silent() {
+        PrintWriter nowhere = new PrintWriter(new StringWriter());
+        return new Shell(nowhere, nowhere, Map.of(), () -> NOW);
+    }
+
     static Called with(Map<String, String> environment, String... words) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();

@@ -2,7 +2,10 @@ package io.carillon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.cli.config.Setting;
+import io.carillon.cli.shell.ExitCode;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,13 +14,14 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** What docs/cli.md shows is what the command says, and what the command offers is on the page. */
 class CliPageTest {
     private static final Pattern EXAMPLE =
             Pattern.compile("(?m)^```console\\n\\$ \\./carillon (cron [^\\n]*)\\n(.*?)^```$", Pattern.DOTALL);
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");
-    private static final Pattern OPTION = Pattern.compile("(?m)^ +(?:(-\\w), )?(--[a-z-]+)");
 
     private static String page;
 
@@ -40,25 +44,54 @@ class CliPageTest {
     @Test
     void every_command_and_option_is_on_the_page() {
         List<String> missing = new ArrayList<>();
-        for (String command : List.of("dev", "cron", "migrate")) {
-            int start = page.indexOf("\n## " + command + "\n");
-            int end = page.indexOf("\n## ", start + 1);
-            String section = start < 0 ? "" : page.substring(start, end < 0 ? page.length() : end);
-            OPTION.matcher(Called.carillon(command, "--help").out())
-                    .results()
-                    .map(option -> option.group(2))
-                    .filter(option -> !List.of("--help", "--version").contains(option))
-                    .filter(option -> !section.contains(option + " ") && !section.contains(option + "`"))
-                    .forEach(option -> missing.add(command + " " + option));
-        }
+        CommandLine carillon = Main.command(Called.silent());
+        carillon.getSubcommands().forEach((name, command) -> {
+            String section = section(name);
+            if (section.isEmpty()) missing.add(name);
+            command.getSubcommands().forEach((verb, inner) -> {
+                if (!section.contains("`" + verb)) missing.add(name + " " + verb);
+                missing.addAll(unnamed(name + " " + verb, inner, section));
+            });
+            missing.addAll(unnamed(name, command, section));
+        });
 
         assertThat(missing).isEmpty();
     }
 
+    private static String section(String command) {
+        int start = page.indexOf("\n## " + command + "\n");
+        int end = page.indexOf("\n## ", start + 1);
+        return start < 0 ? "" : page.substring(start, end < 0 ? page.length() : end);
+    }
+
+    /** What all client commands share stands in a section of its own. */
+    private static List<String> unnamed(String name, CommandLine command, String section) {
+        String shared = section("Speaking to a server");
+        return command.getCommandSpec().options().stream()
+                .map(OptionSpec::longestName)
+                .filter(option -> !List.of("--help", "--version").contains(option))
+                .filter(option -> !names(section, option) && !names(shared, option))
+                .map(option -> name + " " + option)
+                .toList();
+    }
+
+    private static boolean names(String section, String option) {
+        return section.contains(option + " ") || section.contains(option + "`");
+    }
+
     @Test
-    void every_exit_code_is_on_the_page() {
-        assertThat(page)
-                .contains("| " + ExitCode.OK + " |", "| " + ExitCode.FAILED + " |", "| " + ExitCode.USAGE + " |");
+    void every_exit_code_is_on_the_page() throws IllegalAccessException {
+        for (Field code : ExitCode.class.getFields())
+            assertThat(page).as(code.getName()).contains("\n| " + code.getInt(null) + " |");
+    }
+
+    @Test
+    void every_setting_is_on_the_page_of_settings() throws IOException {
+        String settings = Files.readString(Path.of("../docs/configuration.md"));
+
+        for (Setting setting : Setting.values())
+            assertThat(settings)
+                    .contains("| `%s` | `%s` | `%s` |".formatted(setting.key(), setting.flag(), setting.variable()));
     }
 
     private static String[] words(String line) {

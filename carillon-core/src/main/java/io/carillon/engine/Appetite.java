@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Appetite {
     private static final long WINDOW_NANOS = 100_000_000L;
     private static final int MOST_UNWRITTEN = 5_000;
+    private static final int NEWCOMERS = 5;
 
     private final Workers workers;
     private final ReadyQueue queue;
@@ -29,6 +30,16 @@ final class Appetite {
     /** An attempt was started. */
     void consumed() {
         started.incrementAndGet();
+    }
+
+    /**
+     * What a lane that has just got work may have when {@link #want} says that there is enough to do: that is the others' work. Nothing where slots are
+     * seldom free: somewhere else it may start sooner.
+     */
+    int forNewcomers() {
+        if (completer.backlog() > MOST_UNWRITTEN) return 0;
+        int room = slots.concurrency() + 2 * prefetch - queue.size();
+        return Math.max(0, Math.min(room, Math.min(prefetch, NEWCOMERS)));
     }
 
     /** What to ask for; only the claimer calls this. */

@@ -75,6 +75,7 @@ final class AttemptRunner {
         Held.Stop stop = held.stopped();
         if (stop == null || outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Rejected) return outcome;
         if (stop == Held.Stop.CANCELLED) return new Outcome.Cancelled(held.stopReason());
+        if (outcome instanceof Outcome.Awaiting) return outcome;
         if (stop == Held.Stop.TIMED_OUT) return new Outcome.TimedOut(held.timeout());
         return outcome;
     }
@@ -88,7 +89,9 @@ final class AttemptRunner {
             finish.done(held, new Transition.Complete(null));
             return;
         }
-        if (held.stopped() == Held.Stop.DRAINED && !(outcome instanceof Outcome.Succeeded)) {
+        // What somebody outside goes on with needs this node no more.
+        boolean done = outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Awaiting;
+        if (held.stopped() == Held.Stop.DRAINED && !done) {
             finish.handBack(held);
             return;
         }

@@ -10,11 +10,20 @@ import java.sql.Connection;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A registered handler, ready to be called: names it answers to, its limits, and the call that decodes the payload and runs user code. */
-public record BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+/**
+ * A registered handler, ready to be called: names it answers to, the queue its runs go to unless they say otherwise, its limits, and the call that decodes
+ * the payload and runs user code.
+ */
+public record BoundHandler(
+        String name, String queue, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+    /** One of the queue {@code default}. */
+    public BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+        this(name, "default", timeout, retry, transactional, call);
+    }
+
     /** The same handler, called only after the guard was asked. */
     BoundHandler guardedBy(AttemptGuard guard) {
-        return new BoundHandler(name, timeout, retry, transactional, (attempt, context, connection) -> {
+        return new BoundHandler(name, queue, timeout, retry, transactional, (attempt, context, connection) -> {
             guard.check(attempt);
             return call.run(attempt, context, connection);
         });
@@ -24,6 +33,7 @@ public record BoundHandler(String name, Duration timeout, RetryRule retry, boole
     public BoundHandler accompaniedBy(Luggage luggage) {
         return new BoundHandler(
                 name,
+                queue,
                 timeout,
                 retry,
                 transactional,

@@ -17,11 +17,14 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,7 @@ final class Claimer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
     private static final long SWEEP_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long ALONE_NANOS = Duration.ofMillis(100).toNanos();
     /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -48,6 +52,15 @@ final class Claimer extends Loop {
     private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
+    private volatile boolean hinted;
+    private boolean servedNew;
+    /** Whether runs wait to be tried alone, as far as this node knows. */
+    private boolean suspects;
+    /** One of them that must have the node for itself, from its claim until it is over or harmless. */
+    private @Nullable Held accused;
+    /** Whether it was started. */
+    private boolean tried;
+
     private boolean took;
     private boolean thin;
     private final LongAdder looks = new LongAdder();
@@ -101,6 +114,12 @@ final class Claimer extends Loop {
         wake();
     }
 
+    /** A lane has new work. */
+    void hinted() {
+        hinted = true;
+        wake();
+    }
+
     /** The longest a lost hint can cost; in a crowd somebody else looks meanwhile. */
     private Duration pause() {
         return node.crowd().stretched(pace.now(), pace.rarest());
@@ -109,13 +128,20 @@ final class Claimer extends Loop {
     @Override
     void turn() throws InterruptedException {
         if (System.nanoTime() - lastReconcile > RECONCILE_NANOS) reconcile();
+        if (accusedAlone()) {
+            sleep(ALONE_NANOS);
+            return;
+        }
         int want = claiming ? appetite.want() : 0;
+        if (claimNew(want)) return;
         if (want == 0) {
-            sleep(pause().toNanos());
+            if (!hinted || !claiming) sleep(pause().toNanos());
             return;
         }
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
+        if (suspects) trySuspect();
+        if (accused != null) return;
         if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
@@ -133,10 +159,28 @@ final class Claimer extends Loop {
         return thin ? lastClaim + GATHER_NANOS - System.nanoTime() : 0;
     }
 
+    /** What was hinted at does not wait until there is room for more of a flood beside it; every other time, or the flood would wait for it. */
+    private boolean claimNew(int want) {
+        boolean due = hinted && !servedNew && claiming;
+        servedNew = false;
+        if (!due) return false;
+        hinted = false;
+        int some = want > 0 ? want : appetite.forNewcomers();
+        if (some == 0) return false;
+        Instant now = node.clock().now();
+        servedNew = claim(book.takeNew(some, now), now);
+        // The flood beside it is not thin.
+        if (servedNew) thin = false;
+        return servedNew;
+    }
+
     /** Claims from the lanes that are due by the book; false: there are none. */
     private boolean claim(int want) {
         Instant now = node.clock().now();
-        List<ClaimRequest.Quota> quotas = book.take(want, now);
+        return claim(book.take(want, now), now);
+    }
+
+    private boolean claim(List<ClaimRequest.Quota> quotas, Instant now) {
         if (quotas.isEmpty()) return false;
         lastClaim = System.nanoTime();
         List<ClaimRequest.Quota> free = new ArrayList<>();
@@ -213,9 +257,11 @@ final class Claimer extends Loop {
         }
         node.dispatch(known);
         if (unknown.isEmpty()) return;
-        unknown.forEach(attempt -> strangers.add(attempt.target().name()));
-        log.warn("runs passed on, no handler on this node names={} runs={}", strangers, unknown.size());
-        runs.passOn(owner, unknown);
+        Set<String> names =
+                unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
+        log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
+        // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
+        strangers.addAll(runs.passOn(owner, unknown));
     }
 
     private void look() {
@@ -235,6 +281,7 @@ final class Claimer extends Loop {
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
         limited = look.limited();
+        book.weigh(look.weights());
         onBroken.accept(look.broken());
         onGates.accept(look.gated());
         headLow = look.lanes().stream()
@@ -246,7 +293,7 @@ final class Claimer extends Loop {
         boolean found = took || headLow.isBefore(look.now());
         took = false;
         if (found || timed) pace.looked(found);
-        if (look.suspects()) trySuspect();
+        suspects = look.suspects();
         if (look.full() && System.nanoTime() - lastScan > SCAN_NANOS) {
             lastScan = System.nanoTime();
             book.seen(lanes.scan());
@@ -272,7 +319,35 @@ final class Claimer extends Loop {
     private void trySuspect() {
         if (node.suspectOnProbation()) return;
         UUID owner = node.id();
-        runs.claimSuspect(owner, node.handlers().names()).ifPresent(attempt -> take(owner, List.of(attempt)));
+        Optional<Attempt> suspect = runs.claimSuspect(owner, node.handlers().names());
+        suspects = suspect.isPresent();
+        suspect.ifPresent(attempt -> {
+            if (attempt.counts().suspicions() == 1) take(owner, List.of(attempt));
+            else accused = node.hold(owner, attempt);
+            tried = false;
+        });
+    }
+
+    /**
+     * A run that was suspected before has the node for itself: it starts when all others have ended or shown that they are harmless, and nothing is claimed
+     * until it has. Only so its node's death, if it dies, proves something.
+     */
+    private boolean accusedAlone() {
+        Held held = accused;
+        if (held == null) return false;
+        if (!tried && (!claiming || !held.owner().equals(node.id()))) {
+            node.holding().remove(held);
+            runs.handBack(held.owner(), List.of(held.attemptValue()));
+        }
+        if (node.holding().find(held.id()).filter(held::equals).isEmpty() || node.harmless(held)) {
+            accused = null;
+            return false;
+        }
+        if (!tried && node.holding().all().stream().allMatch(one -> one == held || one.parked())) {
+            tried = true;
+            node.dispatch(List.of(held));
+        }
+        return true;
     }
 
     /** Hands back what the database says is ours and we do not hold: claims whose answer never came. */
@@ -282,6 +357,8 @@ final class Claimer extends Loop {
                 .filter(row -> node.holding().find(row.run()).isEmpty())
                 .toList();
         lastReconcile = System.nanoTime();
+        // Those who knew them may be gone.
+        strangers.clear();
         if (strangersHeld.isEmpty()) return;
         // Most of them ended between the two looks; the fence leaves those alone.
         int back = runs.handBackRows(owner, strangersHeld);

@@ -34,9 +34,9 @@ public final class Engine implements AutoCloseable {
     private final Storage storage;
     private final EngineParts.NodeIdentity identity;
     private final Node node;
-    private final ReadyQueue queue = new ReadyQueue();
+    private final ReadyQueue queue;
     private final LongAdder ticksPlanned = new LongAdder();
-    private final LaneBook book = new LaneBook();
+    private final LaneBook book;
     private final Workers workers;
     private final Completer completer;
     private final Claimer claimer;
@@ -56,10 +56,16 @@ public final class Engine implements AutoCloseable {
         this.storage = parts.storage();
         this.identity = parts.identity();
         DatabaseClock clock = new DatabaseClock();
+        long queues = parts.handlers().values().stream()
+                .map(BoundHandler::queue)
+                .distinct()
+                .count();
+        queue = new ReadyQueue(config.slots().concurrency(), queues > 1);
+        book = new LaneBook(queue::room);
         Holding holding = new Holding();
         node = new Node(new Incarnation(), holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
         teller = new Teller(parts.listeners());
-        Listeners told = teller.later();
+        Listeners.Told told = teller.later();
         completer = new Completer(storage.runs(), holding, told.runs());
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
@@ -75,12 +81,15 @@ public final class Engine implements AutoCloseable {
         recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
         claimer = new Claimer(storage, book, node, appetite[0], recruiter, waking.pace());
         completer.onWritten(claimer::wake);
+        queue.onRoom(this::roomFor);
         reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
         completer.onEnded(this::ended);
         claimer.onBroken(reporter::seen);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
-        completer.onLeft(gatekeeper::knock);
+        completer.onLeft(gate -> {
+            if (!gate.timed()) gatekeeper.knock(gate);
+        });
         claimer.onGates(gatekeeper::seen);
         rescuer = new Rescuer(storage.nodes(), () -> {
             claimer.lookNow();
@@ -104,7 +113,7 @@ public final class Engine implements AutoCloseable {
             planning.wake();
             claimer.lookNow();
         });
-        warden = new Warden(storage.runs(), holding, runner, workers);
+        warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
         housekeeper = new Housekeeper(storage.housekeeping(), config.retention());
     }
 
@@ -170,10 +179,14 @@ public final class Engine implements AutoCloseable {
         tell(run.lane(), readyAt(run.due()));
     }
 
+    private void roomFor(Lane lane) {
+        book.room(lane, node.clock().now());
+        claimer.wake();
+    }
+
     private void ended(Lane lane, Transition transition) {
         claimer.left(lane);
-        boolean failed = transition instanceof Transition.Retry || transition instanceof Transition.Die;
-        if (failed || transition instanceof Transition.Complete) reporter.ended(lane, failed);
+        reporter.ended(lane, transition);
     }
 
     private void again(Attempt attempt, Instant at) {
@@ -207,12 +220,12 @@ public final class Engine implements AutoCloseable {
 
     private void hintHere(Lane lane, Instant readyAt) {
         book.hint(lane, readyAt, node.clock().now());
-        claimer.wake();
+        claimer.hinted();
     }
 
     private void heard(Signal.Work work) {
         if (!node.crowd().chosen(work.lot())) return;
-        if (workers.busy() >= config.slots().concurrency()) recruiter.more(work.lane());
+        if (workers.busy() >= config.slots().concurrency() || queue.room(work.lane()) == 0) recruiter.more(work.lane());
         hintHere(work.lane(), work.readyAt());
     }
 

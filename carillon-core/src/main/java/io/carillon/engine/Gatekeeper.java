@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,9 @@ final class Gatekeeper extends Loop {
     private final Consumer<Lane> opened;
     private final ScheduleListener told;
     private final Set<GateName> knocked = new LinkedHashSet<>();
+    /** When to come to a gate that only the time opens. */
+    private final Map<GateName, Long> timers = new HashMap<>();
+
     private volatile boolean lookNow = true;
     private volatile boolean anyGate = true;
     private Set<GateName> atWork = Set.of();
@@ -85,6 +90,7 @@ final class Gatekeeper extends Loop {
     @Override
     void turn() throws InterruptedException {
         atWork = take();
+        atWork.addAll(timed());
         boolean all = lookNow;
         lookNow = false;
         if (all || lookDue()) atWork.addAll(arrived());
@@ -123,6 +129,17 @@ final class Gatekeeper extends Loop {
         }
     }
 
+    /** The gates whose time has come. */
+    private Set<GateName> timed() {
+        long now = System.nanoTime();
+        Set<GateName> due = new LinkedHashSet<>();
+        timers.forEach((gate, at) -> {
+            if (now - at >= 0) due.add(gate);
+        });
+        timers.keySet().removeAll(due);
+        return due;
+    }
+
     private boolean lookDue() {
         return (anyGate && System.nanoTime() - lastLook >= look().toNanos()) || clock.nanosUntil(nextArrival) <= 0;
     }
@@ -133,12 +150,18 @@ final class Gatekeeper extends Loop {
 
     private long untilDue() {
         long now = System.nanoTime();
+        long untilTimer =
+                timers.values().stream().mapToLong(at -> at - now).min().orElse(Long.MAX_VALUE);
         long untilLook = lastLook + look().toNanos() - now;
         // A hair late rather than early: before the database's clock shows the instant nobody has arrived.
         long untilArrival = clock.nanosUntil(nextArrival) + 200_000L;
         if (!anyGate)
-            return Math.max(0, Math.min(untilArrival, Duration.ofMinutes(1).toNanos()));
-        return Math.max(0, Math.min(Math.min(untilLook, untilArrival), nextSweep - now));
+            return Math.max(
+                    0,
+                    Math.min(
+                            Math.min(untilTimer, untilArrival),
+                            Duration.ofMinutes(1).toNanos()));
+        return Math.max(0, Math.min(Math.min(untilLook, untilArrival), Math.min(untilTimer, nextSweep - now)));
     }
 
     private List<GateName> arrived() {
@@ -164,6 +187,7 @@ final class Gatekeeper extends Loop {
         GateStore.Passed passed = gates.pass(new ArrayList<>(all));
         passed.lanes().forEach(opened);
         passed.skipped().forEach(told::heard);
+        passed.again().forEach((gate, wait) -> timers.put(gate, System.nanoTime() + wait.toNanos()));
         return passed.busy();
     }
 }

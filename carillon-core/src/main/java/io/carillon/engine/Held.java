@@ -155,6 +155,16 @@ final class Held implements RunContext {
     }
 
     @Override
+    public String project() {
+        return attempt.lane().project();
+    }
+
+    @Override
+    public Instant now() {
+        return clock.now();
+    }
+
+    @Override
     public int attempt() {
         return attempt.number();
     }

@@ -1,5 +1,7 @@
 package io.carillon.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
@@ -10,9 +12,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.ToIntFunction;
 
 /**
  * What this node knows of lanes: when each class of each lane will next have something to claim, and from where on to look. All of it is hints; a lane that
@@ -26,6 +31,9 @@ final class LaneBook {
     private static final Duration LONGEST_COLD = Duration.ofSeconds(1);
     private static final int MOST_LANES = 1_000;
 
+    /** A lane that has its share of the slots is looked at again after so long, if none of its runs ended earlier. */
+    private static final Duration NARROW = Duration.ofMillis(250);
+
     private static final class Entry {
         private Instant readyAt = Instant.MAX;
         private Instant low = Instant.MIN;
@@ -35,12 +43,19 @@ final class LaneBook {
         private Instant shutUntil = Instant.MIN;
         /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
         private Instant meanwhile = Instant.MAX;
+        /** The last claim got all it asked for: there is more than this node can take. */
+        private boolean flowing;
         /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
         private int credit;
 
         void atLeastFrom(Instant instant) {
             if (instant.isBefore(low)) low = instant;
             if (instant.isBefore(meanwhile)) meanwhile = instant;
+        }
+
+        void shut(Instant until) {
+            shutUntil = until;
+            readyAt = until;
         }
 
         void warm() {
@@ -50,6 +65,23 @@ final class LaneBook {
     }
 
     private final Map<Lane, Map<Priority, Entry>> lanes = new LinkedHashMap<>();
+    private final ToIntFunction<Lane> room;
+    /** Lanes that somebody weighed; all others weigh one. */
+    private Map<Lane, Integer> weights = Map.of();
+    /** What a lane is owed of its last turn. */
+    private final Map<Lane, Integer> owed = new HashMap<>();
+
+    /** {@code room}: how many more of a lane this node may hold. */
+    LaneBook(ToIntFunction<Lane> room) {
+        this.room = room;
+    }
+
+    /** A look saw these weights. */
+    synchronized void weigh(Map<Lane, Integer> seen) {
+        if (seen.equals(weights)) return;
+        weights = seen;
+        owed.clear();
+    }
 
     /** Somebody says that a lane has a run ready at this instant; of which class is not said. */
     synchronized void hint(Lane lane, Instant readyAt, Instant now) {
@@ -88,24 +120,37 @@ final class LaneBook {
     }
 
     /**
-     * Shares what the node can take among the lanes that are due: equal parts to lanes, 8:4:2:1 to the classes inside. The book forgets that they are due;
+     * Shares what the node can take among the lanes that are due: by weight to lanes, 8:4:2:1 to the classes inside. The book forgets that they are due;
      * {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
      */
     synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
+        return take(want, now, false);
+    }
+
+    /** Where some lanes had more than the node could take, the same without them: what has just come to another is not claimed together with their many. */
+    synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
+        return lanes.values().stream().anyMatch(LaneBook::flowing) ? take(want, now, true) : List.of();
+    }
+
+    private static boolean flowing(Map<Priority, Entry> classes) {
+        return classes.values().stream().anyMatch(entry -> entry.flowing);
+    }
+
+    private List<ClaimRequest.Quota> take(int want, Instant now, boolean onlyNew) {
         Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
         for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
-            lane.getValue().forEach((priority, entry) -> {
-                if (!entry.readyAt.isAfter(now))
-                    due.computeIfAbsent(lane.getKey(), l -> new EnumMap<>(Priority.class))
-                            .put(priority, entry);
-            });
+            if (onlyNew && flowing(lane.getValue())) continue;
+            Map<Priority, Entry> ready = ready(lane.getValue(), now);
+            if (ready.isEmpty()) continue;
+            if (room.applyAsInt(lane.getKey()) <= 0) ready.values().forEach(entry -> entry.shut(now.plus(NARROW)));
+            else due.put(lane.getKey(), ready);
             if (due.size() == MOST_LANES || due.size() == want) break;
         }
         if (due.isEmpty()) return List.of();
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
-        int part = Math.max(1, want / due.size());
-        due.forEach((lane, classes) -> {
-            Map<Priority, Integer> counts = share(part, classes);
+        parts(want, due.keySet()).forEach((lane, part) -> {
+            Map<Priority, Entry> classes = requireNonNull(due.get(lane));
+            Map<Priority, Integer> counts = share(Math.min(part, room.applyAsInt(lane)), classes);
             classes.forEach((priority, entry) -> {
                 int count = counts.getOrDefault(priority, 0);
                 if (count == 0) return;
@@ -113,9 +158,45 @@ final class LaneBook {
                 entry.readyAt = Instant.MAX;
                 entry.meanwhile = Instant.MAX;
             });
-            toTheEnd(lane);
+            if (owed.getOrDefault(lane, 0) == 0) toTheEnd(lane);
         });
         return quotas;
+    }
+
+    private static Map<Priority, Entry> ready(Map<Priority, Entry> classes, Instant now) {
+        Map<Priority, Entry> ready = new EnumMap<>(Priority.class);
+        classes.forEach((priority, entry) -> {
+            if (!entry.readyAt.isAfter(now)) ready.put(priority, entry);
+        });
+        return ready;
+    }
+
+    /**
+     * To each lane its weight as often as the batch has room for all of them. Where it has not, they take turns: who was cut short stays in front, and gets
+     * what is left of its turn before the others come.
+     */
+    private Map<Lane, Integer> parts(int want, Set<Lane> due) {
+        Map<Lane, Integer> parts = new LinkedHashMap<>();
+        if (weights.isEmpty()) {
+            due.forEach(lane -> parts.put(lane, Math.max(1, want / due.size())));
+            return parts;
+        }
+        int rounds = Math.max(1, want / due.stream().mapToInt(this::weight).sum());
+        int left = want;
+        for (Lane lane : due) {
+            if (left == 0) break;
+            int rest = owed.getOrDefault(lane, 0);
+            int turn = rest > 0 ? rest : rounds * weight(lane);
+            int part = Math.min(left, turn);
+            parts.put(lane, part);
+            owed.put(lane, turn - part);
+            left -= part;
+        }
+        return parts;
+    }
+
+    private int weight(Lane lane) {
+        return weights.getOrDefault(lane, 1);
     }
 
     /** Whole rounds by share; the rest one by one to whom most is owed, so that batches of one starve nobody either. */
@@ -137,6 +218,7 @@ final class LaneBook {
     synchronized void full(Lane lane, Priority priority, Instant lowest, Instant now) {
         Entry entry = entry(lane, priority);
         entry.warm();
+        entry.flowing = true;
         entry.readyAt = now;
         entry.low = entry.meanwhile.isBefore(lowest) ? entry.meanwhile : lowest;
     }
@@ -147,6 +229,7 @@ final class LaneBook {
      */
     synchronized void empty(Lane lane, Priority priority, Instant now) {
         Entry entry = entry(lane, priority);
+        entry.flowing = false;
         entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
         if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
         entry.coldUntil = now.plus(entry.cold);
@@ -156,8 +239,7 @@ final class LaneBook {
     synchronized void shut(Lane lane, Priority priority, Instant until) {
         Entry entry = entry(lane, priority);
         entry.warm();
-        entry.shutUntil = until;
-        entry.readyAt = until;
+        entry.shut(until);
     }
 
     /** A run of this lane has ended: if its limit was reached, it is not now. */
@@ -171,7 +253,9 @@ final class LaneBook {
 
     /** A claim got some, but fewer than it asked for: that was all. */
     synchronized void drained(Lane lane, Priority priority) {
-        entry(lane, priority).warm();
+        Entry entry = entry(lane, priority);
+        entry.flowing = false;
+        entry.warm();
     }
 
     /** A claim failed: nothing is known about what it asked for, so it is due again. */
@@ -195,5 +279,6 @@ final class LaneBook {
         lanes.values()
                 .removeIf(classes -> classes.values().stream()
                         .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && entry.cold.isZero()));
+        owed.keySet().retainAll(lanes.keySet());
     }
 }

@@ -23,6 +23,9 @@ final class Listener extends Loop {
     private static final long FIRST_REST = Duration.ofSeconds(1).toNanos();
     private static final long LONGEST_REST = Duration.ofSeconds(4).toNanos();
 
+    /** A pooler does not go away by itself. */
+    private static final long POOLED_REST = Duration.ofSeconds(30).toNanos();
+
     private final WakeChannel channel;
     private final Consumer<Signal> react;
     private final Announcer announcer;
@@ -34,6 +37,7 @@ final class Listener extends Loop {
 
     private long pinged;
     private boolean awaitingPing;
+    private boolean pooled;
     private volatile Consumer<Boolean> onHearing = now -> {};
     private long openAt = System.nanoTime();
     private long rest;
@@ -67,7 +71,14 @@ final class Listener extends Loop {
                 sleep(left);
                 return;
             }
-            open = channel.listen();
+            open = channel.listen().orElse(null);
+            if (open == null) {
+                if (!pooled) log.warn("LISTEN cannot work behind a pooler in transaction mode, polling takes over");
+                pooled = true;
+                openAt = System.nanoTime() + POOLED_REST;
+                return;
+            }
+            pooled = false;
             ear = open;
             ping();
             // Signals sent while nobody listened are gone: look for oneself.
@@ -81,7 +92,7 @@ final class Listener extends Loop {
         if (awaitingPing && since > DEAF_NANOS) {
             if (hearing) log.warn("LISTEN is deaf, polling takes over and a new ear is opened");
             openAt = System.nanoTime() + rest;
-            // Behind a transaction pooler no ear will ever hear: do not wear out its connections.
+            // Where no ear will ever hear: do not wear out the connections.
             rest = Math.min(LONGEST_REST, rest == 0 ? FIRST_REST : rest * 2);
             closeEar();
         } else if (!awaitingPing && since > patience) {

@@ -8,46 +8,67 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who wants to hear of runs and of schedules; {@code counters} are those of the former that are quick. */
-public record Listeners(RunListener runs, RunListener counters, ScheduleListener schedules) {
+/** Those who hear of what happens and may take their time, and those who only count. */
+public record Listeners(Told slow, Told quick) {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
-    /** One listener, quick or not. */
+    /** Who is told of runs, and who of schedules. */
+    public record Told(RunListener runs, ScheduleListener schedules) {
+        /** Nobody. */
+        public static final Told NOBODY = new Told(RunListener.none(), ScheduleListener.none());
+    }
+
+    /** Listeners that may take their time. */
     public Listeners(RunListener runs, ScheduleListener schedules) {
-        this(runs.quick() ? RunListener.none() : runs, runs.quick() ? runs : RunListener.none(), schedules);
+        this(new Told(runs, schedules), Told.NOBODY);
     }
 
     /** Nobody. */
     public static Listeners none() {
-        return new Listeners(RunListener.none(), ScheduleListener.none());
+        return new Listeners(Told.NOBODY, Told.NOBODY);
     }
 
-    /** The same, told on the calling thread and in the log; what they throw goes no further. */
-    public Listeners here() {
-        return new Listeners(
+    /** One more. */
+    public Listeners and(RunListener listener) {
+        return listener.quick()
+                ? new Listeners(slow, new Told(RunListener.both(quick.runs, listener), quick.schedules))
+                : new Listeners(new Told(RunListener.both(slow.runs, listener), slow.schedules), quick);
+    }
+
+    /** One more. */
+    public Listeners and(ScheduleListener listener) {
+        return listener.quick()
+                ? new Listeners(slow, new Told(quick.runs, ScheduleListener.both(quick.schedules, listener)))
+                : new Listeners(new Told(slow.runs, ScheduleListener.both(slow.schedules, listener)), quick);
+    }
+
+    /** All of them, told on the calling thread and in the log; what they throw goes no further. */
+    public Told here() {
+        return new Told(
                 new RunListener() {
                     @Override
                     public void started(Attempt attempt, Duration waited) {
-                        quietly(() -> counters.started(attempt, waited));
-                        quietly(() -> runs.started(attempt, waited));
+                        quietly(() -> quick.runs.started(attempt, waited));
+                        quietly(() -> slow.runs.started(attempt, waited));
                     }
 
                     @Override
-                    public void planned(String project, String schedule, String policy, int ticks, long missed) {
-                        quietly(() -> counters.planned(project, schedule, policy, ticks, missed));
-                        quietly(() -> runs.planned(project, schedule, policy, ticks, missed));
+                    public void planned(String project, String schedule, int ticks) {
+                        quietly(() -> quick.runs.planned(project, schedule, ticks));
+                        quietly(() -> slow.runs.planned(project, schedule, ticks));
                     }
 
                     @Override
                     public void ended(Attempt attempt, Transition transition, Duration took) {
                         Journal.ended(attempt, transition);
-                        tell(counters, attempt, transition, took);
-                        tell(runs, attempt, transition, took);
+                        tell(quick.runs, attempt, transition, took);
+                        tell(slow.runs, attempt, transition, took);
                     }
                 },
                 event -> {
                     Journal.write(event);
-                    quietly(() -> schedules.heard(event));
+                    quietly(() -> quick.schedules.heard(event));
+                    quietly(() -> slow.schedules.heard(event));
                 });
     }
 

@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Lane;
+import io.carillon.run.Transition;
 import io.carillon.store.BreakerChange;
 import io.carillon.store.LaneLoad;
 import io.carillon.store.LaneStore;
@@ -39,8 +40,13 @@ final class LoadReporter extends Loop {
         this.onChange = onChange;
     }
 
-    /** An attempt of this lane has ended. */
-    void ended(Lane lane, boolean failed) {
+    /** An attempt of this lane has ended; what neither succeeded nor failed does not count. */
+    void ended(Lane lane, Transition transition) {
+        boolean failed = transition instanceof Transition.Retry || transition instanceof Transition.Die;
+        if (failed || transition instanceof Transition.Complete) count(lane, failed);
+    }
+
+    private void count(Lane lane, boolean failed) {
         boolean alarming = windows.computeIfAbsent(lane, l -> new LoadWindow()).count(failed, second());
         if (urgent || !(alarming || broken.contains(lane))) return;
         urgent = true;
@@ -57,17 +63,26 @@ final class LoadReporter extends Loop {
 
     @Override
     void turn() throws InterruptedException {
-        urgent = false;
-        List<LaneLoad> loads = loads(second());
-        if (!loads.isEmpty()) {
-            List<BreakerChange> changes = lanes.report(node.get(), loads);
-            loads.stream().map(LaneLoad::lane).filter(broken::contains).forEach(windows::remove);
-            changes.forEach(this::told);
-            if (!changes.isEmpty()) onChange.run();
-        }
+        report();
         long start = System.nanoTime();
         // Whoever is in a hurry waits a little all the same: a thousand failures are one report.
         if (sleep(EVERY_NANOS)) sleep(Math.max(0, SOONEST_NANOS - (System.nanoTime() - start)));
+    }
+
+    /** Tells the database what was counted. */
+    void report() {
+        urgent = false;
+        List<LaneLoad> loads = loads(second());
+        if (loads.isEmpty()) return;
+        List<BreakerChange> changes = lanes.report(node.get(), loads);
+        loads.stream().map(LaneLoad::lane).filter(broken::contains).forEach(windows::remove);
+        changes.forEach(this::told);
+        if (!changes.isEmpty()) onChange.run();
+    }
+
+    /** For whoever has no loop: tells what cannot wait. */
+    void reportIfUrgent() {
+        if (urgent) report();
     }
 
     private void told(BreakerChange change) {

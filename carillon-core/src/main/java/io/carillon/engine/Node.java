@@ -72,7 +72,11 @@ final class Node {
 
     boolean suspectOnProbation() {
         return holding.all().stream()
-                .anyMatch(held -> held.attemptValue().counts().suspect()
-                        && held.sinceStart().compareTo(probation(held.attemptValue())) < 0);
+                .anyMatch(held -> held.attemptValue().counts().suspect() && !harmless(held));
+    }
+
+    /** Whether a suspect has run for long enough. */
+    boolean harmless(Held held) {
+        return held.sinceStart().compareTo(probation(held.attemptValue())) >= 0;
     }
 }

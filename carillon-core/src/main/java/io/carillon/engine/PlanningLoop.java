@@ -2,7 +2,6 @@ package io.carillon.engine;
 
 import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
-import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleListener;
@@ -12,7 +11,6 @@ import io.carillon.store.PlanStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
@@ -151,25 +149,12 @@ final class PlanningLoop extends Loop {
                                 project, schedule.name(), pause.by(), pause.reason(), pause.until()));
     }
 
-    /** Tells a listener what a written plan says; one that fails keeps nothing from being planned. */
+    /** Tells a listener of the ticks of a written plan. */
     static void tell(RunListener listener, TickPlan plan) {
-        Definition definition = plan.read().definition();
-        long missed = plan.gaps().stream()
-                        .filter(gap -> gap.state().equals("missed"))
-                        .mapToLong(TickPlan.Gap::count)
-                        .sum()
-                + plan.late().stream().filter(verdict -> !verdict.runsLate()).count();
-        String policy = definition.policies().missed().name();
-        try {
-            listener.planned(
-                    definition.project(),
-                    definition.name(),
-                    policy.toLowerCase(Locale.ROOT).replace('_', '-'),
-                    plan.ticks().size(),
-                    missed);
-        } catch (Throwable failure) {
-            log.warn("a listener failed", failure);
-        }
+        listener.planned(
+                plan.read().definition().project(),
+                plan.read().name(),
+                plan.ticks().size());
     }
 
     private void announce(TickPlan plan) {

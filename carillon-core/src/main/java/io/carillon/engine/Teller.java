@@ -4,6 +4,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,7 +20,8 @@ final class Teller extends Loop implements RunListener {
     private static final Logger log = LoggerFactory.getLogger(Teller.class);
     private static final int MOST = 100_000;
 
-    private final Listeners listeners;
+    private final Listeners.Told slow;
+    private final Listeners.Told quick;
     private final boolean anybody;
     private final ConcurrentLinkedQueue<Runnable> news = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
@@ -27,38 +29,40 @@ final class Teller extends Loop implements RunListener {
 
     Teller(Listeners listeners) {
         super("tell", true);
-        this.listeners = listeners;
-        this.anybody = listeners.runs() != RunListener.none();
+        this.slow = listeners.slow();
+        this.quick = listeners.quick();
+        this.anybody = slow.runs() != RunListener.none();
     }
 
     /** Listeners that put down what they hear and go on. */
-    Listeners later() {
-        return new Listeners(this, this::heard);
+    Listeners.Told later() {
+        return new Listeners.Told(this, this::heard);
     }
 
     @Override
     public void started(Attempt attempt, Duration waited) {
-        Listeners.quietly(() -> listeners.counters().started(attempt, waited));
-        if (anybody) add(() -> Listeners.quietly(() -> listeners.runs().started(attempt, waited)));
+        Listeners.quietly(() -> quick.runs().started(attempt, waited));
+        if (anybody) add(() -> Listeners.quietly(() -> slow.runs().started(attempt, waited)));
     }
 
     @Override
-    public void planned(String project, String schedule, String policy, int ticks, long missed) {
-        Listeners.quietly(() -> listeners.counters().planned(project, schedule, policy, ticks, missed));
-        if (anybody)
-            add(() -> Listeners.quietly(() -> listeners.runs().planned(project, schedule, policy, ticks, missed)));
+    public void planned(String project, String schedule, int ticks) {
+        Listeners.quietly(() -> quick.runs().planned(project, schedule, ticks));
+        if (anybody) add(() -> Listeners.quietly(() -> slow.runs().planned(project, schedule, ticks)));
     }
 
     @Override
     public void ended(Attempt attempt, Transition transition, Duration took) {
         Journal.ended(attempt, transition);
-        Listeners.tell(listeners.counters(), attempt, transition, took);
-        if (anybody) add(() -> Listeners.tell(listeners.runs(), attempt, transition, took));
+        Listeners.tell(quick.runs(), attempt, transition, took);
+        if (anybody) add(() -> Listeners.tell(slow.runs(), attempt, transition, took));
     }
 
     private void heard(ScheduleEvent event) {
         Journal.write(event);
-        add(() -> Listeners.quietly(() -> listeners.schedules().heard(event)));
+        Listeners.quietly(() -> quick.schedules().heard(event));
+        if (slow.schedules() != ScheduleListener.none())
+            add(() -> Listeners.quietly(() -> slow.schedules().heard(event)));
     }
 
     private void add(Runnable one) {

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -31,7 +32,7 @@ public final class TickDriver {
     private final Storage storage;
     private final HandlerBook handlers;
     private final EngineParts parts;
-    private final Listeners told;
+    private final Listeners.Told told;
     private final DatabaseClock clock = new DatabaseClock();
 
     public TickDriver(EngineParts parts) {
@@ -60,6 +61,7 @@ public final class TickDriver {
         while (turn.round()) {
             // Until nothing is due, or the time is up.
         }
+        turn.reporter.report();
         return new Result(turn.processed, turn.errors);
     }
 
@@ -71,6 +73,7 @@ public final class TickDriver {
         private final AttemptRunner runner;
         private final Gatekeeper gatekeeper =
                 new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {}, told.schedules());
+        private final LoadReporter reporter;
         private final Set<String> strangers = new HashSet<>();
         private int processed;
         private int errors;
@@ -79,6 +82,7 @@ public final class TickDriver {
             this.owner = owner;
             this.lease = lease;
             this.deadline = deadline;
+            this.reporter = new LoadReporter(storage.lanes(), () -> owner, () -> {});
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
             this.runner = new AttemptRunner(handlers, this, transactions, told.runs());
         }
@@ -88,12 +92,13 @@ public final class TickDriver {
             gatekeeper.lookAround();
             Look look = storage.lanes().look(Instant.MIN);
             clock.observe(look.now());
+            reporter.seen(look.broken());
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;
-            List<ClaimRequest.Quota> quotas = due(look).stream()
-                    .filter(due -> !due.readyAt().isAfter(look.now()))
-                    .map(due -> new ClaimRequest.Quota(due.lane(), due.priority(), CLAIM, Instant.MIN))
+            List<LaneDue> due = due(look).stream()
+                    .filter(one -> !one.readyAt().isAfter(look.now()))
                     .toList();
+            List<ClaimRequest.Quota> quotas = quotas(due, look.weights());
             if (quotas.isEmpty()) return any;
             List<Attempt> claimed = claim(quotas, look.limited());
             for (int i = 0; i < claimed.size(); i++) {
@@ -104,6 +109,20 @@ public final class TickDriver {
                 run(claimed.get(i));
             }
             return any || !claimed.isEmpty();
+        }
+
+        /** Ten of each class of each lane, or so many by weight. */
+        private static List<ClaimRequest.Quota> quotas(List<LaneDue> due, Map<Lane, Integer> weights) {
+            int all = due.stream()
+                    .mapToInt(one -> weights.getOrDefault(one.lane(), 1))
+                    .sum();
+            return due.stream()
+                    .map(one -> new ClaimRequest.Quota(
+                            one.lane(),
+                            one.priority(),
+                            Math.max(1, CLAIM * due.size() * weights.getOrDefault(one.lane(), 1) / all),
+                            Instant.MIN))
+                    .toList();
         }
 
         /** What has no limit first; only if there is nothing left of it, what has one: that must not wait here while others could run it. */
@@ -137,12 +156,12 @@ public final class TickDriver {
 
         private void run(Attempt attempt) {
             if (handlers.find(attempt).isEmpty()) {
-                strangers.add(attempt.target().name());
-                runs.passOn(owner, List.of(attempt));
+                strangers.addAll(runs.passOn(owner, List.of(attempt)));
                 return;
             }
             processed++;
             runner.run(new Held(owner, attempt, clock));
+            reporter.reportIfUrgent();
         }
 
         private boolean timeIsUp() {
@@ -170,6 +189,7 @@ public final class TickDriver {
         }
 
         private void told(Held held, Transition transition) {
+            reporter.ended(held.attemptValue().lane(), transition);
             told.runs().ended(held.attemptValue(), transition, held.sinceStart());
         }
     }

@@ -1,10 +1,12 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.store.RunStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,30 +22,37 @@ final class Warden extends Loop {
     private final Holding holding;
     private final AttemptRunner runner;
     private final Workers workers;
+    private final Consumer<Lane> slow;
 
-    Warden(RunStore runs, Holding holding, AttemptRunner runner, Workers workers) {
+    /** {@code slow}: told of each lane with a run that takes its time. */
+    Warden(RunStore runs, Holding holding, AttemptRunner runner, Workers workers, Consumer<Lane> slow) {
         super("warden", true);
         this.runs = runs;
         this.holding = holding;
         this.runner = runner;
         this.workers = workers;
+        this.slow = slow;
     }
 
     @Override
     void turn() throws InterruptedException {
         for (Held held : holding.all()) if (held.started()) watch(held);
         park();
+        // A lane may have been given more slots since.
+        workers.look();
         sleep(ROUND_NANOS);
     }
 
     private void watch(Held held) {
         Duration since = held.sinceStart();
+        if (since.compareTo(ReadyQueue.SLOW) >= 0 && held.running())
+            slow.accept(held.attemptValue().lane());
         if (since.compareTo(held.timeout()) > 0) held.stop(Held.Stop.TIMED_OUT, "timed out after " + held.timeout());
         Held.Stop stop = held.stopped();
         boolean forced = stop == Held.Stop.TIMED_OUT || stop == Held.Stop.CANCELLED;
         if (!forced || held.sinceStop().compareTo(OBEY) < 0 || !held.running()) return;
         log.warn("attempt does not stop, it is ended over its head run={} attempt={}", held.id(), held.attempt());
-        if (held.abandon()) workers.stuck();
+        if (held.abandon()) workers.stuck(held);
         runner.endByForce(held);
     }
 

@@ -72,11 +72,13 @@ final class Workers implements AutoCloseable {
             log.error("an attempt ended without an outcome, its lease will bring it back run={}", next.id(), failure);
         } finally {
             if (next.abandoned()) stuck.decrementAndGet();
+            else queue.ended(next);
         }
     }
 
     /** A worker whose handler does not obey its deadline: its slot is given to somebody else until it comes back. */
-    void stuck() {
+    void stuck(Held held) {
+        queue.ended(held);
         stuck.incrementAndGet();
         look();
     }

@@ -4,6 +4,8 @@ import io.carillon.Carillon;
 import io.carillon.run.Attempt;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -18,7 +20,7 @@ import java.util.function.ToDoubleFunction;
  * Carillon's meters in a registry of yours: give it to {@link io.carillon.CarillonBuilder#listener}, and the started Carillon to {@link #watch}. What
  * attempts tell is counted as they go; figures of the database are read when somebody looks, at most every ten seconds. Thread-safe.
  */
-public final class CarillonMeters implements RunListener {
+public final class CarillonMeters implements RunListener, ScheduleListener {
     private final MeterRegistry registry;
 
     public CarillonMeters(MeterRegistry registry) {
@@ -41,18 +43,27 @@ public final class CarillonMeters implements RunListener {
         timer("carillon.run", attempt).record(took);
         if (transition instanceof Transition.Retry) {
             registry.counter("carillon.attempt.retries", tags(attempt)).increment();
-        } else if (!(transition instanceof Transition.Snooze)) {
+        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.Await)) {
             registry.counter("carillon.runs.finished", tags(attempt).and("outcome", outcome(transition)))
                     .increment();
         }
     }
 
     @Override
-    public void planned(String project, String schedule, String policy, int ticks, long missed) {
+    public void planned(String project, String schedule, int ticks) {
         registry.counter("carillon.ticks.planned").increment(ticks);
-        if (missed > 0)
-            registry.counter("carillon.schedule.missed", "schedule", schedule, "policy", policy)
-                    .increment((double) missed);
+    }
+
+    @Override
+    public void heard(ScheduleEvent event) {
+        if (event instanceof ScheduleEvent.Missed missed)
+            registry.counter(
+                            "carillon.schedule.missed",
+                            "schedule",
+                            missed.schedule(),
+                            "policy",
+                            missed.policy().text())
+                    .increment((double) missed.instants().count());
     }
 
     /** Reads the figures of this Carillon from now on, for as long as it is open. */

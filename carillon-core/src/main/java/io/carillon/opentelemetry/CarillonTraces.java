@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * A producer span where a run is enqueued and a consumer span around each attempt, joined by the context that is stored with the run. A run that was enqueued
@@ -69,6 +70,16 @@ public final class CarillonTraces implements Companion {
         } finally {
             span.end();
         }
+    }
+
+    /** Its runs come at their own time, each in a trace of its own: they link to whoever saved the schedule, if that was part of a trace. */
+    @Override
+    public Map<String, String> packSchedule(UUID schedule) {
+        if (!Span.current().getSpanContext().isValid()) return Map.of();
+        Map<String, String> packed = new LinkedHashMap<>();
+        propagator.inject(
+                Context.current(), packed, (carrier, key, value) -> packed.put(key.toLowerCase(Locale.ROOT), value));
+        return packed;
     }
 
     @Override

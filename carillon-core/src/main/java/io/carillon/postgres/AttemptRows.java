@@ -7,14 +7,19 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
+import io.carillon.run.Transition;
+import io.carillon.store.AttemptRecord;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
+import io.carillon.store.Ended;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Asks for rows to claim, and reads those that were. */
 final class AttemptRows {
@@ -85,5 +90,64 @@ final class AttemptRows {
 
     static RunId runId(Row row, String column) throws SQLException {
         return new RunId(row.uuid(column));
+    }
+
+    /** An attempt that is open for somebody outside, and what was decided for the case that it fails. */
+    record Awaited(
+            UUID owner,
+            Attempt attempt,
+            Duration since,
+            @Nullable String digest,
+            @Nullable Duration pause,
+            @Nullable String log) {
+        private static final String OPEN = """
+                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said,
+                """ + COLUMNS + """
+                  FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
+
+        private static final String SAID = """
+                ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said FROM carillon.awaited w
+                                         WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
+                """;
+
+        static final String ONE = OPEN
+                + "project = :project AND id BETWEEN :id AND :id AND attempt = :attempt ORDER BY id LIMIT 1" + SAID;
+
+        static final String IN_VAIN =
+                OPEN + "leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 1000"
+                        + SAID;
+
+        static Awaited read(Row row) throws SQLException {
+            Duration age = row.maybeSeconds("age");
+            return new Awaited(
+                    row.uuid("owner"),
+                    AttemptRows.read(row),
+                    age == null ? Duration.ZERO : age,
+                    row.maybeText("digest"),
+                    row.maybeSeconds("otherwise"),
+                    row.maybeText("said"));
+        }
+
+        Ended succeeded() {
+            return new Ended(attempt, new Transition.Complete(null), since, log);
+        }
+
+        Ended failed(String error, boolean timedOut) {
+            Transition next = pause == null ? new Transition.Die(error) : new Transition.Retry(pause, error, timedOut);
+            return new Ended(attempt, next, since, log);
+        }
+    }
+
+    /** An attempt that has ended. */
+    static AttemptRecord record(Row row) throws SQLException {
+        return new AttemptRecord(
+                row.integer("attempt"),
+                row.uuid("owner"),
+                row.maybeInstant("started_at"),
+                row.instant("ended_at"),
+                row.text("outcome"),
+                row.maybeText("error"),
+                row.maybeSeconds("pause"),
+                row.maybeText("log"));
     }
 }

@@ -33,10 +33,10 @@ final class Backfill {
     // behind the gate of its schedule, in the order of the instants, and is never skipped there.
     private static final String INSERT = """
             INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+              (project, id, queue, class, due_at, ready_at, planned_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
                gate_key, parked, seq, gate_at)
             SELECT s.project, t.id, s.queue, :class, carillon.clock(), CASE WHEN s.overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
-                   t.planned_at, (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'backfill', s.target, s.target_name, s.codec, s.payload, s.policy,
+                   t.planned_at, (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'backfill', s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
                    'overlap:' || CASE WHEN s.overlap <> 'allow' THEN s.id::text END, CASE WHEN s.overlap <> 'allow' THEN 'gate' END,
                    CASE WHEN s.overlap <> 'allow' THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
                    CASE WHEN s.overlap <> 'allow' THEN carillon.clock() END

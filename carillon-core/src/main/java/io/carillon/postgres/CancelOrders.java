@@ -8,10 +8,11 @@ final class CancelOrders {
     private static final String END_LET_GO = """
             WITH gone AS (
               DELETE FROM carillon.run r
-               WHERE r.owner IS NULL AND r.ctid = any(array(
+               WHERE (r.owner IS NULL OR r.parked = 'awaiting') AND r.ctid = any(array(
                  SELECT mine.ctid FROM carillon.cancel_request c,
                         LATERAL (SELECT w.ctid FROM carillon.run w
-                                  WHERE w.project = c.project AND w.id BETWEEN c.run_id AND c.run_id AND w.owner IS NULL
+                                  WHERE w.project = c.project AND w.id BETWEEN c.run_id AND c.run_id
+                                    AND (w.owner IS NULL OR w.parked = 'awaiting') -- no node holds it that could be told
                                   ORDER BY w.id LIMIT 1) mine))
               RETURNING r.*)
             INSERT INTO carillon.run_history

@@ -28,6 +28,19 @@ interface ConnectionSource {
         };
     }
 
+    /** For work that brings its connection along. */
+    static ConnectionSource none() {
+        return new ConnectionSource() {
+            @Override
+            public Connection borrow() throws SQLException {
+                throw new SQLException("Nothing may be borrowed inside a caller's transaction", "08003");
+            }
+
+            @Override
+            public void giveBack(Connection connection, boolean fine) {}
+        };
+    }
+
     /** One connection for good, so that a pool drained by handlers cannot stop a heart. It is replaced whenever work on it threw. */
     static Kept kept(DataSource source) {
         return new Kept(source);

@@ -1,12 +1,14 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.backend.Backend;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import javax.sql.DataSource;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,14 +26,33 @@ final class Database {
 
     private final ConnectionSource source;
     private final int statementSeconds;
+    private final boolean prepares;
+    private final @Nullable Connection joined;
 
-    Database(DataSource source, Duration statementTimeout) {
-        this(ConnectionSource.pool(source), statementTimeout);
-    }
-
-    Database(ConnectionSource source, Duration statementTimeout) {
+    /** {@code prepares}: whether the driver may prepare statements on the server. */
+    Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
         this.source = source;
         this.statementSeconds = (int) statementTimeout.toSeconds();
+        this.prepares = prepares;
+        this.joined = null;
+    }
+
+    private Database(Connection caller, boolean prepares) {
+        this.source = ConnectionSource.none();
+        this.statementSeconds = 0;
+        this.prepares = prepares;
+        this.joined = caller;
+    }
+
+    /** Everything happens in the transaction that is open on this connection; it begins, ends and is bounded in time by the caller. */
+    Database within(Connection caller) {
+        return new Database(caller, prepares);
+    }
+
+    /** On a connection of the caller's, whose limits are the caller's. */
+    Session on(Connection caller) throws SQLException {
+        if (!prepares) Backend.preparingNothing(caller);
+        return new Session(caller, 0);
     }
 
     /** Work on a connection. */
@@ -42,11 +63,15 @@ final class Database {
 
     /** One autocommit statement (or several that need no common fate). */
     <T> T single(Work<T> work) {
+        Connection caller = joined;
+        if (caller != null) return joining(caller, work);
         return repeating(() -> on(true, connection -> work.on(new Session(connection, statementSeconds))));
     }
 
     /** A short transaction with its own time limits; committed when the work returns, rolled back when it throws. */
     <T> T transaction(Work<T> work) {
+        Connection caller = joined;
+        if (caller != null) return joining(caller, work);
         return repeating(() -> on(false, connection -> {
             try {
                 Session session = new Session(connection, statementSeconds);
@@ -63,6 +88,39 @@ final class Database {
         }));
     }
 
+    private <T> T joining(Connection caller, Work<T> work) {
+        try {
+            return work.on(on(caller));
+        } catch (SQLException failure) {
+            throw new StorageException(failure);
+        }
+    }
+
+    /** Work whose failure somebody catches: what it did of a caller's transaction is undone, and the rest can go on. */
+    <T> T attempt(Supplier<T> work) {
+        Connection caller = joined;
+        if (caller == null) return work.get();
+        return joining(caller, session -> {
+            Savepoint before = caller.setSavepoint();
+            try {
+                T result = work.get();
+                caller.releaseSavepoint(before);
+                return result;
+            } catch (RuntimeException | Error failure) {
+                undo(caller, before, failure);
+                throw failure;
+            }
+        });
+    }
+
+    private static void undo(Connection caller, Savepoint before, Throwable failure) {
+        try {
+            caller.rollback(before);
+        } catch (SQLException alsoBroken) {
+            failure.addSuppressed(alsoBroken);
+        }
+    }
+
     private interface OnConnection<T> {
         T apply(Connection connection) throws SQLException;
     }
@@ -72,6 +130,7 @@ final class Database {
         boolean fine = false;
         @Nullable Manners before = null;
         try {
+            if (!prepares) Backend.preparingNothing(connection);
             before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
             if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
             // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
@@ -96,13 +155,6 @@ final class Database {
                 // The connection is gone; its pool finds out when it is returned.
             }
         }
-    }
-
-    /** A connection for good, such as for LISTEN; the caller closes it. */
-    Connection keep() throws SQLException {
-        Connection connection = source.borrow();
-        connection.setAutoCommit(true);
-        return connection;
     }
 
     private static void rollBack(Connection connection, Throwable failure) {

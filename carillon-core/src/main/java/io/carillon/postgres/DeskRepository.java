@@ -8,6 +8,7 @@ import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.BulkDeed;
@@ -15,12 +16,14 @@ import io.carillon.store.RunDesk;
 import io.carillon.value.Text;
 import io.carillon.value.Uuid7;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
@@ -40,7 +43,7 @@ final class DeskRepository implements RunDesk {
     private static final String CANCEL_WAITING = """
             WITH gone AS (
               DELETE FROM carillon.run
-               WHERE owner IS NULL AND ctid = any(array(
+               WHERE (owner IS NULL OR parked = 'awaiting') AND ctid = any(array(
                  SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
             """ + CANCELLED;
 
@@ -128,6 +131,12 @@ final class DeskRepository implements RunDesk {
                 LIMIT 1000 FOR UPDATE SKIP LOCKED))
             """;
 
+    private static final String RESCHEDULE = """
+            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
+             WHERE owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ctid = any(array(
+               SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+            """;
+
     // Those with a key one by one: two of them may have the same.
     private static final String REDRIVE_MANY = """
             WITH gone AS (
@@ -148,7 +157,7 @@ final class DeskRepository implements RunDesk {
             """;
 
     private static final String ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
 
@@ -158,10 +167,17 @@ final class DeskRepository implements RunDesk {
 
     private final Database database;
     private final Partitions partitions;
+    private final Endings endings;
 
-    DeskRepository(Database database, Partitions partitions) {
+    DeskRepository(Database database, Partitions partitions, Endings endings) {
         this.database = database;
         this.partitions = partitions;
+        this.endings = endings;
+    }
+
+    @Override
+    public boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error) {
+        return endings.complete(project, run, attempt, digest, error);
     }
 
     @Override
@@ -196,6 +212,19 @@ final class DeskRepository implements RunDesk {
                         .list(RunRows::ended));
             return runs.subList(0, Math.min(runs.size(), filter.limit()));
         });
+    }
+
+    @Override
+    public List<Run> page(String project, RunQuery query) {
+        return database.single(session -> RunRows.page(session, project, query));
+    }
+
+    @Override
+    public boolean reschedule(String project, RunId run, Instant due) {
+        return database.single(session -> named(session.query(RESCHEDULE), project, run)
+                        .instant("due", due)
+                        .update())
+                > 0;
     }
 
     private static Query filtered(Query query, String project, RunFilter filter) throws SQLException {
@@ -243,7 +272,7 @@ final class DeskRepository implements RunDesk {
 
     private Redrive redrive(String project, RunId run, UUID fresh) {
         try {
-            return database.single(session -> {
+            return database.attempt(() -> database.single(session -> {
                 if (named(session.query(REDRIVE), project, run)
                         .uuid("new", fresh)
                         .first(row -> row)
@@ -256,7 +285,7 @@ final class DeskRepository implements RunDesk {
                         .first(row -> row)
                         .isPresent();
                 return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
-            });
+            }));
         } catch (StorageException failure) {
             // Somebody took the key while we wrote; nothing has happened.
             if (!failure.duplicate()) throw failure;
@@ -347,15 +376,8 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public List<AttemptRecord> attempts(String project, RunId run) {
-        return database.single(session -> named(session.query(ATTEMPTS), project, run)
-                .list(row -> new AttemptRecord(
-                        row.integer("attempt"),
-                        row.uuid("owner"),
-                        row.maybeInstant("started_at"),
-                        row.instant("ended_at"),
-                        row.text("outcome"),
-                        row.maybeText("error"),
-                        row.maybeSeconds("pause"))));
+        return database.single(
+                session -> named(session.query(ATTEMPTS), project, run).list(AttemptRows::record));
     }
 
     @Override

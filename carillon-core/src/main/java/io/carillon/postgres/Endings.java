@@ -4,6 +4,7 @@ import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
 import io.carillon.store.Verdict;
+import io.carillon.value.Text;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -110,10 +111,10 @@ final class Endings {
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
                      failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
-                     ready_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'infinity' ELSE again.at END,
-                     parked = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN 'gate' END,
-                     gate_at = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN again.at END,
-                     seq = CASE WHEN r.gate_key LIKE 'concurrency:%' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
+                     ready_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'infinity' ELSE again.at END,
+                     parked = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'gate' END,
+                     gate_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN again.at END,
+                     seq = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
                 FROM held CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => held.pause) AS at) again
                WHERE r.ctid = held.place
               RETURNING r.project, r.id, r.attempt, r.day, held.age, held.log, held.text, held.pause, held.codec AS outcome)
@@ -121,6 +122,23 @@ final class Endings {
             SELECT project, id, attempt, day, :owner, carillon.clock() - make_interval(secs => age), carillon.clock(), outcome, text,
                    make_interval(secs => pause), log
               FROM released
+            """;
+
+    // The lease goes on without the node, up to a time: nobody owns it but whoever reads this row, so that the node's
+    // further words are refused like
+    // anybody's. Of the cells: text is the token's digest, pause how long it is awaited, codec the pause of the retry
+    // in seconds, if there is one.
+    private static final String AWAIT = ENDED + """
+            , open AS (
+              UPDATE carillon.run r
+                 SET owner = gen_random_uuid(), parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', suspect = 0,
+                     leased_until = carillon.clock() + make_interval(secs => held.pause)
+                FROM held WHERE r.ctid = held.place
+              RETURNING r.project, r.id, r.attempt, held.text, held.codec, held.log)
+            INSERT INTO carillon.awaited (project, run_id, attempt, owner, digest, pause, log)
+            SELECT project, id, attempt, :owner, text, codec::float8, log FROM open
+            ON CONFLICT (project, run_id) DO UPDATE
+               SET attempt = excluded.attempt, owner = excluded.owner, digest = excluded.digest, pause = excluded.pause, log = excluded.log
             """;
 
     private static final String ACCEPTED = """
@@ -131,6 +149,8 @@ final class Endings {
                 OR EXISTS (SELECT 1 FROM carillon.attempt a
                             WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt AND a.owner = :owner
                               AND a.outcome <> 'crashed')
+                OR EXISTS (SELECT 1 FROM carillon.awaited w
+                            WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt AND w.owner = :owner)
             """;
 
     private static final Logger log = LoggerFactory.getLogger(Endings.class);
@@ -181,11 +201,37 @@ final class Endings {
         }
     }
 
+    /** Ends an open attempt for whoever has its token; false: nobody awaits that, or not any more. */
+    boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error) {
+        return database.single(session -> session.query(AttemptRows.Awaited.ONE)
+                        .text("project", project)
+                        .uuid("id", run.value())
+                        .number("attempt", attempt)
+                        .first(AttemptRows.Awaited::read))
+                .filter(open -> digest.equals(open.digest()))
+                .filter(open -> end(open, error == null ? open.succeeded() : open.failed(Text.clean(error), false)))
+                .isPresent();
+    }
+
+    /** Fails open attempts that were awaited in vain. */
+    void giveUp() {
+        database.single(session -> session.query(AttemptRows.Awaited.IN_VAIN).list(AttemptRows.Awaited::read))
+                .forEach(open -> end(open, open.failed("nobody completed it within its time", true)));
+    }
+
+    /** Only what this write did counts: whoever else ends the attempt does so under the same fence. */
+    private boolean end(AttemptRows.Awaited open, Ended ended) {
+        Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
+        boolean written = splitting(open.owner(), kind, List.of(ended)) == 1;
+        if (written && kind == Kind.AGAIN) cancels.settle();
+        return written;
+    }
+
     /** A failed statement dooms the caller's transaction; the savepoint lets the one failure through that we can mend. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended) {
-        Session session = new Session(transaction, 0);
         Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
         try {
+            Session session = database.on(transaction);
             Savepoint before = transaction.setSavepoint();
             try {
                 return write(session, owner, kind, List.of(ended)) == 1;
@@ -254,6 +300,7 @@ final class Endings {
         SUCCEED(Endings.SUCCEED),
         AGAIN(Endings.AGAIN),
         DIE(Endings.DIE),
+        AWAIT(Endings.AWAIT),
         CANCEL(Endings.CANCEL);
 
         private final String sql;
@@ -271,6 +318,7 @@ final class Endings {
                         ? SUCCEED_IN_PLACE
                         : SUCCEED;
             if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN;
+            if (transition instanceof Transition.Await) return AWAIT;
             if (transition instanceof Transition.Die) return DIE;
             if (transition instanceof Transition.Cancel) return CANCEL;
             throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
@@ -283,12 +331,14 @@ final class Endings {
             if (transition instanceof Transition.Retry retry) return retry.error();
             if (transition instanceof Transition.Die die) return die.error();
             if (transition instanceof Transition.Cancel cancel) return cancel.reason();
+            if (transition instanceof Transition.Await await) return await.digest();
             return null;
         }
 
         static @Nullable Double pause(Transition transition) {
             if (transition instanceof Transition.Retry retry) return DatabaseTime.seconds(retry.pause());
             if (transition instanceof Transition.Snooze snooze) return DatabaseTime.seconds(snooze.pause());
+            if (transition instanceof Transition.Await await) return DatabaseTime.seconds(await.atMost());
             return null;
         }
 
@@ -296,6 +346,8 @@ final class Endings {
             if (transition instanceof Transition.Complete complete && complete.result() != null)
                 return complete.result().codec();
             if (transition instanceof Transition.Retry retry) return retry.timedOut() ? "timed-out" : "failed";
+            if (transition instanceof Transition.Await await && await.pause() != null)
+                return Double.toString(DatabaseTime.seconds(await.pause()));
             return transition instanceof Transition.Snooze ? "snoozed" : null;
         }
 

@@ -5,6 +5,7 @@ import io.carillon.run.Explanation;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ final class Explainer {
     private static final String HOLDS = """
             SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
                    r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
-                   l.max_running, l.rate, l.breaker <> 'closed' AS broken, l.breaker_until,
+                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight, (SELECT max(weight) FROM carillon.lane) AS heaviest, l.breaker <> 'closed' AS broken, l.breaker_until,
                    l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
                    n.name AS node, n.host, n.pid, n.dead_at,
                    EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
@@ -35,6 +36,25 @@ final class Explainer {
              WHERE r.project = :project AND r.id = :id AND r.seq IS NOT NULL
             """;
 
+    // What a node holds of a lane is parked, or lies at the head of its class.
+    private static final String SLOTS = """
+            SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(mine.runs) AS held,
+                   coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(mine.runs >= greatest(n.slots * 9 / 10, 1)), false) AS narrow
+              FROM carillon.node n,
+                   LATERAL (SELECT count(*) AS runs
+                              FROM (SELECT head.owner
+                                      FROM generate_series(0, 3) AS c(class),
+                                           LATERAL (SELECT r.owner FROM carillon.run r
+                                                     WHERE r.queue = :queue AND r.project = :project AND r.class = c.class
+                                                       AND r.ready_at <= carillon.clock()
+                                                     ORDER BY r.ready_at LIMIT 2000) head
+                                    UNION ALL
+                                    SELECT p.owner FROM carillon.run p
+                                     WHERE p.parked = 'running' AND p.queue = :queue AND p.project = :project) held
+                             WHERE held.owner = n.id) mine
+             WHERE n.dead_at IS NULL AND :name = ANY (n.handlers)
+            """;
+
     private Explainer() {}
 
     static Explanation explain(Session session, Run run) throws SQLException {
@@ -47,7 +67,7 @@ final class Explainer {
         return session.query(HOLDS)
                 .text("project", run.lane().project())
                 .uuid("id", run.id().value())
-                .first(row -> living(row, run, gate))
+                .first(row -> living(session, row, run, gate))
                 .orElseGet(() -> new Explanation(run.state(), "It ended while we looked; ask again.", List.of()));
     }
 
@@ -73,14 +93,52 @@ final class Explainer {
         String key = "overlap".equals(kind)
                 ? "its schedule's overlap policy"
                 : "the %s key '%s'".formatted(kind, name.substring(kind.length() + 1));
+        if ("rate".equals(kind)) {
+            String[] parts = name.split(":", 3);
+            return "the rate key '%s' lets %d start in any %s, and %d wait before it"
+                    .formatted(
+                            parts[2],
+                            row.integer("most"),
+                            Duration.ofMillis(Long.parseLong(parts[1])),
+                            row.number("ahead"));
+        }
         return "%s lets %d through at a time; %d of them have not ended, and %d wait before it"
                 .formatted(key, row.integer("most"), row.number("through"), row.number("ahead"));
     }
 
-    private static Explanation living(Row row, Run run, @Nullable String gate) throws SQLException {
+    /** Why a run that could start does not: its lane has its share of the slots, or others weigh more. */
+    private static List<String> slots(Session session, Run run, int weight, @Nullable Integer heaviest)
+            throws SQLException {
+        String queue = run.lane().queue();
+        return session.query(SLOTS)
+                .text("queue", queue)
+                .text("project", run.lane().project())
+                .text("name", run.target().name())
+                .first(row -> {
+                    List<String> holds = new ArrayList<>();
+                    if (row.flag("narrow") && !row.flag("busy"))
+                        holds.add(
+                                "queue '%s' has its share of the slots, %d of %d on %d nodes; the rest is kept for other queues"
+                                        .formatted(
+                                                queue, row.number("held"), row.number("slots"), row.number("nodes")));
+                    if (row.flag("busy") && heaviest != null && heaviest > weight)
+                        holds.add("all slots are taken, and queue '%s' weighs %d where others weigh up to %d"
+                                .formatted(queue, weight, heaviest));
+                    return holds;
+                })
+                .orElse(List.of());
+    }
+
+    private static Explanation living(Session session, Row row, Run run, @Nullable String gate) throws SQLException {
         List<String> holds = new ArrayList<>();
         if (row.flag("cancelling")) holds.add("a cancel was asked for and its node has not stopped it yet");
         if (run.state() == RunState.RUNNING) {
+            if ("awaiting".equals(row.maybeText("parked")))
+                return new Explanation(
+                        run.state(),
+                        "Somebody outside goes on with it; attempt %d is open until that one completes it or its time is over."
+                                .formatted(run.attempt()),
+                        holds);
             String node = row.maybeText("node");
             if (row.maybeInstant("dead_at") != null) holds.add("its node died; it will be tried again within seconds");
             return new Explanation(
@@ -120,6 +178,7 @@ final class Explainer {
         if (rate != null && holds.isEmpty())
             holds.add(
                     "queue '%s' lets %s start in a second".formatted(run.lane().queue(), rate));
+        if (holds.isEmpty()) holds.addAll(slots(session, run, row.integer("weight"), row.maybeInteger("heaviest")));
         String summary = holds.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + holds.get(0) + ".";
         return new Explanation(run.state(), summary, holds);
     }

@@ -5,12 +5,16 @@ import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import io.carillon.store.GateStore;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +71,8 @@ final class GateRepository implements GateStore {
                 ORDER BY gate_at LIMIT :limit FOR UPDATE SKIP LOCKED))
             """;
 
-    // From gate to gate over the index, however many wait at each.
+    // From gate to gate over the index, however many wait at each. Those that the time opens are somebody's business,
+    // unless nobody was there for a while.
     private static final String OPEN = """
             WITH RECURSIVE gate AS (
               (SELECT r.project, r.gate_key AS name FROM carillon.run r
@@ -78,7 +83,8 @@ final class GateRepository implements GateStore {
                 FROM gate, LATERAL (SELECT r.project, r.gate_key AS name FROM carillon.run r
                                      WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (gate.project, gate.name)
                                      ORDER BY r.project, r.gate_key LIMIT 1) next)
-            SELECT g.project, g.name, coalesce(head.here AND held.live < head.most, false) AS open
+            SELECT g.project, g.name,
+                   coalesce(head.here AND CASE WHEN g.name LIKE 'rate:%' THEN idle.idle ELSE held.live < head.most END, false) AS open
               FROM (SELECT * FROM gate LIMIT :limit) g
               LEFT JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                    FROM carillon.run r
@@ -88,15 +94,20 @@ final class GateRepository implements GateStore {
                                    FROM (SELECT 1 FROM carillon.run r
                                           WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL
                                           LIMIT head.most) through) held ON true
+              LEFT JOIN LATERAL (SELECT NOT EXISTS (SELECT 1 FROM carillon.gate k
+                                                     WHERE k.project = g.project AND k.kind = 'rate' AND k.key = g.name
+                                                       AND k.refilled_at > carillon.clock() - interval '2 s') AS idle) idle ON true
              ORDER BY g.project, g.name
             """;
 
     private final Database database;
     private final OverlapGates overlaps;
+    private final RateGates rates;
 
-    GateRepository(Database database, OverlapGates overlaps) {
+    GateRepository(Database database, OverlapGates overlaps, RateGates rates) {
         this.database = database;
         this.overlaps = overlaps;
+        this.rates = rates;
     }
 
     @Override
@@ -104,25 +115,45 @@ final class GateRepository implements GateStore {
         Set<Lane> lanes = new LinkedHashSet<>();
         List<GateName> busy = new ArrayList<>();
         List<ScheduleEvent.Skipped> skipped = new ArrayList<>();
-        List<GateName> counted =
-                gates.stream().filter(gate -> !OverlapGates.owns(gate)).toList();
+        Map<GateName, Duration> again = new HashMap<>();
         List<GateName> ticks = gates.stream().filter(OverlapGates::owns).toList();
-        for (int from = 0; from < counted.size(); from += GROUP) {
-            List<GateName> group = counted.subList(from, Math.min(counted.size(), from + GROUP));
-            List<GateName> locked = database.transaction(session -> {
-                List<GateName> mine = lock(session, group);
-                if (!mine.isEmpty())
-                    lanes.addAll(named(session.query(PASS), mine).list(GateRepository::lane));
-                return mine;
-            });
-            group.stream().filter(gate -> !locked.contains(gate)).forEach(busy::add);
+        List<GateName> timed = gates.stream().filter(GateName::timed).toList();
+        List<GateName> counted = gates.stream()
+                .filter(gate -> !OverlapGates.owns(gate) && !gate.timed())
+                .toList();
+        inGroups(
+                counted,
+                busy,
+                group -> locked(
+                        group,
+                        (session, mine) ->
+                                lanes.addAll(named(session.query(PASS), mine).list(GateRepository::lane))));
+        inGroups(timed, busy, group -> locked(group, (session, mine) -> rates.pass(session, mine, lanes, again)));
+        inGroups(ticks, busy, group -> overlaps.pass(group, lanes, skipped));
+        return new Passed(List.copyOf(lanes), busy, skipped, again);
+    }
+
+    /** {@code pass} says which of the gates nobody else was at. */
+    private static void inGroups(
+            List<GateName> gates, List<GateName> busy, Function<List<GateName>, List<GateName>> pass) {
+        for (int from = 0; from < gates.size(); from += GROUP) {
+            List<GateName> group = gates.subList(from, Math.min(gates.size(), from + GROUP));
+            List<GateName> mine = pass.apply(group);
+            group.stream().filter(gate -> !mine.contains(gate)).forEach(busy::add);
         }
-        for (int from = 0; from < ticks.size(); from += GROUP) {
-            List<GateName> group = ticks.subList(from, Math.min(ticks.size(), from + GROUP));
-            List<GateName> locked = overlaps.pass(group, lanes, skipped);
-            group.stream().filter(gate -> !locked.contains(gate)).forEach(busy::add);
-        }
-        return new Passed(List.copyOf(lanes), busy, skipped);
+    }
+
+    @FunctionalInterface
+    private interface UnderLock {
+        void pass(Session session, List<GateName> mine) throws SQLException;
+    }
+
+    private List<GateName> locked(List<GateName> group, UnderLock work) {
+        return database.transaction(session -> {
+            List<GateName> mine = lock(session, group);
+            if (!mine.isEmpty()) work.pass(session, mine);
+            return mine;
+        });
     }
 
     static Lane lane(Row row) throws SQLException {

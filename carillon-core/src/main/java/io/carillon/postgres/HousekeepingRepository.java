@@ -21,6 +21,10 @@ final class HousekeepingRepository implements Housekeeping {
             DELETE FROM carillon.progress p WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = p.project AND r.id = p.run_id)
             """;
 
+    private static final String PURGE_AWAITED = """
+            DELETE FROM carillon.awaited w WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = w.project AND r.id = w.run_id)
+            """;
+
     private static final String PURGE_CANCELS = """
             DELETE FROM carillon.cancel_request c
              WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = c.project AND r.id = c.run_id)
@@ -30,6 +34,13 @@ final class HousekeepingRepository implements Housekeeping {
 
     private static final String PURGE_LOADS =
             "DELETE FROM carillon.node_load WHERE at < carillon.clock() - interval '10 min'";
+
+    // Keys that nobody used for longer than their starts matter, which is a day at most.
+    private static final String PURGE_RATES = """
+            DELETE FROM carillon.gate g
+             WHERE g.kind = 'rate' AND g.refilled_at < carillon.clock() - interval '25 h'
+               AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = g.project AND r.gate_key = g.key)
+            """;
 
     private static final String KEEP_ROOM = "SELECT carillon.keep_room() AS kept";
 
@@ -65,8 +76,10 @@ final class HousekeepingRepository implements Housekeeping {
                 session.query(PURGE_DEAD_RUNS).seconds("age", deadRuns).update()
                         + session.query(PURGE_NODES).seconds("age", deadNodes).update()
                         + session.query(PURGE_PROGRESS).update()
+                        + session.query(PURGE_AWAITED).update()
                         + session.query(PURGE_CANCELS).update()
                         + session.query(PURGE_HOLDS).update()
-                        + session.query(PURGE_LOADS).update());
+                        + session.query(PURGE_LOADS).update()
+                        + session.query(PURGE_RATES).update());
     }
 }

@@ -13,8 +13,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Stores new runs. The ids come from the caller's side, so that repeating a statement whose answer was lost stores nothing twice. */
@@ -78,6 +80,31 @@ final class InboxRepository implements RunInbox {
                             SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.queue = e.queue AND r.key = e.key) there
             """;
 
+    // In one order, so that nobody waits in a circle; of several runs with the same key the first.
+    private static final String HOLD = """
+            INSERT INTO carillon.key_hold AS h (project, queue, key, run_id, until)
+            SELECT DISTINCT ON (e.project, e.queue, e.key) e.project, e.queue, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
+              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[], :windows::float8[])
+                     WITH ORDINALITY AS e(project, id, queue, key, secs, place)
+             ORDER BY e.project, e.queue, e.key, e.place
+            ON CONFLICT (project, queue, key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
+             WHERE h.until <= carillon.clock()
+            RETURNING run_id
+            """;
+
+    private static final String HELD_BY = """
+            SELECT e.id AS asked, h.run_id AS found
+              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
+              JOIN carillon.key_hold h ON h.project = e.project AND h.queue = e.queue AND h.key = e.key AND h.until > carillon.clock()
+            """;
+
+    // A run that was not stored, because another one lives under its key, holds nothing.
+    private static final String LET_GO = """
+            DELETE FROM carillon.key_hold h
+             USING unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
+             WHERE h.project = e.project AND h.queue = e.queue AND h.key = e.key AND h.run_id = e.id
+            """;
+
     private final Database database;
     private final RunCopy copy;
     private final Gathering<NewRun, EnqueueResult> quiet;
@@ -96,6 +123,8 @@ final class InboxRepository implements RunInbox {
     public List<EnqueueResult> enqueue(List<NewRun> runs, boolean tell) {
         // Who waits for the lock of a line shall not keep others waiting who have none.
         boolean gated = runs.stream().anyMatch(run -> run.gate() != null);
+        boolean held = runs.stream().anyMatch(run -> run.window() != null);
+        if (held) return database.transaction(session -> inChunks(session, runs, tell));
         if (runs.size() == 1 && !gated) return List.of((tell ? telling : quiet).add(runs.get(0)));
         boolean mixed = gated && runs.stream().anyMatch(run -> run.gate() == null);
         if (runs.size() <= CHUNK && !mixed) return group(runs, tell);
@@ -113,7 +142,7 @@ final class InboxRepository implements RunInbox {
     @Override
     public List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean tell) {
         try {
-            return inChunks(new Session(caller, 0), runs, tell);
+            return inChunks(database.on(caller), runs, tell);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
@@ -130,6 +159,11 @@ final class InboxRepository implements RunInbox {
     private static List<EnqueueResult> store(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         Map<RunId, EnqueueResult> results = new HashMap<>();
         List<NewRun> open = runs;
+        List<NewRun> held = runs.stream().filter(run -> run.window() != null).toList();
+        if (!held.isEmpty()) {
+            results.putAll(hold(session, held));
+            open = without(open, results);
+        }
         for (int turn = 0; !open.isEmpty(); turn++) {
             if (turn == TURNS) throw busyKey(open.get(0));
             for (RunId stored : insert(session, open, tell)) results.put(stored, new EnqueueResult.Enqueued(stored));
@@ -137,7 +171,27 @@ final class InboxRepository implements RunInbox {
             if (!open.isEmpty()) results.putAll(alreadyThere(session, open));
             open = without(open, results);
         }
+        List<NewRun> inVain = held.stream()
+                .filter(run -> results.get(run.id()) instanceof EnqueueResult.AlreadyThere)
+                .toList();
+        if (!inVain.isEmpty()) keyed(session.query(LET_GO), inVain).update();
         return runs.stream().map(run -> requireNonNull(results.get(run.id()))).toList();
+    }
+
+    /** Takes the keys of these runs for their windows; answers those whose key another run holds. */
+    private static Map<RunId, EnqueueResult> hold(Session session, List<NewRun> runs) throws SQLException {
+        Map<RunId, EnqueueResult> answers = new HashMap<>();
+        List<NewRun> open = runs;
+        for (int turn = 0; !open.isEmpty(); turn++) {
+            if (turn == TURNS) throw busyKey(open.get(0));
+            Set<RunId> ours = new HashSet<>(keyed(session.query(HOLD), open)
+                    .column("windows", "float8", open, run -> DatabaseTime.seconds(requireNonNull(run.window())))
+                    .list(row -> AttemptRows.runId(row, "run_id")));
+            open = open.stream().filter(run -> !ours.contains(run.id())).toList();
+            if (!open.isEmpty()) answers.putAll(found(keyed(session.query(HELD_BY), open)));
+            open = without(open, answers);
+        }
+        return answers;
     }
 
     private static List<NewRun> without(List<NewRun> runs, Map<RunId, EnqueueResult> known) {
@@ -204,21 +258,26 @@ final class InboxRepository implements RunInbox {
     }
 
     private static Map<RunId, EnqueueResult> alreadyThere(Session session, List<NewRun> runs) throws SQLException {
-        Map<RunId, EnqueueResult> found = new HashMap<>();
-        session.query(ALREADY_THERE)
-                .column("projects", "text", runs, run -> run.lane().project())
+        return found(keyed(session.query(ALREADY_THERE), runs));
+    }
+
+    private static Query keyed(Query query, List<NewRun> runs) throws SQLException {
+        return query.column("projects", "text", runs, run -> run.lane().project())
                 .column("ids", "uuid", runs, run -> run.id().value())
                 .column("queues", "text", runs, run -> run.lane().queue())
-                .column("keys", "text", runs, NewRun::key)
-                .list(row -> {
-                    RunId asked = AttemptRows.runId(row, "asked");
-                    RunId there = AttemptRows.runId(row, "found");
-                    return found.put(
-                            asked,
-                            asked.equals(there)
-                                    ? new EnqueueResult.Enqueued(there)
-                                    : new EnqueueResult.AlreadyThere(there));
-                });
+                .column("keys", "text", runs, NewRun::key);
+    }
+
+    /** A run that is found under its own id was stored by a statement whose answer was lost. */
+    private static Map<RunId, EnqueueResult> found(Query query) throws SQLException {
+        Map<RunId, EnqueueResult> found = new HashMap<>();
+        query.list(row -> {
+            RunId asked = AttemptRows.runId(row, "asked");
+            RunId there = AttemptRows.runId(row, "found");
+            return found.put(
+                    asked,
+                    asked.equals(there) ? new EnqueueResult.Enqueued(there) : new EnqueueResult.AlreadyThere(there));
+        });
         return found;
     }
 

@@ -14,8 +14,10 @@ import io.carillon.store.Look;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -39,12 +41,14 @@ final class LaneRepository implements LaneStore {
             head AS (SELECT * FROM due UNION ALL SELECT * FROM soon)
             SELECT t.*, lane.*
               FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, l.queues AS limited_queues, l.projects AS limited_projects,
-                           l.broken AS limited_broken,
+                           l.broken AS limited_broken, l.limited AS limited_flags, l.weights AS limited_weights,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
-                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS broken
+                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS broken,
+                                   array_agg((max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed')::text) AS limited,
+                                   array_agg(weight::text) AS weights
                               FROM carillon.lane
-                             WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed') l) t
+                             WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed' OR weight <> 1) l) t
               LEFT JOIN (SELECT queue, project, class, min(ready_at) AS ready_at
                            FROM head
                           WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
@@ -91,6 +95,11 @@ final class LaneRepository implements LaneStore {
             ON CONFLICT (queue, project) DO UPDATE SET max_running = excluded.max_running, rate = excluded.rate
             """;
 
+    private static final String WEIGH = """
+            INSERT INTO carillon.lane (queue, project, weight) VALUES (:queue, :project, :weight)
+            ON CONFLICT (queue, project) DO UPDATE SET weight = excluded.weight
+            """;
+
     // What was claimed while there was no limit.
     private static final String COUNT_IN = """
             UPDATE carillon.run SET limited_by = queue
@@ -99,13 +108,8 @@ final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH RECURSIVE name AS (
-              (SELECT queue FROM carillon.run ORDER BY queue LIMIT 1)
-              UNION ALL
-              SELECT next.queue
-                FROM name, LATERAL (SELECT r.queue FROM carillon.run r WHERE r.queue > name.queue ORDER BY r.queue LIMIT 1) next),
-            known AS (SELECT queue FROM name UNION SELECT queue FROM carillon.lane WHERE project = :project)
-            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.breaker, l.breaker_until, c.waiting, c.running
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names() AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker, l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
                    LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting, count(*) FILTER (WHERE owner IS NOT NULL) AS running
@@ -127,26 +131,32 @@ final class LaneRepository implements LaneStore {
         List<LaneDue> lanes = new ArrayList<>();
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
+        Map<Lane, Integer> weights = new HashMap<>();
         record Head(Instant now, boolean suspects, boolean gated, long due) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(LOOK).instant("low", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(due(row));
-                if (limited.isEmpty()) limited(row, limited, broken);
+                if (limited.isEmpty() && weights.isEmpty()) settings(row, limited, broken, weights);
                 return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), row.number("due"));
             });
         });
         Head head = heads.get(0);
-        return new Look(lanes, head.now(), head.due() >= HEAD, head.suspects(), head.gated(), limited, broken);
+        boolean full = head.due() >= HEAD;
+        return new Look(lanes, head.now(), full, head.suspects(), head.gated(), limited, broken, weights);
     }
 
-    private static void limited(Row row, Set<Lane> limited, Set<Lane> broken) throws SQLException {
+    private static void settings(Row row, Set<Lane> limited, Set<Lane> broken, Map<Lane, Integer> weights)
+            throws SQLException {
         List<String> queues = row.texts("limited_queues");
         List<String> projects = row.texts("limited_projects");
         List<String> open = row.texts("limited_broken");
+        List<String> flags = row.texts("limited_flags");
+        List<String> parts = row.texts("limited_weights");
         for (int i = 0; i < queues.size(); i++) {
             Lane lane = new Lane(queues.get(i), projects.get(i));
-            limited.add(lane);
+            if (flags.get(i).equals("true")) limited.add(lane);
+            if (!parts.get(i).equals("1")) weights.put(lane, Integer.valueOf(parts.get(i)));
             if (open.get(i).equals("true")) broken.add(lane);
         }
     }
@@ -169,6 +179,12 @@ final class LaneRepository implements LaneStore {
                 .update());
         if (limits.running() != null)
             database.single(session -> named(session.query(COUNT_IN), lane).update());
+    }
+
+    @Override
+    public void weigh(Lane lane, int weight) {
+        database.single(session ->
+                named(session.query(WEIGH), lane).number("weight", weight).update());
     }
 
     @Override
@@ -203,11 +219,13 @@ final class LaneRepository implements LaneStore {
                     LaneInfo.Pause pause = at == null
                             ? null
                             : new LaneInfo.Pause(at, row.maybeText("paused_by"), row.maybeText("paused_reason"));
+                    Integer weight = row.maybeInteger("weight");
                     return new LaneInfo(
                             new Lane(row.text("queue"), project),
                             row.number("waiting"),
                             row.number("running"),
                             limits(row),
+                            weight == null ? 1 : weight,
                             breaker(row),
                             pause);
                 }));

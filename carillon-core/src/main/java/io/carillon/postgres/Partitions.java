@@ -30,19 +30,33 @@ final class Partitions {
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
+    private final Database where;
 
     Partitions(Database database) {
+        this(database, database);
+    }
+
+    /** Makes partitions by the first for work that is done on the second. */
+    Partitions(Database database, Database where) {
         this.database = database;
+        this.where = where;
     }
 
     /** Does work of its own transaction that may miss partitions: each that it misses is created and the work repeated. */
     <T> T completing(Supplier<T> work) {
         Set<LocalDate> created = new HashSet<>();
+        boolean ahead = false;
         while (true) {
             try {
-                return work.get();
+                return where.attempt(work);
             } catch (StorageException failure) {
                 Optional<LocalDate> missing = failure.missingDay();
+                if (missing.isEmpty() && failure.outside() && where != database && !ahead) {
+                    // Behind row-level security the database does not say which day it is.
+                    ahead = true;
+                    createAhead(1);
+                    continue;
+                }
                 if (missing.isEmpty() || !created.add(missing.get())) throw failure;
                 create(missing.get());
             }

@@ -63,7 +63,7 @@ final class PlanRepository implements PlanStore {
                                    :gapFirsts::int[], :gapLasts::int[])
                 AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
             locked AS (
-              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.policy,
+              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
                      nullif(s.overlap, 'allow') AS overlap
                 FROM wanted w
                 CROSS JOIN LATERAL (SELECT ctid, * FROM carillon.schedule
@@ -114,10 +114,10 @@ final class PlanRepository implements PlanStore {
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
             born AS (
               INSERT INTO carillon.run
-                (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+                (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
                  gate_key, parked, seq, gate_at)
               SELECT v.project, t.id, v.queue, v.class, t.due_at, CASE WHEN v.overlap IS NULL THEN t.due_at ELSE 'infinity' END, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
-                     'tick', v.target, v.target_name, v.codec, v.payload, v.policy,
+                     'tick', v.target, v.target_name, v.codec, v.payload, v.trace, v.policy,
                      'overlap:' || CASE WHEN v.overlap IS NOT NULL THEN v.id::text END, CASE WHEN v.overlap IS NOT NULL THEN 'gate' END,
                      CASE WHEN v.overlap IS NOT NULL THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
                      CASE WHEN v.overlap IS NOT NULL THEN t.due_at END
@@ -164,7 +164,7 @@ final class PlanRepository implements PlanStore {
         return database.single(session -> session.query(ANYTHING)
                 .seconds("ahead", lookAhead)
                 .number("limit", 1)
-                .text("tzdata", ScheduleRepository.tzdata())
+                .text("tzdata", ScheduleRows.tzdata())
                 .first(row -> row.flag("anything"))
                 .orElseThrow());
     }

@@ -2,6 +2,7 @@ package io.carillon.postgres;
 
 import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Desks;
 import io.carillon.store.GateStore;
 import io.carillon.store.Housekeeping;
 import io.carillon.store.LaneStore;
@@ -15,6 +16,7 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.store.Storage;
 import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -25,6 +27,11 @@ public final class PostgresStorage implements Storage {
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
 
+    private static final String ENSURE_PROJECT =
+            "INSERT INTO carillon.project (project) VALUES (:project) ON CONFLICT DO NOTHING";
+
+    private final Database database;
+    private final TickPlanner planner;
     private final RunStore runs;
     private final RunInbox inbox;
     private final LaneStore lanes;
@@ -40,23 +47,33 @@ public final class PostgresStorage implements Storage {
     private final ConnectionSource.Kept heartbeat;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
-        Database database = new Database(source, STATEMENT_TIMEOUT);
+        this(source, source, true, planner);
+    }
+
+    /** {@code ears}: where LISTEN gets its connection from; {@code prepares}: whether statements may be prepared on the server. */
+    public PostgresStorage(DataSource source, DataSource ears, boolean prepares, TickPlanner planner) {
+        ConnectionSource pool = ConnectionSource.pool(source);
+        this.planner = planner;
+        this.database = new Database(pool, STATEMENT_TIMEOUT, prepares);
         Partitions partitions = new Partitions(database);
         CancelOrders cancels = new CancelOrders(database, partitions);
-        runs = new RunRepository(database, new Endings(database, partitions, cancels), cancels);
+        Endings endings = new Endings(database, partitions, cancels);
+        runs = new RunRepository(database, endings, cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database, new LaneGates(database));
-        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels));
+        gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
         heartbeat = ConnectionSource.kept(source);
-        Sweeper sweeper = new Sweeper(database, new Database(source, SCAN_TIMEOUT), partitions, cancels);
-        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
-        runDesk = new DeskRepository(database, partitions);
+        Sweeper sweeper =
+                new Sweeper(database, new Database(pool, SCAN_TIMEOUT, prepares), partitions, cancels, endings);
+        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT, prepares), sweeper, CODE);
+        runDesk = new DeskRepository(database, partitions, endings);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;
         plans = new PlanRepository(database, partitions, new ScheduleKeeper(database, desk));
         housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
-        wake = new WakeRepository(database);
-        projects = new ProjectRepository(database);
+        wake = new WakeRepository(database, ConnectionSource.pool(ears));
+        projects = project -> database.single(session ->
+                session.query(ENSURE_PROJECT).text("project", project).update());
         vitals = new VitalsRepository(source);
     }
 
@@ -118,6 +135,20 @@ public final class PostgresStorage implements Storage {
     @Override
     public VitalsStore vitals() {
         return vitals;
+    }
+
+    /** Partitions are made outside: they concern everybody, and the caller may not be allowed to. */
+    @Override
+    public Desks in(Connection caller) {
+        Database within = database.within(caller);
+        Partitions partitions = new Partitions(database, within);
+        return new Desks(
+                inbox,
+                new DeskRepository(
+                        within, partitions, new Endings(within, partitions, new CancelOrders(within, partitions))),
+                new ScheduleRepository(within, partitions, planner),
+                new LaneRepository(within, new LaneGates(within)),
+                new WakeRepository(within, ConnectionSource.none()));
     }
 
     @Override

@@ -114,6 +114,7 @@ final class Query {
             case "int4" -> Integer.class;
             case "int8" -> Long.class;
             case "float8" -> Double.class;
+            case "bool" -> Boolean.class;
             default -> String.class;
         };
     }

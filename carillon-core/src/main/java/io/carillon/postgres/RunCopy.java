@@ -64,8 +64,10 @@ final class RunCopy {
                 return true;
             });
         } catch (StorageException failure) {
-            // An earlier try of ours was accepted and its answer lost, or it failed for a reason the slow way explains.
-            if (failure.duplicate()) return false;
+            // An earlier try of ours was accepted and its answer lost, or it failed for a reason the slow way explains,
+            // or
+            // this user does not own the table, and COPY does not go together with row-level security.
+            if (failure.duplicate() || failure.unsupported()) return false;
             throw failure;
         }
     }

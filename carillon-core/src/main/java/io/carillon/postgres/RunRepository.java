@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -100,6 +101,7 @@ final class RunRepository implements RunStore {
               FROM held, LATERAL (SELECT EXISTS (SELECT 1 FROM carillon.node n
                                                   WHERE n.dead_at IS NULL AND held.name = ANY (n.handlers)) AS known) k
              WHERE r.ctid = held.place
+            RETURNING CASE WHEN k.known THEN held.name END AS known
             """;
 
     // What is ours is parked, or lies at the head of its lane: a claim takes from there, and what others held before it
@@ -175,13 +177,20 @@ final class RunRepository implements RunStore {
     }
 
     @Override
-    public void passOn(UUID owner, List<Attempt> attempts) {
-        if (attempts.isEmpty()) return;
+    public Set<String> passOn(UUID owner, List<Attempt> attempts) {
+        if (attempts.isEmpty()) return Set.of();
         List<Attempt> ordered = ordered(attempts);
+        Set<String> known = new HashSet<>();
         database.single(session -> fenced(session.query(PASS_ON), owner, ordered)
-                .column("names", "text", ordered, attempt -> attempt.target().name())
-                .update());
+                        .column(
+                                "names",
+                                "text",
+                                ordered,
+                                attempt -> attempt.target().name())
+                        .list(row -> Optional.ofNullable(row.maybeText("known"))))
+                .forEach(name -> name.ifPresent(known::add));
         cancels.settle();
+        return known;
     }
 
     @Override

@@ -6,10 +6,16 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Progress;
 import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.run.Target;
 import java.sql.SQLException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +42,58 @@ final class RunRows {
              ORDER BY ended_at DESC LIMIT :limit
             """;
 
+    // Ids are an order that stands still while runs move from one table to the other: no page shows a run twice or
+    // leaves one out.
+    private static final String PAGE_LIVE = LIVE_COLUMNS + """
+             WHERE r.project = :project AND r.id < :before AND (:queue::text IS NULL OR r.queue = :queue)
+               AND (:handler::text IS NULL OR r.target_name = :handler) AND (:schedule::uuid IS NULL OR r.schedule_id = :schedule)
+               AND (:state::text IS NULL OR (:state = 'running') = (r.owner IS NOT NULL))
+             ORDER BY r.id DESC LIMIT :limit
+            """;
+
+    private static final String PAGE_ENDED = """
+            SELECT * FROM carillon.run_history
+             WHERE project = :project AND id < :before AND (:queue::text IS NULL OR queue = :queue)
+               AND (:handler::text IS NULL OR target_name = :handler) AND (:schedule::uuid IS NULL OR schedule_id = :schedule)
+               AND (:state::text IS NULL OR state = :state)
+             ORDER BY id DESC LIMIT :limit
+            """;
+
+    private static final UUID LAST = new UUID(-1, -1);
+
+    /** As PostgreSQL orders them: by their bytes. */
+    private static final Comparator<UUID> BY_BYTES = Comparator.comparing(
+                    UUID::getMostSignificantBits, Long::compareUnsigned)
+            .thenComparing(UUID::getLeastSignificantBits, Long::compareUnsigned);
+
     private RunRows() {}
+
+    static List<Run> page(Session session, String project, RunQuery query) throws SQLException {
+        RunState state = query.filter().state();
+        boolean living = state == RunState.WAITING || state == RunState.RUNNING;
+        Map<UUID, Run> found = new TreeMap<>(BY_BYTES.reversed());
+        // Living first: one that ends between the two looks is found twice and told as it ended, and never not at all.
+        if (state == null || living)
+            for (Run run : page(session.query(PAGE_LIVE), project, query).list(RunRows::live))
+                found.put(run.id().value(), run);
+        if (!living)
+            for (Run run : page(session.query(PAGE_ENDED), project, query).list(RunRows::ended))
+                found.put(run.id().value(), run);
+        return found.values().stream().limit(query.filter().limit()).toList();
+    }
+
+    private static Query page(Query sql, String project, RunQuery query) throws SQLException {
+        RunFilter filter = query.filter();
+        RunState state = filter.state();
+        RunId before = query.before();
+        return sql.text("project", project)
+                .text("queue", filter.queue())
+                .text("handler", filter.handler())
+                .text("state", state == null ? null : state.text())
+                .uuid("schedule", query.schedule())
+                .uuid("before", before == null ? LAST : before.value())
+                .number("limit", filter.limit());
+    }
 
     static Run live(Row row) throws SQLException {
         RunState state = row.maybeUuid("owner") == null ? RunState.WAITING : RunState.RUNNING;

@@ -101,7 +101,7 @@ final class ScheduleKeeper {
     }
 
     int followZones() {
-        String rules = ScheduleRepository.tzdata();
+        String rules = ScheduleRows.tzdata();
         List<Turn> older = database.single(session -> session.query(OLDER_RULES)
                 .text("tzdata", rules)
                 .list(row -> new Turn(row.text("project"), row.text("name"), row.number("version"), null)));

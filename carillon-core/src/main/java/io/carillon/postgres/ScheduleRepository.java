@@ -18,10 +18,11 @@ import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.zone.ZoneRulesProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Creating, editing, pausing and deleting schedules, each under the schedule's row lock. What was due stays as it was promised; the future is planned anew. */
 final class ScheduleRepository implements ScheduleDesk {
@@ -33,14 +34,14 @@ final class ScheduleRepository implements ScheduleDesk {
     private static final String LOCK = GET + " FOR UPDATE OF s";
 
     private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
-            + " FROM carillon.schedule s WHERE s.project = :project ORDER BY s.name LIMIT 10000";
+            + " FROM carillon.schedule s WHERE s.project = :project AND s.name > :after ORDER BY s.name LIMIT :limit";
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
               (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, class, target,
-               target_name, payload, codec, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adaptive_at, cursor, next_at, tzdata)
+               target_name, payload, codec, trace, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adaptive_at, cursor, next_at, tzdata)
             VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
-                    make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :trace, :pauseAfter, :missed, :missedCap,
                     make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
                     :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax), carillon.clock(), carillon.clock(), 'infinity',
                     :tzdata)
@@ -52,11 +53,15 @@ final class ScheduleRepository implements ScheduleDesk {
                SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
                    starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
                    pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
-                   target_name = :targetName, payload = :payload, codec = :codec, missed = :missed, grace = make_interval(secs => :grace),
+                   target_name = :targetName, payload = :payload, codec = :codec, trace = CASE WHEN :keep THEN trace ELSE :trace END, missed = :missed, grace = make_interval(secs => :grace),
                    catch_up = make_interval(secs => :catchUp), overlap = :overlap, adaptive_min = make_interval(secs => :adaptiveMin),
                    adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
+
+    // What travels with its runs is no part of the promise: nothing is planned anew.
+    private static final String RENEW =
+            "UPDATE carillon.schedule SET trace = :trace WHERE project = :project AND id = :id";
 
     private static final String PAUSE = """
             UPDATE carillon.schedule
@@ -75,10 +80,10 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String TRIGGER = """
             INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, policy,
+              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
                gate_key, parked, seq, gate_at)
             SELECT project, :id, queue, class, carillon.clock(), CASE WHEN overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
-                   (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger', target, target_name, codec, payload, policy,
+                   (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger', target, target_name, codec, payload, trace, policy,
                    'overlap:' || CASE WHEN overlap <> 'allow' THEN s.id::text END, CASE WHEN overlap <> 'allow' THEN 'gate' END,
                    CASE WHEN overlap <> 'allow' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END,
                    CASE WHEN overlap <> 'allow' THEN carillon.clock() END
@@ -104,34 +109,46 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public ScheduleChange upsert(Definition wanted) {
+    public ScheduleChange upsert(Definition wanted, Function<ScheduleId, @Nullable String> luggage) {
         Definition definition = ScheduleRows.asStored(wanted);
         Optional<Walked> walked = walk(definition.project(), definition.name());
         if (walked.isPresent() && same(walked.get().schedule(), definition))
-            return new ScheduleChange.Unchanged(walked.get().schedule());
+            return unchanged(walked.get().schedule(), luggage);
         if (walked.isPresent() && !walked.get().schedule().paused())
             catchUp(walked.get().schedule());
         return changing(session -> {
             Optional<Schedule> before = lock(session, definition.project(), definition.name());
             if (before.isEmpty()) {
                 refuseIfItNeverFires(session, definition.when(), definition.name());
+                ScheduleId id = ScheduleId.next();
                 int created = ScheduleRows.bind(session.query(INSERT), definition)
-                        .uuid("id", ScheduleId.next().value())
-                        .text("tzdata", tzdata())
+                        .uuid("id", id.value())
+                        .text("trace", luggage.apply(id))
+                        .text("tzdata", ScheduleRows.tzdata())
                         .update();
                 Schedule schedule =
                         lock(session, definition.project(), definition.name()).orElseThrow();
                 if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
                 before = Optional.of(schedule); // another node was first
             }
-            if (same(before.get(), definition)) return new ScheduleChange.Unchanged(before.get());
+            Schedule stored = before.get();
+            if (same(stored, definition)) return new ScheduleChange.Unchanged(stored);
             refuseIfItNeverFires(session, definition.when(), definition.name());
-            return new ScheduleChange.Updated(edit(
-                    session,
-                    before.get(),
-                    walked,
-                    definition.atPaceOf(before.get().definition())));
+            Definition paced = definition.atPaceOf(stored.definition());
+            return new ScheduleChange.Updated(edit(session, stored, walked, paced, luggage));
         });
+    }
+
+    /** Whoever confirms a schedule renews what travels with its runs. */
+    private ScheduleChange unchanged(Schedule schedule, Function<ScheduleId, @Nullable String> luggage) {
+        String trace = luggage.apply(schedule.id());
+        if (trace != null)
+            database.single(session -> session.query(RENEW)
+                    .text("trace", trace)
+                    .text("project", schedule.definition().project())
+                    .uuid("id", schedule.id().value())
+                    .update());
+        return new ScheduleChange.Unchanged(schedule);
     }
 
     private static boolean same(Schedule stored, Definition wanted) {
@@ -146,12 +163,18 @@ final class ScheduleRepository implements ScheduleDesk {
         return changing(session -> {
             Optional<Schedule> before = lock(session, project, name);
             if (before.isEmpty() || before.get().version() != seen) return false;
-            edit(session, before.get(), walked, before.get().definition());
+            edit(session, before.get(), walked, before.get().definition(), null);
             return true;
         });
     }
 
-    private Schedule edit(Session session, Schedule before, Optional<Walked> walked, Definition definition)
+    /** Without luggage, that of before travels on. */
+    private Schedule edit(
+            Session session,
+            Schedule before,
+            Optional<Walked> walked,
+            Definition definition,
+            @Nullable Function<ScheduleId, @Nullable String> luggage)
             throws SQLException {
         Instant line = future.line(session, before);
         Schedule accounted = before;
@@ -159,7 +182,9 @@ final class ScheduleRepository implements ScheduleDesk {
         else accounted = accountFor(session, before, line);
         future.forget(session, accounted, line);
         ScheduleRows.bind(session.query(UPDATE), definition)
-                .text("tzdata", tzdata())
+                .flag("keep", luggage == null)
+                .text("trace", luggage == null ? null : luggage.apply(before.id()))
+                .text("tzdata", ScheduleRows.tzdata())
                 .update();
         Schedule edited = lock(session, definition.project(), definition.name()).orElseThrow();
         return edited.paused() ? edited : plan(session, edited);
@@ -243,9 +268,12 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public List<Schedule> list(String project) {
-        return database.single(
-                session -> session.query(LIST).text("project", project).list(ScheduleRows::read));
+    public List<Schedule> list(String project, String after, int limit) {
+        return database.single(session -> session.query(LIST)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)
+                .list(ScheduleRows::read));
     }
 
     @Override
@@ -364,10 +392,5 @@ final class ScheduleRepository implements ScheduleDesk {
         return new CarillonException(
                 ErrorCode.UNKNOWN_SCHEDULE,
                 "There is no schedule '%s'. schedules().list() names those there are.".formatted(name));
-    }
-
-    /** The version of the time zone rules this process plans with. */
-    static String tzdata() {
-        return ZoneRulesProvider.getVersions("Europe/Paris").lastEntry().getKey();
     }
 }

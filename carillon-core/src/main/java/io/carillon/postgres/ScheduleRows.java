@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
+import java.time.zone.ZoneRulesProvider;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -191,5 +192,10 @@ final class ScheduleRows {
 
     private static String lower(String text) {
         return text.toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The version of the time zone rules this process plans with. */
+    static String tzdata() {
+        return ZoneRulesProvider.getVersions("Europe/Paris").lastEntry().getKey();
     }
 }

@@ -37,9 +37,14 @@ final class StorageException extends CarillonException {
         return state.equals("40P01") || state.equals("40001");
     }
 
+    /** A check or the bounds of all partitions stood in the way. */
+    boolean outside() {
+        return state.equals("23514");
+    }
+
     /** The day whose history partition is missing, if that is what failed. */
     Optional<LocalDate> missingDay() {
-        if (!state.equals("23514")) return Optional.empty();
+        if (!outside()) return Optional.empty();
         // Other words are translated, this part is not: Partition key of the failing row contains (day) = (2026-03-02).
         Matcher day = MISSING_DAY.matcher(detail());
         return day.find() ? Optional.of(LocalDate.parse(day.group(1))) : Optional.empty();
@@ -58,6 +63,11 @@ final class StorageException extends CarillonException {
     /** A unique key stood in the way. */
     boolean duplicate() {
         return state.equals("23505");
+    }
+
+    /** The server cannot do this here. */
+    boolean unsupported() {
+        return state.equals("0A000");
     }
 
     /** What a row holds was refused: the others of its group may do without it. Anything else is the database's trouble and concerns all. */

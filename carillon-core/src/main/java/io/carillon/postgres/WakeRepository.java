@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.backend.Backend;
 import io.carillon.run.Lane;
 import io.carillon.store.GateName;
 import io.carillon.store.Signal;
@@ -24,10 +25,14 @@ final class WakeRepository implements WakeChannel {
     /** A server that says nothing for so long is gone: an ear must open and close even on a socket whose other end has vanished. */
     private static final int SILENT_MILLIS = 3_000;
 
-    private final Database database;
+    private static final int LOOKS = 3;
 
-    WakeRepository(Database database) {
+    private final Database database;
+    private final ConnectionSource ears;
+
+    WakeRepository(Database database, ConnectionSource ears) {
         this.database = database;
+        this.ears = ears;
     }
 
     @Override
@@ -53,21 +58,43 @@ final class WakeRepository implements WakeChannel {
     }
 
     @Override
-    public Ear listen() {
+    public Optional<Ear> listen() {
         try {
-            Connection connection = database.keep();
+            Connection connection = ears.borrow();
             int manners = connection.getNetworkTimeout();
             try (Statement statement = connection.createStatement()) {
+                connection.setAutoCommit(true);
                 connection.setNetworkTimeout(Runnable::run, SILENT_MILLIS);
+                if (Backend.pooled(connection) && shared(connection)) {
+                    connection.setNetworkTimeout(Runnable::run, manners);
+                    connection.close();
+                    return Optional.empty();
+                }
                 statement.execute("LISTEN carillon");
-                return new PostgresEar(connection, connection.unwrap(PGConnection.class), manners);
-            } catch (SQLException failure) {
+                return Optional.of(new PostgresEar(connection, connection.unwrap(PGConnection.class), manners));
+            } catch (SQLException | RuntimeException failure) {
                 connection.close();
                 throw failure;
             }
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
+    }
+
+    /**
+     * Whether a pooler lends the backend of this connection to others meanwhile. LISTEN would stay behind on it, and our signals would reach whoever has it
+     * next. Busy poolers may hide it from us; then the ear hears nothing, and the next one is asked again.
+     */
+    private boolean shared(Connection connection) throws SQLException {
+        for (int look = 0; look < LOOKS; look++) {
+            int mine = Backend.pid(connection);
+            boolean shared = database.transaction(session -> {
+                int other = Backend.pid(session.connection());
+                return other == mine || Backend.pid(connection) != mine;
+            });
+            if (shared) return true;
+        }
+        return false;
     }
 
     private record PostgresEar(Connection connection, PGConnection postgres, int manners) implements Ear {

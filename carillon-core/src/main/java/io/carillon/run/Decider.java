@@ -16,6 +16,13 @@ public final class Decider {
             return new Transition.Complete(succeeded.result() instanceof Payload result ? result : null);
         if (outcome instanceof Outcome.Rejected rejected) return new Transition.Die(Text.clean(rejected.reason()));
         if (outcome instanceof Outcome.Snoozed snoozed) return new Transition.Snooze(bounded(snoozed.pause()));
+        if (outcome instanceof Outcome.Awaiting awaiting) {
+            Transition otherwise = failed(attempt, "", true, retry.retry(), pause(attempt, retry.retry(), random));
+            return new Transition.Await(
+                    bounded(awaiting.atMost()),
+                    awaiting.digest(),
+                    otherwise instanceof Transition.Retry again ? again.pause() : null);
+        }
         if (outcome instanceof Outcome.Cancelled cancelled)
             return new Transition.Cancel(Text.clean(cancelled.reason()));
         if (outcome instanceof Outcome.Failed failed) {

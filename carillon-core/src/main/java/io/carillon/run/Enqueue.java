@@ -13,8 +13,11 @@ public record Enqueue(
         @Nullable Priority priority,
         @Nullable String key,
         @Nullable String queue,
-        @Nullable Gate gate) {
+        @Nullable Gate gate,
+        @Nullable Duration window) {
     private static final Duration LONGEST = Duration.ofDays(36_500);
+    private static final Duration SHORTEST_WINDOW = Duration.ofSeconds(1);
+    private static final Duration LONGEST_WINDOW = Duration.ofDays(366);
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     /** When a run falls due: after a while on the database's clock, or at an instant the user names. */
@@ -33,29 +36,39 @@ public record Enqueue(
     public static Enqueue after(Duration delay) {
         if (delay.isNegative() || delay.compareTo(LONGEST) > 0)
             throw invalid("The delay %s is outside 0..100 years.".formatted(delay));
-        return new Enqueue(new Due.After(delay), null, null, null, null);
+        return new Enqueue(new Due.After(delay), null, null, null, null, null);
     }
 
     /** At an instant; one that has passed means at once. */
     public static Enqueue at(Instant instant) {
         if (instant.isAfter(LATEST) || instant.isBefore(Instant.EPOCH))
             throw invalid("The instant %s is outside the years 1970..9999.".formatted(instant));
-        return new Enqueue(new Due.At(instant), null, null, null, null);
+        return new Enqueue(new Due.At(instant), null, null, null, null, null);
     }
 
     /** The share this run has of its lane. */
     public Enqueue priority(Priority priority) {
-        return new Enqueue(due, priority, key, queue, gate);
+        return new Enqueue(due, priority, key, queue, gate, window);
     }
 
     /** At most one run with this key waits or runs in its queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
     public Enqueue key(String key) {
-        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, gate);
+        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, gate, null);
+    }
+
+    /**
+     * The same, and the key holds for at least so long from now on, even if the run has ended by then: a second enqueue with a window answers
+     * {@link EnqueueResult.AlreadyThere} with this run.
+     */
+    public Enqueue key(String key, Duration window) {
+        if (window.compareTo(SHORTEST_WINDOW) < 0 || window.compareTo(LONGEST_WINDOW) > 0)
+            throw invalid("The window %s of the key '%s' is outside one second and one year.".formatted(window, key));
+        return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, gate, window);
     }
 
     /** Another queue than the handler's. */
     public Enqueue queue(String queue) {
-        return new Enqueue(due, priority, key, Names.check("queue", queue), gate);
+        return new Enqueue(due, priority, key, Names.check("queue", queue), gate, window);
     }
 
     /** At most one run of this key runs at a time, in the whole cluster. */
@@ -73,10 +86,15 @@ public record Enqueue(
         return behind(Gate.fifo(key));
     }
 
+    /** In any stretch of this time start at most so many runs of this key, in the whole cluster. */
+    public Enqueue rateKey(String key, int starts, Duration in) {
+        return behind(Gate.rate(key, starts, in));
+    }
+
     private Enqueue behind(Gate wanted) {
         if (gate != null)
             throw invalid("A run waits behind one gate: '%s' or '%s'.".formatted(gate.name(), wanted.name()));
-        return new Enqueue(due, priority, key, queue, wanted);
+        return new Enqueue(due, priority, key, queue, wanted, window);
     }
 
     private static CarillonException invalid(String what) {

@@ -5,6 +5,7 @@ import io.carillon.value.ErrorCode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,13 @@ public record Luggage(List<Companion> companions) {
         Map<String, String> all = new LinkedHashMap<>();
         companions.forEach(companion -> all.putAll(companion.pack(run)));
         return all.isEmpty() ? run : run.carrying(text(all));
+    }
+
+    /** What shall travel with the runs of a schedule; null: nothing. */
+    public @Nullable String ofSchedule(UUID schedule) {
+        Map<String, String> all = new LinkedHashMap<>();
+        companions.forEach(companion -> all.putAll(companion.packSchedule(schedule)));
+        return all.isEmpty() ? null : text(all);
     }
 
     /** Runs the rest of an attempt inside all companions. */

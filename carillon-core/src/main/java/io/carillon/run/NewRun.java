@@ -1,9 +1,10 @@
 package io.carillon.run;
 
+import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A run about to be stored; {@code trace}: what its companions packed. */
+/** A run about to be stored; {@code trace}: what its companions packed; {@code window}: how long its key holds at least. */
 public record NewRun(
         RunId id,
         Lane lane,
@@ -15,7 +16,8 @@ public record NewRun(
         @Nullable String key,
         @Nullable UUID schedule,
         @Nullable Gate gate,
-        @Nullable String trace) {
+        @Nullable String trace,
+        @Nullable Duration window) {
     /** One that nothing travels with. */
     public NewRun(
             RunId id,
@@ -28,12 +30,17 @@ public record NewRun(
             @Nullable String key,
             @Nullable UUID schedule,
             @Nullable Gate gate) {
-        this(id, lane, priority, origin, target, payload, due, key, schedule, gate, null);
+        this(id, lane, priority, origin, target, payload, due, key, schedule, gate, null, null);
     }
 
     /** The same with what its companions packed. */
     public NewRun carrying(String packed) {
-        return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, packed);
+        return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, packed, window);
+    }
+
+    /** The same with a key that holds for a while. */
+    public NewRun holding(@Nullable Duration keyWindow) {
+        return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, trace, keyWindow);
     }
 
     /** One that waits behind no gate. */
@@ -47,6 +54,6 @@ public record NewRun(
             Enqueue.Due due,
             @Nullable String key,
             @Nullable UUID schedule) {
-        this(id, lane, priority, origin, target, payload, due, key, schedule, null, null);
+        this(id, lane, priority, origin, target, payload, due, key, schedule, null, null, null);
     }
 }

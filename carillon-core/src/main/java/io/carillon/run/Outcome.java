@@ -39,6 +39,14 @@ public sealed interface Outcome {
         }
     }
 
+    /** Somebody outside goes on with it: the attempt stays open until that one completes it with the token, or fails after so long. Only a digest is kept. */
+    record Awaiting(Duration atMost, String digest) implements Outcome {
+        public Awaiting {
+            requireNonNull(atMost, "atMost");
+            requireNonNull(digest, "digest");
+        }
+    }
+
     /** The engine ended it at its deadline; a failure. */
     record TimedOut(Duration timeout) implements Outcome {
         public TimedOut {
@@ -67,6 +75,10 @@ public sealed interface Outcome {
 
     static Outcome retryAfter(Duration pause) {
         return new RetryAfter(pause, "the handler asked for another try after " + pause);
+    }
+
+    static Outcome awaiting(Duration atMost, CompletionToken token) {
+        return new Awaiting(atMost, CompletionToken.digest(token.reveal()));
     }
 
     static Outcome snoozed(Duration pause) {

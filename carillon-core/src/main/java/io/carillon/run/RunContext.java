@@ -7,6 +7,9 @@ import java.util.Optional;
 public interface RunContext {
     RunId id();
 
+    /** The project it belongs to: one node executes the runs of all. */
+    String project();
+
     /** The number of this attempt; grows with each, and is never reused. */
     int attempt();
 
@@ -17,6 +20,9 @@ public interface RunContext {
     Optional<Instant> plannedAt();
 
     Instant dueAt();
+
+    /** The time on the database's clock, whatever this machine's shows. */
+    Instant now();
 
     /** When the engine will end this attempt, on the database's clock. */
     Instant deadline();

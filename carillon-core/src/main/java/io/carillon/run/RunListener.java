@@ -29,8 +29,8 @@ public interface RunListener {
     /** Told after {@link #ended}: the run has no attempt left, or its handler rejected it, and lies in the dead letter. */
     default void dead(Attempt attempt, String error) {}
 
-    /** This node planned a schedule: so many ticks were born, and so many instants were recorded as missed under its policy. */
-    default void planned(String project, String schedule, String policy, int ticks, long missed) {}
+    /** This node planned a schedule: so many ticks were born. */
+    default void planned(String project, String schedule, int ticks) {}
 
     /** Tells both, and the second even if the first fails. */
     static RunListener both(RunListener first, RunListener second) {
@@ -64,11 +64,11 @@ public interface RunListener {
             }
 
             @Override
-            public void planned(String project, String schedule, String policy, int ticks, long missed) {
+            public void planned(String project, String schedule, int ticks) {
                 try {
-                    first.planned(project, schedule, policy, ticks, missed);
+                    first.planned(project, schedule, ticks);
                 } finally {
-                    second.planned(project, schedule, policy, ticks, missed);
+                    second.planned(project, schedule, ticks);
                 }
             }
         };

@@ -14,6 +14,9 @@ public sealed interface Transition {
     /** Again after a pause; nothing counted. */
     record Snooze(Duration pause) implements Transition {}
 
+    /** The attempt stays open for somebody outside; if nothing comes in time, it has failed: again after the pause, or (null) dead. */
+    record Await(Duration atMost, String digest, @Nullable Duration pause) implements Transition {}
+
     /** The run ends in the dead letter, with its payload. */
     record Die(String error) implements Transition {}
 

@@ -31,7 +31,8 @@ public sealed interface ScheduleEvent {
     record Deleted(String project, String schedule) implements ScheduleEvent {}
 
     /** Nobody could start them in time, and the missed policy lets them be. */
-    record Missed(String project, String schedule, Instants instants) implements ScheduleEvent {}
+    record Missed(String project, String schedule, io.carillon.schedule.Missed policy, Instants instants)
+            implements ScheduleEvent {}
 
     /** They do not run on purpose: an overlap or an excluded date. Those of a pause are not told one by one. */
     record Skipped(String project, String schedule, Instants instants) implements ScheduleEvent {}
@@ -63,9 +64,10 @@ public sealed interface ScheduleEvent {
             (gap.excluded() ? skipped : missed)
                     .merge(gap.reason(), new Instants(gap.from(), gap.to(), gap.count(), gap.reason()), Instants::and);
         String project = plan.read().definition().project();
+        io.carillon.schedule.Missed policy = plan.read().definition().policies().missed();
         List<ScheduleEvent> events = new ArrayList<>();
         missed.values()
-                .forEach(instants -> events.add(new Missed(project, plan.read().name(), instants)));
+                .forEach(instants -> events.add(new Missed(project, plan.read().name(), policy, instants)));
         skipped.values()
                 .forEach(instants -> events.add(new Skipped(project, plan.read().name(), instants)));
         return events;

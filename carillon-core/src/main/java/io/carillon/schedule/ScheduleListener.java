@@ -6,10 +6,30 @@ package io.carillon.schedule;
  */
 @FunctionalInterface
 public interface ScheduleListener {
+    /** Hears nothing. */
+    ScheduleListener NONE = event -> {};
+
     void heard(ScheduleEvent event);
+
+    /** Whether it only counts and returns at once: then it hears everything, on the engine's own threads. One that may wait for anything is not quick. */
+    default boolean quick() {
+        return false;
+    }
+
+    /** Tells both, and the second even if the first fails. */
+    static ScheduleListener both(ScheduleListener first, ScheduleListener second) {
+        if (first == NONE) return second;
+        return event -> {
+            try {
+                first.heard(event);
+            } finally {
+                second.heard(event);
+            }
+        };
+    }
 
     /** Hears nothing. */
     static ScheduleListener none() {
-        return event -> {};
+        return NONE;
     }
 }

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt that did not end its run: who tried, what came of it and how long the pause was. */
+/** An attempt that did not end its run: who tried, what came of it, how long the pause was, and its log. */
 public record AttemptRecord(
         int attempt,
         UUID node,
@@ -13,4 +13,5 @@ public record AttemptRecord(
         Instant endedAt,
         String outcome,
         @Nullable String error,
-        @Nullable Duration pause) {}
+        @Nullable Duration pause,
+        @Nullable String log) {}

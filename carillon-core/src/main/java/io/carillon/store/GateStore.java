@@ -2,9 +2,11 @@ package io.carillon.store;
 
 import io.carillon.run.Lane;
 import io.carillon.schedule.ScheduleEvent;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,12 +23,17 @@ public interface GateStore {
     /** Looks at gates in the order of their names, from behind {@code after} on, for those where somebody waits and could pass. */
     Opened open(@Nullable GateName after, int limit);
 
-    /** The lanes that have something new to claim, the gates somebody else was at, which must be asked again, and what overlap policies skipped. */
-    record Passed(List<Lane> lanes, List<GateName> busy, List<ScheduleEvent.Skipped> skipped) {
+    /**
+     * The lanes that have something new to claim, the gates somebody else was at, which must be asked again, what overlap policies skipped, and the gates that
+     * this storage must be asked for again after a while, because only the time makes room there.
+     */
+    record Passed(
+            List<Lane> lanes, List<GateName> busy, List<ScheduleEvent.Skipped> skipped, Map<GateName, Duration> again) {
         public Passed {
             lanes = List.copyOf(lanes);
             busy = List.copyOf(busy);
             skipped = List.copyOf(skipped);
+            again = Map.copyOf(again);
         }
     }
 

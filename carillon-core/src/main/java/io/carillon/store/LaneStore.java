@@ -24,6 +24,9 @@ public interface LaneStore {
     /** Limits a lane; what runs there already counts. */
     void limit(Lane lane, Limits limits);
 
+    /** Gives a lane so many parts of what nodes claim while others have one. */
+    void weigh(Lane lane, int weight);
+
     /** Stops claims from a lane from this moment on; false: it was paused already. */
     boolean pause(Lane lane, String by, @Nullable String reason);
 

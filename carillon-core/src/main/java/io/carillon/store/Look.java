@@ -3,11 +3,13 @@ package io.carillon.store;
 import io.carillon.run.Lane;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * What the head of the queue looks like. {@code full}: nothing but due runs in it, so lanes may have some behind it that were not seen; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
- * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them.
+ * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them;
+ * {@code weights}: of the lanes that do not weigh one.
  */
 public record Look(
         List<LaneDue> lanes,
@@ -16,10 +18,12 @@ public record Look(
         boolean suspects,
         boolean gated,
         Set<Lane> limited,
-        Set<Lane> broken) {
+        Set<Lane> broken,
+        Map<Lane, Integer> weights) {
     public Look {
         lanes = List.copyOf(lanes);
         limited = Set.copyOf(limited);
         broken = Set.copyOf(broken);
+        weights = Map.copyOf(weights);
     }
 }

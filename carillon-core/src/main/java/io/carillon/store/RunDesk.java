@@ -6,9 +6,12 @@ import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** What people ask about runs and do to them by hand. Everything is inside one project. */
 public interface RunDesk {
@@ -17,8 +20,17 @@ public interface RunDesk {
     /** The newest runs that match, living and ended. */
     List<Run> list(String project, RunFilter filter);
 
+    /** Living and ended runs that match, newest id first, from behind the one the query names. */
+    List<Run> page(String project, RunQuery query);
+
+    /** Makes a waiting run due at another instant; false: there is none that could be moved. Ticks and what waits behind a gate keep their place. */
+    boolean reschedule(String project, RunId run, Instant due);
+
     /** Cancels a waiting run at once, asks a running one to stop. */
     Cancellation cancel(String project, RunId run, String reason);
+
+    /** Ends an attempt that is open for somebody outside: well, or with an error; false: nobody awaits that, or not any more. */
+    boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error);
 
     /** Gives dead runs another life; one answer each. */
     List<Redrive> redrive(String project, List<RunId> dead);

@@ -39,8 +39,8 @@ public interface RunStore {
     /** Takes runs that run long out of the claim's way. */
     void parkRunning(UUID owner, List<Attempt> attempts);
 
-    /** Lets runs go whose target this node does not know; parks those that no living node knows. */
-    void passOn(UUID owner, List<Attempt> attempts);
+    /** Lets runs go whose target this node does not know; parks those that no living node knows, and returns the names of the others. */
+    Set<String> passOn(UUID owner, List<Attempt> attempts);
 
     /** What the database says this node holds, to be compared with what it really holds. */
     List<HeldRun> held(UUID owner);

@@ -3,18 +3,34 @@ package io.carillon.store;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** What people do to schedules. Each change holds the schedule's row lock and plans its first ticks in the same transaction. */
 public interface ScheduleDesk {
     /** Creates the schedule, changes it, or leaves it alone if it is the same promise already. */
-    ScheduleChange upsert(Definition definition);
+    default ScheduleChange upsert(Definition definition) {
+        return upsert(definition, id -> null);
+    }
+
+    /**
+     * The same with what shall travel with its runs: a schedule that is created or changed takes it, one that stays the same takes it unless it is null. It is
+     * asked on the calling thread, under the schedule's lock.
+     */
+    ScheduleChange upsert(Definition definition, Function<ScheduleId, @Nullable String> luggage);
 
     Optional<Schedule> get(String project, String name);
 
-    List<Schedule> list(String project);
+    default List<Schedule> list(String project) {
+        return list(project, "", 10_000);
+    }
+
+    /** By name, those behind this one. */
+    List<Schedule> list(String project, String after, int limit);
 
     /** Ends its ticks and makes no more; false: it was paused already. */
     boolean pause(String project, String name, Schedule.Pause pause);

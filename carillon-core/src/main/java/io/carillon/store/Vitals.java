@@ -1,5 +1,6 @@
 package io.carillon.store;
 
+import io.carillon.run.Lane;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -8,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the database says about how things stand, in all projects. {@code missed}: instants of the last hour; {@code missing}: schedules that missed
- * several of them, by name; {@code stalled}: runs whose lease has ended and that nobody let go; {@code borrowed}: how long the pool took to lend a connection.
+ * several of them, by name; {@code stalled}: runs whose lease has ended and that nobody let go; {@code broken}: lanes whose breaker is not
+ * closed; {@code borrowed}: how long the pool took to lend a connection.
  */
 public record Vitals(
         Instant now,
@@ -16,10 +18,12 @@ public record Vitals(
         long missed,
         Map<String, Long> missing,
         long stalled,
+        List<Lane> broken,
         @Nullable OldTransaction oldTransaction,
         Duration borrowed) {
     public Vitals {
         missing = Map.copyOf(missing);
+        broken = List.copyOf(broken);
     }
 
     /** How long the run that waits longest could have started already. */

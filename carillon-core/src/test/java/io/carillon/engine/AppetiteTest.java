@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class AppetiteTest {
     private static final int CONCURRENCY = 8;
-    private final ReadyQueue queue = new ReadyQueue();
+    private final ReadyQueue queue = new ReadyQueue(100, false);
     private final CountDownLatch release = new CountDownLatch(1);
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
     private final Completer completer = new Completer(null, new Holding(), RunListener.none());
@@ -66,6 +66,26 @@ class AppetiteTest {
             want = appetite.want();
 
         assertThat(want).isBetween(1, 500);
+    }
+
+    @Test
+    void has_room_for_a_few_newcomers_where_slots_come_free_and_only_there() throws Exception {
+        Appetite appetite = appetite(50);
+        occupyAll();
+        assertThat(appetite.forNewcomers())
+                .as("all slots are taken by long runs")
+                .isZero();
+        for (int i = 0; i < 100_000; i++) appetite.consumed();
+        int want = 0;
+        for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
+            want = appetite.want();
+        assertThat(want).isEqualTo(50);
+
+        queue.add(held(100));
+        assertThat(appetite.forNewcomers()).isEqualTo(5);
+
+        queue.add(held(100 + CONCURRENCY));
+        assertThat(appetite.forNewcomers()).as("too much waits already").isZero();
     }
 
     @Test

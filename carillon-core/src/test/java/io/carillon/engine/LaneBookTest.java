@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Trials;
 import io.carillon.run.Lane;
@@ -21,7 +22,7 @@ class LaneBookTest {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     private static final Lane MAIL = new Lane("mail", "default");
     private static final Lane REPORTS = new Lane("reports", "default");
-    private final LaneBook book = new LaneBook();
+    private final LaneBook book = new LaneBook(lane -> Integer.MAX_VALUE);
 
     @Test
     void knows_nothing_of_lanes_nobody_named() {
@@ -103,9 +104,29 @@ class LaneBookTest {
     }
 
     @Test
+    void claims_what_has_just_come_without_the_many_of_a_lane_that_flows_over() {
+        book.hint(MAIL, NOW, NOW);
+        book.hint(REPORTS, NOW, NOW);
+        book.full(MAIL, Priority.NORMAL, NOW, NOW);
+
+        assertThat(book.takeNew(100, NOW))
+                .isNotEmpty()
+                .allMatch(quota -> quota.lane().equals(REPORTS));
+        assertThat(book.takeNew(100, NOW)).as("it is not there any more").isEmpty();
+        assertThat(book.take(100, NOW))
+                .isNotEmpty()
+                .allMatch(quota -> quota.lane().equals(MAIL));
+
+        book.drained(MAIL, Priority.NORMAL);
+        book.hint(REPORTS, NOW, NOW);
+        assertThat(book.takeNew(100, NOW)).as("nothing flows over any more").isEmpty();
+        assertThat(book.take(100, NOW)).isNotEmpty();
+    }
+
+    @Test
     void starves_no_class_however_small_the_batches_are() {
         Trials.of("every class gets its share of small batches", 60, random -> {
-            LaneBook small = new LaneBook();
+            LaneBook small = new LaneBook(lane -> Integer.MAX_VALUE);
             small.seen(List.of(Priority.values()).stream()
                     .map(one -> new LaneDue(MAIL, one, NOW))
                     .toList());
@@ -151,9 +172,65 @@ class LaneBookTest {
     }
 
     @Test
+    void serves_lanes_by_weight_however_small_the_batches_are() {
+        Trials.of("every lane gets its share by weight", 100, random -> {
+            LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
+            Map<Lane, Integer> weights = new HashMap<>();
+            for (int i = 2 + random.nextInt(6); i > 0; i--)
+                weights.put(new Lane("queue-" + i, "default"), 1 + random.nextInt(10));
+            any.weigh(weights);
+            any.seen(weights.keySet().stream()
+                    .map(lane -> new LaneDue(lane, Priority.NORMAL, NOW))
+                    .toList());
+            int most = 1 + random.nextInt(200);
+            Map<Lane, Integer> served = new HashMap<>();
+            int total = 0;
+
+            while (total < 20_000) {
+                for (ClaimRequest.Quota quota : any.take(1 + random.nextInt(most), NOW)) {
+                    served.merge(quota.lane(), quota.count(), Integer::sum);
+                    total += quota.count();
+                    any.full(quota.lane(), quota.priority(), NOW, NOW);
+                }
+            }
+
+            int all = weights.values().stream().mapToInt(Integer::intValue).sum();
+            for (Lane lane : weights.keySet())
+                assertThat(served.getOrDefault(lane, 0) / (double) total)
+                        .as("weights %s, batches of up to %d", weights, most)
+                        .isBetween(weights.get(lane) * 0.9 / all, weights.get(lane) * 1.1 / all);
+        });
+    }
+
+    @Test
+    void leaves_the_parts_of_a_lane_without_work_to_the_others() {
+        book.weigh(Map.of(REPORTS, 10));
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+
+        assertThat(counts(book.take(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 100));
+    }
+
+    @Test
+    void asks_for_no_more_of_a_lane_than_there_is_room_for() {
+        Map<Lane, Integer> rooms = new HashMap<>(Map.of(MAIL, 0, REPORTS, 7));
+        LaneBook narrow = new LaneBook(rooms::get);
+        narrow.seen(List.of(
+                new LaneDue(MAIL, Priority.NORMAL, NOW), new LaneDue(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+
+        assertThat(narrow.take(100, NOW))
+                .extracting(ClaimRequest.Quota::lane, ClaimRequest.Quota::count)
+                .containsExactly(tuple(REPORTS, 7));
+        assertThat(narrow.nextReady()).isAfter(NOW);
+
+        rooms.put(MAIL, 1);
+        narrow.room(MAIL, NOW);
+        assertThat(counts(narrow.take(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 1));
+    }
+
+    @Test
     void asks_for_no_more_than_the_node_can_take() {
         Trials.of("quotas add up to at most what is wanted", 2_000, random -> {
-            LaneBook any = new LaneBook();
+            LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
             for (int i = random.nextInt(30); i >= 0; i--)
                 any.seen(List.of(new LaneDue(
                         new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
@@ -170,7 +247,7 @@ class LaneBookTest {
     @Test
     void forgets_no_lane_it_did_not_serve() {
         Trials.of("what was not asked for stays due", 2_000, random -> {
-            LaneBook any = new LaneBook();
+            LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
             Map<String, Boolean> open = new HashMap<>();
             for (int i = random.nextInt(30); i >= 0; i--) {
                 LaneDue due =

@@ -10,13 +10,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ReadyQueueTest {
     private static final Lane LONG = new Lane("long", "default");
     private static final Lane SHORT = new Lane("short", "default");
-    private final ReadyQueue queue = new ReadyQueue();
+    private final AtomicLong nanos = new AtomicLong();
+    private final ReadyQueue queue = new ReadyQueue(10_000, true);
 
     @Test
     void drains_lanes_in_turn_so_that_a_long_one_delays_nobody() {
@@ -33,7 +35,7 @@ class ReadyQueueTest {
     @Test
     void keeps_the_order_within_a_lane_and_loses_nothing() {
         Trials.of("each comes out once, in its lane's order", 500, random -> {
-            ReadyQueue any = new ReadyQueue();
+            ReadyQueue any = new ReadyQueue(10_000, true);
             Map<Lane, List<Held>> in = new HashMap<>();
             Map<Lane, List<Held>> out = new HashMap<>();
             for (int step = 0; step < 100; step++) {
@@ -53,6 +55,90 @@ class ReadyQueueTest {
             assertThat(any.size()).isZero();
             assertThat(any.poll()).isNull();
         });
+    }
+
+    @Test
+    void leaves_a_tenth_of_the_slots_to_others_while_a_lane_has_long_runs() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        ten.add(held(LONG, 20));
+
+        assertThat(polled(ten)).hasSize(9);
+        assertThat(ten.size()).isZero();
+        assertThat(ten.room(LONG)).isZero();
+
+        assertThat(ten.room(SHORT)).isEqualTo(9);
+        ten.add(held(SHORT, 2));
+        assertThat(ten.size()).isEqualTo(2);
+        assertThat(ten.poll().attemptValue().lane()).isEqualTo(SHORT);
+    }
+
+    @Test
+    void gives_the_place_of_a_run_that_ended_to_the_next_of_its_lane_and_says_so() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        List<Lane> told = new ArrayList<>();
+        ten.onRoom(told::add);
+        ten.add(held(LONG, 9));
+        List<Held> running = polled(ten);
+        ten.slow(LONG);
+
+        ten.ended(running.get(0));
+
+        assertThat(told).containsExactly(LONG);
+        assertThat(ten.room(LONG)).isEqualTo(1);
+        ten.add(held(LONG, 1));
+        assertThat(polled(ten)).hasSize(1);
+    }
+
+    @Test
+    void gives_all_slots_to_a_lane_whose_runs_are_short_until_one_is_not() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        ten.add(held(LONG, 30));
+        List<Held> running = polled(ten);
+        ten.ended(running.get(0));
+        assertThat(ten.room(LONG)).isGreaterThan(1_000);
+        assertThat(ten.size()).isEqualTo(21);
+        assertThat(ten.poll()).isNotNull();
+        assertThat(ten.poll()).isNotNull();
+
+        ten.slow(LONG);
+
+        assertThat(ten.poll()).isNull();
+        nanos.addAndGet(ReadyQueue.SLOW.toNanos());
+        assertThat(ten.poll()).isNotNull();
+    }
+
+    @Test
+    void gives_all_slots_to_a_lane_that_is_alone_until_another_comes_and_for_a_while_after() {
+        ReadyQueue ten = new ReadyQueue(10, false, nanos::get);
+        assertThat(ten.room(LONG)).isGreaterThan(1_000);
+        ten.add(held(LONG, 30));
+        assertThat(IntStream.range(0, 12).mapToObj(i -> ten.poll())).doesNotContainNull();
+
+        ten.room(SHORT);
+        assertThat(ten.poll()).isNull();
+        assertThat(ten.room(LONG)).isZero();
+
+        nanos.addAndGet(ReadyQueue.ALONE.toNanos());
+        assertThat(ten.poll()).isNotNull();
+    }
+
+    @Test
+    void one_slot_is_nobodys_share() {
+        ReadyQueue one = new ReadyQueue(1, true, nanos::get);
+        one.add(held(LONG, 2));
+
+        assertThat(one.poll()).isNotNull();
+        assertThat(one.poll()).isNull();
+    }
+
+    private static List<Held> polled(ReadyQueue from) {
+        List<Held> all = new ArrayList<>();
+        for (Held next = from.poll(); next != null; next = from.poll()) all.add(next);
+        return all;
+    }
+
+    private static List<Held> held(Lane lane, int count) {
+        return IntStream.range(0, count).mapToObj(i -> held(lane)).toList();
     }
 
     private static void note(Map<Lane, List<Held>> out, Held held) {

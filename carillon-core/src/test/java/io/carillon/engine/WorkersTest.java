@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class WorkersTest {
-    private final ReadyQueue queue = new ReadyQueue();
+    private final ReadyQueue queue = new ReadyQueue(100, false);
 
     @Test
     void drains_everything_on_no_more_threads_than_slots() throws Exception {
@@ -81,7 +81,7 @@ class WorkersTest {
             assertThat(workers.busy()).isEqualTo(1);
 
             assertThat(two.get(0).abandon()).isTrue();
-            workers.stuck();
+            workers.stuck(two.get(0));
 
             assertThat(second.await(30, TimeUnit.SECONDS)).isTrue();
             stuck.release();

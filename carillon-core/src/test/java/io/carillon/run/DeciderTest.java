@@ -27,6 +27,7 @@ class DeciderTest {
             Outcome.Rejected.class, Outcome.rejected("no such customer"),
             Outcome.RetryAfter.class, Outcome.retryAfter(Duration.ofMinutes(3)),
             Outcome.Snoozed.class, Outcome.snoozed(Duration.ofMinutes(4)),
+            Outcome.Awaiting.class, new Outcome.Awaiting(Duration.ofHours(1), "digest"),
             Outcome.TimedOut.class, new Outcome.TimedOut(Duration.ofSeconds(9)),
             Outcome.Cancelled.class, new Outcome.Cancelled("not needed"));
 
@@ -36,6 +37,7 @@ class DeciderTest {
             Outcome.Rejected.class, Transition.Die.class,
             Outcome.RetryAfter.class, Transition.Retry.class,
             Outcome.Snoozed.class, Transition.Snooze.class,
+            Outcome.Awaiting.class, Transition.Await.class,
             Outcome.TimedOut.class, Transition.Retry.class,
             Outcome.Cancelled.class, Transition.Cancel.class);
 
@@ -77,6 +79,19 @@ class DeciderTest {
                     assertThat(retry.timedOut()).isTrue();
                     assertThat(retry.error()).isEqualTo("timed out after PT9S");
                 });
+    }
+
+    @Test
+    void decides_in_advance_what_follows_if_nobody_completes_it() {
+        Outcome awaiting = SAMPLES.get(Outcome.Awaiting.class);
+
+        assertThat(decide(Attempts.failed(6), awaiting, rule(8)))
+                .isInstanceOfSatisfying(Transition.Await.class, await -> {
+                    assertThat(await.atMost()).isEqualTo(Duration.ofHours(1));
+                    assertThat(await.pause()).isNotNull();
+                });
+        assertThat(decide(Attempts.failed(7), awaiting, rule(8)))
+                .isEqualTo(new Transition.Await(Duration.ofHours(1), "digest", null));
     }
 
     @Test

@@ -44,7 +44,10 @@ class ValuesTest {
                         Priority.HIGH,
                         "k",
                         "mail",
-                        Gate.concurrency("c", 1)));
+                        Gate.concurrency("c", 1),
+                        null));
+        assertThat(all.key("k", Duration.ofHours(2)).window()).isEqualTo(Duration.ofHours(2));
+        assertThat(all.key("k", Duration.ofHours(2)).queue("other").window()).isEqualTo(Duration.ofHours(2));
         assertThat(Enqueue.now()).isEqualTo(Enqueue.after(Duration.ZERO));
     }
 
@@ -65,6 +68,14 @@ class ValuesTest {
         assertThat(code(() -> Enqueue.now().key("a\0"))).isEqualTo(ErrorCode.INVALID_NAME);
         assertThat(code(() -> Enqueue.now().queue("A"))).isEqualTo(ErrorCode.INVALID_NAME);
         assertThat(code(() -> Enqueue.now().concurrencyKey(""))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> Enqueue.now().key("k", Duration.ofMillis(999)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().key("k", Duration.ofDays(367)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().rateKey("k", 0, Duration.ofSeconds(1))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().rateKey("k", 1, Duration.ofMillis(999))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().rateKey("k", 1, Duration.ofDays(2))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
     }
 
     @Test

@@ -1,27 +1,34 @@
 package io.carillon.testkit;
 
+import io.carillon.testkit.Complaint.Invariant;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Judges what happened to runs by what must always hold: leases of a run do not overlap and are numbered upwards, a run ends once and by its latest lease, a
- * handler starts only under the lease it names, no more run at a time than a limit says, and ordered runs follow each other. It knows nothing of the code
- * that made the history.
+ * Judges a {@link History} by what must always hold, by what it was promised to hold to and, once all is quiet, by what must be over then; each
+ * {@link Complaint} names the {@link Invariant} that is broken. It knows nothing of the code that made the history.
  */
 public final class HistoryChecker {
-    private final Map<String, List<RunEvent>> runs = new LinkedHashMap<>();
+    private static final Duration BEATS = Duration.ofSeconds(10);
+    private static final int SESSIONS = 2;
 
-    /** A history, in any order. */
-    public HistoryChecker(List<RunEvent> events) {
-        List<RunEvent> ordered = new ArrayList<>(events);
-        // What happened at the same instant: room is made before it is taken.
+    private final History history;
+    private final Map<String, List<RunEvent>> runs = new LinkedHashMap<>();
+    private final List<Complaint> complaints = new ArrayList<>();
+
+    private HistoryChecker(History history) {
+        this.history = history;
+        List<RunEvent> ordered = new ArrayList<>(history.events());
         ordered.sort(Comparator.comparing(RunEvent::at)
                 .thenComparing(RunEvent::attempt)
                 .thenComparing(RunEvent::kind));
@@ -29,28 +36,43 @@ public final class HistoryChecker {
             runs.computeIfAbsent(event.run(), run -> new ArrayList<>()).add(event);
     }
 
-    /** Everything that is wrong with single runs; empty: nothing is. */
-    public List<String> complaints() {
-        List<String> complaints = new ArrayList<>();
-        runs.forEach((run, events) -> new OneRun(run, complaints).judge(events));
-        return complaints;
-    }
-
-    /** What holds of every run that everybody waited for: it has ended. */
-    public List<String> unended() {
-        return runs.entrySet().stream()
-                .filter(run -> run.getValue().stream().noneMatch(event -> event.kind() == RunEvent.Kind.ENDED))
-                .map(run -> run.getKey() + " has not ended")
-                .toList();
+    /** Everything that is wrong with it; empty: nothing is. */
+    public static List<Complaint> judge(History history) {
+        HistoryChecker checker = new HistoryChecker(history);
+        checker.judge();
+        return List.copyOf(checker.complaints);
     }
 
     /** How many of these runs were leased at the same moment, at most. */
-    public int mostAtOnce(Set<String> which) {
+    public static int mostAtOnce(History history, Set<String> which) {
+        return new HistoryChecker(history).mostAtOnce(which);
+    }
+
+    private void judge() {
+        boolean startsKnown = history.events().stream().anyMatch(event -> event.kind() == RunEvent.Kind.STARTED);
+        runs.values().forEach(events -> new RunJudge(history, startsKnown, complaints).judge(events));
+        history.promises().limits().forEach(this::limit);
+        history.promises().orders().forEach(this::order);
+        uniqueKeys();
+        history.promises().takeOver().ifPresent(this::takenOver);
+        history.quiet().ifPresent(quiet -> {
+            over(quiet);
+            nodes(quiet);
+        });
+    }
+
+    private void limit(History.Limit limit) {
+        int most = mostAtOnce(limit.runs());
+        if (most > limit.most())
+            wrong(Invariant.LIMIT, "%d were leased at a time instead of %d".formatted(most, limit.most()));
+    }
+
+    private int mostAtOnce(Set<String> which) {
         TreeMap<Instant, Integer> steps = new TreeMap<>();
-        for (Lease lease : leases(which)) {
+        leases().filter(lease -> which.contains(lease.run)).forEach(lease -> {
             steps.merge(lease.from, 1, Integer::sum);
             steps.merge(lease.to, -1, Integer::sum);
-        }
+        });
         int live = 0;
         int most = 0;
         for (int step : steps.values()) {
@@ -60,102 +82,119 @@ public final class HistoryChecker {
         return most;
     }
 
-    /** Where one of these runs was leased before the one before it had ended. */
-    public List<String> outOfOrder(List<String> inOrder) {
-        List<String> complaints = new ArrayList<>();
+    private void order(List<String> inOrder) {
         for (int i = 1; i < inOrder.size(); i++) {
-            Instant ended = instant(inOrder.get(i - 1), RunEvent.Kind.ENDED, Instant.MAX);
-            Instant leased = instant(inOrder.get(i), RunEvent.Kind.LEASED, Instant.MAX);
-            if (leased.isBefore(ended)) complaints.add(inOrder.get(i) + " overtook " + inOrder.get(i - 1));
+            Instant ended = first(inOrder.get(i - 1), RunEvent.Kind.ENDED);
+            Instant leased = first(inOrder.get(i), RunEvent.Kind.LEASED);
+            if (leased.isBefore(ended)) wrong(Invariant.ORDER, inOrder.get(i) + " overtook " + inOrder.get(i - 1));
         }
-        return complaints;
     }
 
-    private Instant instant(String run, RunEvent.Kind kind, Instant otherwise) {
+    private void uniqueKeys() {
+        Map<String, RunEvent> last = new LinkedHashMap<>();
+        history.events().stream()
+                .filter(event ->
+                        event.kind() == RunEvent.Kind.BORN && !event.detail().isEmpty())
+                .sorted(Comparator.comparing(RunEvent::at))
+                .forEach(born -> {
+                    RunEvent before = last.put(born.detail(), born);
+                    if (before != null && born.at().isBefore(first(before.run(), RunEvent.Kind.ENDED)))
+                        wrong(
+                                Invariant.UNIQUE_KEY,
+                                "%s and %s lived with the key '%s'".formatted(before.run(), born.run(), born.detail()));
+                });
+    }
+
+    private Instant first(String run, RunEvent.Kind kind) {
         return runs.getOrDefault(run, List.of()).stream()
                 .filter(event -> event.kind() == kind)
                 .map(RunEvent::at)
                 .findFirst()
-                .orElse(otherwise);
+                .orElse(Instant.MAX);
     }
 
-    private record Lease(Instant from, Instant to) {}
+    private void takenOver(History.TakeOver promise) {
+        for (History.Loss loss : history.losses()) {
+            leases().filter(lease -> lease.heldBy(loss)).forEach(lease -> {
+                Instant next = nextLease(lease.run, loss.at());
+                if (next != null && next.isAfter(loss.at().plus(promise.rescued())))
+                    wrong(
+                            Invariant.TAKEN_OVER,
+                            "%s was leased again only at %s after %s".formatted(lease.run, next, loss));
+            });
+            promise.firing()
+                    .ifPresent(within -> history.events().stream()
+                            .filter(event -> event.kind() == RunEvent.Kind.LEASED
+                                    && !event.node().equals(loss.node())
+                                    && !event.at().isBefore(loss.at()))
+                            .map(RunEvent::at)
+                            .min(Instant::compareTo)
+                            .filter(at -> at.isAfter(loss.at().plus(within)))
+                            .ifPresent(at -> wrong(
+                                    Invariant.TAKEN_OVER, "nothing started before %s after %s".formatted(at, loss))));
+        }
+    }
 
-    private List<Lease> leases(Set<String> which) {
-        List<Lease> leases = new ArrayList<>();
+    private @Nullable Instant nextLease(String run, Instant after) {
+        return runs.getOrDefault(run, List.of()).stream()
+                .filter(event ->
+                        event.kind() == RunEvent.Kind.LEASED && event.at().isAfter(after))
+                .map(RunEvent::at)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private void over(History.Quiet quiet) {
+        Set<String> lost = history.losses().stream().map(History.Loss::node).collect(Collectors.toSet());
         runs.forEach((run, events) -> {
-            if (!which.contains(run)) return;
-            Instant from = null;
-            for (RunEvent event : events) {
-                boolean leased = event.kind() == RunEvent.Kind.LEASED;
-                boolean over = event.kind() == RunEvent.Kind.LET_GO || event.kind() == RunEvent.Kind.ENDED;
-                if (from != null && (leased || over)) leases.add(new Lease(from, event.at()));
-                if (leased) from = event.at();
-                if (over) from = null;
-            }
-            if (from != null) leases.add(new Lease(from, Instant.MAX));
+            if (events.stream().anyMatch(event -> event.kind() == RunEvent.Kind.ENDED)) return;
+            RunEvent last = null;
+            for (RunEvent event : events) if (event.kind() != RunEvent.Kind.STARTED) last = event;
+            if (last != null && last.kind() == RunEvent.Kind.LEASED && lost.contains(last.node()))
+                wrong(Invariant.NO_DEAD_HOLDER, run + " is still held by " + last.node());
+            else if (!quiet.mayWait().contains(run)) wrong(Invariant.ALL_ENDED, run + " has not ended");
         });
+    }
+
+    private void nodes(History.Quiet quiet) {
+        quiet.beats().forEach((node, beat) -> {
+            if (beat.plus(BEATS).isBefore(quiet.at()))
+                wrong(Invariant.NODES_WELL, node + " has not beaten since " + beat);
+        });
+        if (quiet.listening() != quiet.beats().size())
+            wrong(
+                    Invariant.NODES_WELL,
+                    "%d of %d nodes listen"
+                            .formatted(quiet.listening(), quiet.beats().size()));
+        if (quiet.sessionsMore() > SESSIONS)
+            wrong(Invariant.NODES_WELL, quiet.sessionsMore() + " sessions more than before");
+    }
+
+    private record Lease(String run, String node, Instant from, Instant to) {
+        boolean heldBy(History.Loss loss) {
+            return node.equals(loss.node()) && !from.isAfter(loss.at()) && to.isAfter(loss.at());
+        }
+    }
+
+    private Stream<Lease> leases() {
+        return runs.entrySet().stream().flatMap(run -> leases(run.getKey(), run.getValue()).stream());
+    }
+
+    private static List<Lease> leases(String run, List<RunEvent> events) {
+        List<Lease> leases = new ArrayList<>();
+        RunEvent open = null;
+        for (RunEvent event : events) {
+            boolean leased = event.kind() == RunEvent.Kind.LEASED;
+            boolean over = event.kind() == RunEvent.Kind.LET_GO || event.kind() == RunEvent.Kind.ENDED;
+            if (open != null && (leased || over)) leases.add(new Lease(run, open.node(), open.at(), event.at()));
+            if (leased) open = event;
+            if (over) open = null;
+        }
+        if (open != null) leases.add(new Lease(run, open.node(), open.at(), Instant.MAX));
         return leases;
     }
 
-    private static final class OneRun {
-        private final String run;
-        private final List<String> complaints;
-        private final Set<Integer> started = new HashSet<>();
-        private int attempt;
-        private String holder = "";
-        private boolean held;
-        private boolean ended;
-
-        OneRun(String run, List<String> complaints) {
-            this.run = run;
-            this.complaints = complaints;
-        }
-
-        void judge(List<RunEvent> events) {
-            for (RunEvent event : events) {
-                switch (event.kind()) {
-                    case LEASED -> leased(event);
-                    case STARTED -> started(event);
-                    case LET_GO -> letGo(event);
-                    case ENDED -> ended(event);
-                }
-            }
-        }
-
-        private void leased(RunEvent event) {
-            if (ended) wrong(event, "was leased after it had ended");
-            if (held) wrong(event, "was leased while " + holder + " held it");
-            if (event.attempt() <= attempt) wrong(event, "was leased with a number that had been used");
-            attempt = event.attempt();
-            holder = event.node();
-            held = true;
-        }
-
-        private void started(RunEvent event) {
-            boolean mine = event.attempt() <= attempt
-                    && (event.attempt() < attempt || event.node().equals(holder));
-            if (!mine) wrong(event, "started without a lease of its own");
-            if (!started.add(event.attempt())) wrong(event, "started twice under one lease");
-        }
-
-        private void letGo(RunEvent event) {
-            if (!held) wrong(event, "was let go although nobody held it");
-            if (event.attempt() != attempt) wrong(event, "was let go by an old lease");
-            held = false;
-        }
-
-        private void ended(RunEvent event) {
-            if (ended) wrong(event, "ended twice");
-            if (held && event.attempt() != attempt) wrong(event, "was ended by an old lease");
-            if (!held && "succeeded".equals(event.detail())) wrong(event, "succeeded although nobody held it");
-            ended = true;
-            held = false;
-        }
-
-        private void wrong(RunEvent event, String what) {
-            complaints.add(
-                    "%s %s (attempt %d, node %s, %s)".formatted(run, what, event.attempt(), event.node(), event.at()));
-        }
+    private void wrong(Invariant invariant, String text) {
+        complaints.add(new Complaint(invariant, text));
     }
 }

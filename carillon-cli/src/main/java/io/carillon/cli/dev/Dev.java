@@ -79,8 +79,9 @@ public final class Dev {
         try (DevDatabase database = DevDatabase.open(options, this::step)) {
             Schema tables = Carillon.schema(database.pool());
             int before = tables.number();
-            try (Carillon carillon = start(database)) {
-                show(carillon, head(database), schema(before, tables.newest()));
+            try (Carillon carillon = start(database);
+                    DevServer server = DevServer.start(carillon, database, options)) {
+                show(carillon, head(database), schema(before, tables.newest()), server.rest());
             }
         }
         String rest = handedBack(board.handBackTheRest());
@@ -97,15 +98,15 @@ public final class Dev {
         return carillon;
     }
 
-    private void show(Carillon carillon, Picture.Head head, String schema) {
+    private void show(Carillon carillon, Picture.Head head, String schema, FirstBlock.Rest rest) {
         remember(carillon.runs());
         List<Schedule> schedules = carillon.schedules().list();
-        shell.out().println(new FirstBlock(head, schema, rows(schedules)).text());
+        shell.out().println(new FirstBlock(head, schema, rows(schedules), rest).text());
         if (options.demo()) DemoSchedules.trigger(carillon, shell.clock().instant());
         stop.started();
         ready = true;
         if (terminal.isEmpty()) stop.await();
-        else live(terminal.get(), carillon, head, schedules);
+        else live(terminal.get(), carillon, head.with(rest), schedules);
         say("Stopping: what runs gets up to %d s to finish.".formatted(DRAIN.toSeconds()));
     }
 

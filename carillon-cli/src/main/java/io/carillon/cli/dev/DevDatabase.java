@@ -17,19 +17,23 @@ final class DevDatabase implements AutoCloseable {
     /** The engine's four, a few for its handlers, and one for the view. */
     private static final int CONNECTIONS = 10;
 
+    private static final int REQUESTS = 5;
+
     private final @Nullable EmbeddedPostgres embedded;
     private final HikariDataSource pool;
+    private final HikariDataSource requests;
     private final String address;
 
-    private DevDatabase(@Nullable EmbeddedPostgres embedded, HikariDataSource pool, String address) {
+    private DevDatabase(@Nullable EmbeddedPostgres embedded, DatabaseUrl url) {
         this.embedded = embedded;
-        this.pool = pool;
-        this.address = address;
+        this.pool = Pools.on(url, CONNECTIONS);
+        this.requests = Pools.on(url, REQUESTS);
+        this.address = url.shown();
     }
 
     static DevDatabase open(DevOptions options, Consumer<String> progress) {
         DatabaseUrl url = options.url();
-        if (url != null) return new DevDatabase(null, Pools.on(url, CONNECTIONS), url.shown());
+        if (url != null) return new DevDatabase(null, url);
         // It is stopped here, after the node has let go of it: a hook of its own would be faster than the drain.
         EmbeddedPostgres server = EmbeddedPostgres.in(options.postgres())
                 .progress(progress)
@@ -37,11 +41,16 @@ final class DevDatabase implements AutoCloseable {
                 .start();
         DatabaseUrl own =
                 new DatabaseUrl(server.jdbcUrl(), server.user(), server.password(), "127.0.0.1:" + server.port());
-        return new DevDatabase(server, Pools.on(own, CONNECTIONS), own.shown());
+        return new DevDatabase(server, own);
     }
 
     DataSource pool() {
         return pool;
+    }
+
+    /** The pool for requests, which must not wait behind the engine. */
+    DataSource requests() {
+        return requests;
     }
 
     boolean isEmbedded() {
@@ -69,7 +78,8 @@ final class DevDatabase implements AutoCloseable {
     public void close() {
         // A start that was interrupted ends here, and must be able to.
         boolean interrupted = Thread.interrupted();
-        try (embedded) {
+        try (embedded;
+                requests) {
             pool.close();
         } finally {
             if (interrupted) Thread.currentThread().interrupt();

@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The first thing a user reads: what runs here, on what, what is planned, and how to stop it. */
-record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules) {
+record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules, Rest rest) {
+    /** Where the server listens, and what to try on it. */
+    record Rest(String url, List<String> tries) {}
+
     private static final String ENTRY = "  %-10s %s";
 
     String text() {
@@ -22,6 +25,9 @@ record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules)
         if (schedules.isEmpty()) lines.add(ENTRY.formatted("schedules", "none yet"));
         for (int i = 0; i < schedules.size(); i++)
             lines.add(ENTRY.formatted(i == 0 ? "schedules" : "", row(schedules.get(i))));
+        lines.add(ENTRY.formatted("rest", rest.url()));
+        for (int i = 0; i < rest.tries().size(); i++)
+            lines.add(ENTRY.formatted(i == 0 ? "try" : "", rest.tries().get(i)));
         lines.add(ENTRY.formatted("stop", "Ctrl-C; the data stays"));
         lines.add("");
         return String.join("\n", lines);

@@ -16,7 +16,12 @@ record Picture(
         Condition condition) {
 
     /** What stays the same from start to end. */
-    record Head(String version, String database, String data, String log) {}
+    record Head(String version, String database, String data, String log) {
+        /** The same for a screen that hides the first lines. */
+        Head with(FirstBlock.Rest rest) {
+            return new Head(version, database + ", REST on " + rest.url(), data, log);
+        }
+    }
 
     /** A schedule: its timing in English, and how long until its next run. */
     record Row(String name, String english, @Nullable Duration next, boolean paused) {}

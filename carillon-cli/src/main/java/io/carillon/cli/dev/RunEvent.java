@@ -19,6 +19,7 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
         RETRY,
         DEAD,
         SNOOZED,
+        HANDED_OVER,
         CANCELLED,
         PROGRESS,
         HANDED_BACK
@@ -42,6 +43,8 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
             return of(at, attempt, Kind.DEAD, new Facts(failures, took, Duration.ZERO, die.error()));
         if (transition instanceof Transition.Snooze snooze)
             return of(at, attempt, Kind.SNOOZED, new Facts(failures, took, snooze.pause(), ""));
+        if (transition instanceof Transition.Await await)
+            return of(at, attempt, Kind.HANDED_OVER, new Facts(failures, took, await.atMost(), ""));
         if (transition instanceof Transition.Cancel cancel)
             return of(at, attempt, Kind.CANCELLED, new Facts(failures, took, Duration.ZERO, cancel.reason()));
         throw new AssertionError("no words for " + transition.getClass().getSimpleName());
@@ -79,6 +82,7 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
             case RETRY -> "failed";
             case DEAD -> "dead";
             case SNOOZED -> "snoozed";
+            case HANDED_OVER -> "handed over";
             case CANCELLED -> "cancelled";
             case PROGRESS -> "progress";
             case HANDED_BACK -> "handed back";
@@ -92,6 +96,7 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
             case RETRY -> "attempt %d, retry in %s: %s".formatted(facts.attempt, Spans.text(facts.pause), facts.text);
             case DEAD -> attempts() + ": " + facts.text;
             case SNOOZED -> "for " + Spans.text(facts.pause);
+            case HANDED_OVER -> "for at most " + Spans.text(facts.pause);
             case CANCELLED -> facts.text;
         };
     }
@@ -103,6 +108,7 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
             case RETRY -> "failed, retry in %s: %s".formatted(Spans.text(facts.pause), facts.text);
             case DEAD -> "dead " + attempts() + ": " + facts.text;
             case SNOOZED -> "snoozed for " + Spans.text(facts.pause);
+            case HANDED_OVER -> "handed over for at most " + Spans.text(facts.pause);
             case CANCELLED -> "cancelled: " + facts.text;
             case PROGRESS -> "progress " + facts.text;
             case HANDED_BACK -> "handed back, it runs again at the next start";

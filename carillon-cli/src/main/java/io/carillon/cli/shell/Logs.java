@@ -6,6 +6,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.encoder.EncoderBase;
 import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
 import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
@@ -32,6 +33,23 @@ public final class Logs {
         if (context != null) root(context).addAppender(tap(context, warning -> err.println("carillon: " + warning)));
     }
 
+    /** All from INFO on as lines: for people, or one JSON object each. */
+    public static void linesTo(PrintWriter err, boolean json) {
+        LoggerContext context = fresh();
+        if (context == null) return;
+        EncoderBase<ILoggingEvent> encoder = json ? new JsonLines() : pattern(context);
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                err.print(new String(encoder.encode(event), StandardCharsets.UTF_8));
+                err.flush();
+            }
+        };
+        appender.setContext(context);
+        appender.start();
+        root(context).addAppender(appender);
+    }
+
     /** All from INFO on to a file that is rolled over by size; warnings and errors also to whoever asks for them. */
     public static void to(Path file, Consumer<String> warnings) {
         LoggerContext context = fresh();
@@ -53,17 +71,20 @@ public final class Logs {
         return context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     }
 
-    private static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file) {
+    private static PatternLayoutEncoder pattern(LoggerContext context) {
         PatternLayoutEncoder encoder = new PatternLayoutEncoder();
         encoder.setContext(context);
         encoder.setPattern(PATTERN);
         encoder.setCharset(StandardCharsets.UTF_8);
         encoder.start();
+        return encoder;
+    }
 
+    private static RollingFileAppender<ILoggingEvent> file(LoggerContext context, Path file) {
         RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
         appender.setContext(context);
         appender.setFile(file.toString());
-        appender.setEncoder(encoder);
+        appender.setEncoder(pattern(context));
 
         FixedWindowRollingPolicy rolling = new FixedWindowRollingPolicy();
         rolling.setContext(context);

@@ -47,6 +47,16 @@ final class Attempts {
             }
 
             @Override
+            public String project() {
+                return "default";
+            }
+
+            @Override
+            public Instant now() {
+                return NOW;
+            }
+
+            @Override
             public int attempt() {
                 return 1;
             }

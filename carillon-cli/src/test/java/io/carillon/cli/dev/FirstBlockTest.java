@@ -10,13 +10,17 @@ class FirstBlockTest {
     private static final Picture.Head HEAD =
             new Picture.Head("1.2.3", "embedded PostgreSQL 18.6 on 127.0.0.1:5433", "/data", "/data/carillon.log");
 
+    private static final FirstBlock.Rest REST =
+            new FirstBlock.Rest("http://127.0.0.1:8080", List.of("curl one", "./carillon two"));
+
     @Test
     void says_what_runs_on_what_and_how_to_stop_it() {
         List<Picture.Row> schedules = List.of(
                 new Picture.Row("demo.hello", "Every 5 seconds", Duration.ofMillis(3_200), false),
                 new Picture.Row("nightly", "At 02:00 every day (Europe/Paris)", null, true));
 
-        assertThat(new FirstBlock(HEAD, "created, number 1", schedules).text()).isEqualTo("""
+        assertThat(new FirstBlock(HEAD, "created, number 1", schedules, REST).text())
+                .isEqualTo("""
 
                 Carillon 1.2.3
                 *** DEV MODE: to try things out. NOT FOR PRODUCTION. ***
@@ -27,12 +31,16 @@ class FirstBlockTest {
                   log        /data/carillon.log
                   schedules  demo.hello  Every 5 seconds                    next in 4 s
                              nightly     At 02:00 every day (Europe/Paris)  paused
+                  rest       http://127.0.0.1:8080
+                  try        curl one
+                             ./carillon two
                   stop       Ctrl-C; the data stays
                 """);
     }
 
     @Test
     void says_so_where_there_are_no_schedules() {
-        assertThat(new FirstBlock(HEAD, "created, number 1", List.of()).text()).contains("  schedules  none yet\n");
+        assertThat(new FirstBlock(HEAD, "created, number 1", List.of(), REST).text())
+                .contains("  schedules  none yet\n");
     }
 }

@@ -21,7 +21,8 @@ class PlainLinesTest {
             new Transition.Retry(Duration.ofSeconds(1), "java.io.IOException: no\n\tat x", false),
             new Transition.Die("no such address"),
             new Transition.Snooze(Duration.ofMinutes(2)),
-            new Transition.Cancel("by hand"));
+            new Transition.Cancel("by hand"),
+            new Transition.Await(Duration.ofMinutes(3), "digest", null));
 
     @Test
     void a_success_says_how_long_it_took() {
@@ -44,6 +45,7 @@ class PlainLinesTest {
     void the_rest_has_words_of_its_own() {
         assertThat(line(0, ALL.get(3))).endsWith(RUN + " snoozed for 2 min");
         assertThat(line(0, ALL.get(4))).endsWith(RUN + " cancelled: by hand");
+        assertThat(line(0, ALL.get(5))).endsWith(RUN + " handed over for at most 3 min");
     }
 
     @Test

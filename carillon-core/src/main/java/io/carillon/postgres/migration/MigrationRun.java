@@ -1,5 +1,6 @@
 package io.carillon.postgres.migration;
 
+import io.carillon.postgres.backend.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
@@ -31,13 +32,20 @@ final class MigrationRun {
     /** Lock not available, deadlock, serialization failure: worth another try. */
     private static final Set<String> PASSING = Set.of("55P03", "40P01", "40001");
 
+    /** Another connection. */
+    interface More {
+        Connection connect() throws SQLException;
+    }
+
     private final Connection connection;
+    private final More more;
     private final MigrationSession session;
     private final List<Migration> files;
     private final Duration atMost;
 
-    MigrationRun(Connection connection, List<Migration> files, Duration atMost) {
+    MigrationRun(Connection connection, More more, List<Migration> files, Duration atMost) {
         this.connection = connection;
+        this.more = more;
         this.session = new MigrationSession(connection);
         this.files = files;
         this.atMost = atMost;
@@ -95,19 +103,42 @@ final class MigrationRun {
 
     /** Index builds beside running work. They wait for every older transaction, but block nobody: so they may wait long. */
     private @Nullable String alone(Migration next) throws SQLException {
+        if (Backend.pooled(connection)) return behindPooler(next);
         String timeouts = session.timeouts();
         if (!session.lock()) return session.lockHolder();
         try {
             if (!pending().contains(next)) return null;
             session.setTimeouts("%dms 0".formatted(Math.max(1, atMost.toMillis())));
-            for (String statement : SqlScript.statements(next.sql())) session.execute(statement);
-            session.execute(next.entry());
-            log.info("migration applied file={}", next.file());
+            apply(next);
             return null;
         } finally {
             MigrationSession.quietly(() -> session.setTimeouts(timeouts));
             MigrationSession.quietly(session::unlock);
         }
+    }
+
+    /** A session's lock and settings could stay behind on a session that is somebody else's next: a transaction on another connection holds the lock. */
+    private @Nullable String behindPooler(Migration next) throws SQLException {
+        try (Connection other = Backend.preparingNothing(more.connect())) {
+            MigrationSession guard = new MigrationSession(other);
+            other.setAutoCommit(false);
+            try {
+                if (!guard.lockForTransaction()) return guard.lockHolder();
+                // After the lock, for it also ends the snapshot of the statement before: an index build waits for every
+                // older one.
+                guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0");
+                if (pending().contains(next)) apply(next);
+                return null;
+            } finally {
+                MigrationSession.quietly(guard::endTransaction);
+            }
+        }
+    }
+
+    private void apply(Migration next) throws SQLException {
+        for (String statement : SqlScript.statements(next.sql())) session.execute(statement);
+        session.execute(next.entry());
+        log.info("migration applied file={}", next.file());
     }
 
     private CarillonException gaveUp(Migration next, String obstacle) {

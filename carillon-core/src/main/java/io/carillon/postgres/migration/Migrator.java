@@ -1,5 +1,6 @@
 package io.carillon.postgres.migration;
 
+import io.carillon.postgres.backend.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
@@ -72,7 +73,7 @@ public final class Migrator {
             List<Migration> pending = state.pending(files);
             if (pending.isEmpty()) return state;
             if (mode == SchemaMode.VALIDATE) throw tooOld(state, pending);
-            new MigrationRun(connection, files, patience).toTheEnd();
+            new MigrationRun(connection, dataSource::getConnection, files, patience).toTheEnd();
             return state;
         });
     }
@@ -90,6 +91,7 @@ public final class Migrator {
         try (Connection connection = connect()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true);
+            if (Backend.pooled(connection)) Backend.preparingNothing(connection);
             try {
                 return look.at(connection);
             } finally {

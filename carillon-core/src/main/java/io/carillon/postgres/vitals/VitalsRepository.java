@@ -1,5 +1,6 @@
 package io.carillon.postgres.vitals;
 
+import io.carillon.run.Lane;
 import io.carillon.store.Vitals;
 import io.carillon.store.VitalsStore;
 import io.carillon.value.CarillonException;
@@ -67,6 +68,9 @@ public final class VitalsRepository implements VitalsStore {
              ORDER BY xact_start LIMIT 1
             """;
 
+    private static final String BROKEN =
+            "SELECT queue, project FROM carillon.lane WHERE breaker <> 'closed' ORDER BY queue, project LIMIT 100";
+
     private static final String QUEUES = """
             SELECT queue, count(*) AS due, extract(epoch FROM carillon.clock() - min(ready_at)) AS oldest
               FROM (SELECT queue, ready_at, owner FROM carillon.run
@@ -113,6 +117,8 @@ public final class VitalsRepository implements VitalsStore {
                             row.getString("state"),
                             seconds(row, "age"),
                             row.getString("query")));
+            List<Lane> broken =
+                    rows(connection, BROKEN, row -> new Lane(row.getString("queue"), row.getString("project")));
             return rows(
                             connection,
                             READ,
@@ -122,6 +128,7 @@ public final class VitalsRepository implements VitalsStore {
                                     row.getLong("missed"),
                                     missing,
                                     row.getLong("stalled"),
+                                    broken,
                                     old.isEmpty() ? null : old.get(0),
                                     borrowed))
                     .get(0);

@@ -44,6 +44,11 @@ final class Command implements AutoCloseable {
         return launch(List.of("script", "-qfec", session, "/dev/null"));
     }
 
+    /** How a shell starts it. */
+    static String program() {
+        return java().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+    }
+
     private static List<String> java(String... words) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -8,11 +8,14 @@ import io.carillon.Carillon;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.When;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -66,9 +69,27 @@ class DevCommandTest {
             again.await("  schema     up to date, number ");
             again.await("demo.hello" + RUN + "succeeded");
             again.await("demo.report " + interrupted + " progress 20 %");
+            what_the_first_lines_offer_works_as_it_stands(again);
 
             assertThat(again.terminate()).isZero();
         }
+    }
+
+    private static void what_the_first_lines_offer_works_as_it_stands(Command dev) throws Exception {
+        String curl = dev.await("^  try +(curl .*)$").group(1);
+        String command = dev.await("^ +\\./carillon (schedule create .*)$").group(1);
+
+        assertThat(shell(Command.program() + " " + command)).startsWith("Created my.hello: Every 10 seconds");
+        if (Files.isExecutable(Path.of("/usr/bin/curl")))
+            assertThat(shell(curl)).contains("my.hello", "demo.flaky");
+    }
+
+    private static String shell(String line) throws Exception {
+        Process process =
+                new ProcessBuilder("sh", "-c", line).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        process.waitFor();
+        return said;
     }
 
     private void is_refused_while_another_one_owns_the_data() throws Exception {
@@ -80,6 +101,7 @@ class DevCommandTest {
                 .doesNotContain("\tat ");
     }
 
+    @Tag("slow")
     @Test
     void stops_in_a_few_seconds_although_its_database_died() throws Exception {
         try (Command dev = start()) {

@@ -1,9 +1,11 @@
 package io.carillon.it.cluster;
 
+import static org.awaitility.Awaitility.await;
+
 import io.carillon.Carillon;
 import io.carillon.engine.EngineConfig.Planning;
-import io.carillon.run.RunId;
-import io.carillon.testkit.HistoryChecker;
+import io.carillon.testkit.History;
+import io.carillon.testkit.HistoryRecorder;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.RunEvent;
 import io.carillon.testkit.TestDatabase;
@@ -19,7 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.Set;
 
 /** Three node processes on one fresh database, and a client without a node to drive them. */
 final class Cluster implements AutoCloseable {
@@ -35,28 +37,16 @@ final class Cluster implements AutoCloseable {
                 FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) sweep
             """;
 
-    // Held by whom and since when, as the tables say; written down by the database itself, in the writer's transaction.
-    private static final String RUN_EVENTS = """
-            CREATE TABLE run_event (run uuid, attempt int, node uuid, kind text, detail text, at timestamptz DEFAULT clock_timestamp());
-            CREATE FUNCTION note_run_event() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN
-              IF TG_OP = 'DELETE' THEN
-                INSERT INTO run_event VALUES (OLD.id, OLD.attempt, OLD.owner, 'ENDED', CASE WHEN OLD.owner IS NULL THEN '' ELSE 'succeeded' END);
-              ELSIF NEW.owner IS NOT NULL AND NEW.attempt <> OLD.attempt THEN
-                INSERT INTO run_event VALUES (NEW.id, NEW.attempt, NEW.owner, 'LEASED', '');
-              ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN
-                INSERT INTO run_event VALUES (OLD.id, OLD.attempt, OLD.owner, 'LET_GO', '');
-              END IF;
-              RETURN NULL;
-            END $$;
-            CREATE TRIGGER note AFTER UPDATE OR DELETE ON carillon.run FOR EACH ROW EXECUTE FUNCTION note_run_event();
-            """;
+    /** Enough for a node, and soon full. */
+    private static final List<String> SMALL_HEAP = List.of("-Xmx96m");
 
     private final TestDatabase database = TestDatabase.migrated();
     private final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
+    private final HistoryRecorder recorder = HistoryRecorder.on(database);
     private final Duration beat;
     private final Duration death;
     private final Planning planning;
+    private int born;
     final Carillon client;
 
     Cluster(Duration beat, Duration death, int size) {
@@ -68,14 +58,14 @@ final class Cluster implements AutoCloseable {
         this.death = death;
         this.planning = planning;
         database.execute(ClusterNode.SIDE_LOG);
-        database.execute(RUN_EVENTS);
         client = Carillon.on(database.pool(6)).build();
-        for (int i = 1; i <= size; i++) start("node-" + i);
+        for (born = 1; born <= size; born++) start("node-" + born);
         nodes.forEach((name, node) -> node.awaitLine("ready", Duration.ofSeconds(60)));
     }
 
     NodeProcess start(String name) {
         NodeProcess node = NodeProcess.start(
+                SMALL_HEAP,
                 ClusterNode.class,
                 database.jdbcUrl(),
                 database.user(),
@@ -90,6 +80,10 @@ final class Cluster implements AutoCloseable {
 
     NodeProcess node(String name) {
         return nodes.get(name);
+    }
+
+    void execute(String sql) {
+        database.execute(sql);
     }
 
     /** Rows of a query, each as its columns' text. */
@@ -114,31 +108,82 @@ final class Cluster implements AutoCloseable {
     /** Kills a node, and notes when. */
     void kill(String victim) {
         node(victim).kill9();
+        noteLoss(victim);
+    }
+
+    /** Freezes a node for long enough to be taken for dead, and notes when. */
+    void freeze(String victim) {
+        node(victim).stop();
+        noteLoss(victim);
+    }
+
+    private void noteLoss(String victim) {
         rows("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
     }
 
-    /** What happened to all runs: what the tables say, and what the handlers wrote down themselves. */
-    HistoryChecker history() {
-        List<RunEvent> events = new ArrayList<>();
-        for (List<String> row : rows("""
-                SELECT e.run, e.attempt, coalesce(n.name, ''), e.kind, extract(epoch FROM e.at), e.detail
-                  FROM run_event e LEFT JOIN carillon.node n ON n.id = e.node
-                """)) events.add(event(new RunId(UUID.fromString(row.get(0))).toString(), row));
-        for (List<String> row : rows(
-                "SELECT run, attempt, node, 'STARTED', extract(epoch FROM at), '' FROM side_log WHERE event = 'started'"))
-            events.add(event(row.get(0), row));
-        return new HistoryChecker(events);
+    /** Starts a node for each that has died by itself, under a name of its own, and notes the deaths. */
+    void replaceDead() {
+        List<String> dead =
+                nodes.keySet().stream().filter(name -> !nodes.get(name).alive()).toList();
+        for (String name : dead) {
+            noteLoss(name);
+            nodes.remove(name);
+            start("node-" + ++born);
+        }
     }
 
-    private static RunEvent event(String run, List<String> row) {
-        long micros = new BigDecimal(row.get(4)).movePointRight(6).longValueExact();
-        return new RunEvent(
-                run,
-                Integer.parseInt(row.get(1)),
-                row.get(2),
-                RunEvent.Kind.valueOf(row.get(3)),
-                Instant.EPOCH.plus(micros, ChronoUnit.MICROS),
-                row.get(5));
+    /** What happened to all runs: what the tables say, and what the handlers wrote down themselves. */
+    History history() {
+        List<RunEvent> events = new ArrayList<>(recorder.events());
+        for (List<String> row :
+                rows("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'"))
+            events.add(new RunEvent(
+                    row.get(0),
+                    Integer.parseInt(row.get(1)),
+                    row.get(2),
+                    RunEvent.Kind.STARTED,
+                    instant(row.get(3)),
+                    ""));
+        History history = History.of(events).retried(ClusterNode.RETRY, Duration.ofSeconds(30));
+        for (List<String> row : rows("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'"))
+            history = history.lost(row.get(0), instant(row.get(1)));
+        return history;
+    }
+
+    /** The same where nodes may fall silent without having died: who was declared dead counts as lost. */
+    History historyBesideSilence() {
+        History history = history();
+        for (List<String> row :
+                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
+            history = history.lost(row.get(0), instant(row.get(1)));
+        return history;
+    }
+
+    /** The same when all is over: everything has ended, every node is well, and what was lost was taken over in time. */
+    History quietHistory(String... mayWait) {
+        Map<String, Instant> beats = new LinkedHashMap<>();
+        for (List<String> row :
+                rows("SELECT name, extract(epoch FROM beat_at) FROM carillon.node WHERE dead_at IS NULL"))
+            beats.put(row.get(0), instant(row.get(1)));
+        // Who was started last may still be opening its ears.
+        int listening = await("all nodes listen")
+                .atMost(Duration.ofSeconds(10))
+                .until(this::listening, ears -> ears >= beats.size());
+        Instant now = instant(one("SELECT extract(epoch FROM clock_timestamp())"));
+        return history()
+                .rescued(Duration.ofSeconds(15))
+                .quiet(new History.Quiet(now, beats, listening, 0, Set.of(mayWait)));
+    }
+
+    private int listening() {
+        return (int)
+                number(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
+    }
+
+    private static Instant instant(String epoch) {
+        long micros = new BigDecimal(epoch).movePointRight(6).longValueExact();
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     /** How many of these runs were at work at the same moment, at most. */

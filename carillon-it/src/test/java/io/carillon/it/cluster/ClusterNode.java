@@ -5,12 +5,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.engine.EngineConfig;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 
@@ -20,6 +23,21 @@ final class ClusterNode {
     record Work(long millis) {}
 
     static final HandlerType<Work> WORK = HandlerType.of("work", Work.class);
+
+    /** What a handler can do to its node. */
+    enum Harm {
+        HALT,
+        HOG,
+        DIVE
+    }
+
+    record Poison(Harm harm) {}
+
+    static final HandlerType<Poison> POISON = HandlerType.of("poison", Poison.class);
+
+    /** Soon over, so that a test sees the end of it. */
+    static final Retry RETRY =
+            Retry.exponential(Duration.ofMillis(50)).cap(Duration.ofMillis(400)).attempts(6);
 
     static final String SIDE_LOG = """
             CREATE TABLE side_log (run text, attempt int, node text, planned timestamptz, event text, at timestamptz DEFAULT clock_timestamp())
@@ -49,7 +67,8 @@ final class ClusterNode {
                     .config(EngineConfig.defaults()
                             .with(new EngineConfig.Heartbeat(beat, death))
                             .with(EngineConfig.Planning.valueOf(arguments[6])))
-                    .handle(WORK, node::work)
+                    .handle(WORK, node::work, options -> options.retry(RETRY))
+                    .handle(POISON, node::poison, options -> options.retry(RETRY.attempts(2)))
                     .start();
             System.out.println("ready " + arguments[3]);
             new CountDownLatch(1).await();
@@ -66,6 +85,25 @@ final class ClusterNode {
             log(run, "told to stop");
             throw told;
         }
+    }
+
+    private void poison(Poison poison, RunContext run) throws Exception {
+        log(run, "started");
+        switch (poison.harm()) {
+            case HALT -> Runtime.getRuntime().halt(1);
+            case HOG -> hog();
+            case DIVE -> dive(0);
+        }
+    }
+
+    private static long hog() {
+        List<byte[]> all = new ArrayList<>();
+        while (all.size() < Integer.MAX_VALUE) all.add(new byte[1 << 20]);
+        return all.size();
+    }
+
+    private static int dive(int depth) {
+        return depth < 0 ? depth : dive(depth + 1) + 1;
     }
 
     private void log(RunContext run, String event) throws SQLException {

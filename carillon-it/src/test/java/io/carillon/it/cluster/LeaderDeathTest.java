@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.engine.EngineConfig.Planning;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.schedule.When;
+import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +31,7 @@ class LeaderDeathTest {
             String leader = cluster.one(HOLDER);
             String epoch = cluster.one("SELECT epoch FROM carillon.token WHERE name = 'planning'");
 
-            cluster.node(leader).kill9();
+            cluster.kill(leader);
             String killed = cluster.one("SELECT clock_timestamp()");
             String seconds = await().atMost(Duration.ofSeconds(30))
                     .pollInterval(Duration.ofMillis(50))
@@ -53,6 +54,7 @@ class LeaderDeathTest {
                              WHERE step <> interval '1 s'"""))
                     .as("instants without a tick, or with two")
                     .isZero();
+            assertThat(HistoryChecker.judge(cluster.history())).isEmpty();
         }
     }
 }

@@ -7,8 +7,11 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.run.EnqueueResult;
 import io.carillon.schedule.When;
+import io.carillon.testkit.History.TakeOver;
+import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that are killed or frozen, at the shipped heartbeat and at a short one; all times are the database's. */
@@ -37,7 +40,7 @@ class NodeDeathTest {
                                     == 1);
             String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
 
-            cluster.node(victim).kill9();
+            cluster.kill(victim);
             String killed = cluster.one("SELECT clock_timestamp()");
             await().atMost(Duration.ofSeconds(60))
                     .until(() ->
@@ -70,6 +73,9 @@ class NodeDeathTest {
                     killed));
             assertThat(latest).as("seconds an instant after the kill was late").isLessThanOrEqualTo(5.0);
             everyInstantHasExactlyOneRun(cluster);
+            assertThat(HistoryChecker.judge(cluster.quietHistory()
+                            .takenOver(new TakeOver(Duration.ofSeconds(15), Optional.of(Duration.ofSeconds(5))))))
+                    .isEmpty();
         }
     }
 
@@ -85,7 +91,7 @@ class NodeDeathTest {
                                     == 1);
             String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
 
-            cluster.node(victim).stop();
+            cluster.freeze(victim);
             await().atMost(Duration.ofSeconds(30))
                     .until(() ->
                             cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen))
@@ -111,6 +117,7 @@ class NodeDeathTest {
             assertThat(cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen)))
                     .isEqualTo(1);
             everyInstantHasExactlyOneRun(cluster);
+            assertThat(HistoryChecker.judge(cluster.quietHistory())).isEmpty();
         }
     }
 
@@ -140,6 +147,7 @@ class NodeDeathTest {
                     .as("incarnations, all alive")
                     .isEqualTo(cluster.number("SELECT count(*) FROM carillon.node"))
                     .isEqualTo(2);
+            assertThat(HistoryChecker.judge(cluster.quietHistory())).isEmpty();
         }
     }
 

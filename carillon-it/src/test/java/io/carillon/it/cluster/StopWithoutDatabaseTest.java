@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node that is told to stop while its database is away: nothing it could wait for will come, so it does not wait for long. */
@@ -66,6 +67,7 @@ class StopWithoutDatabaseTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void results_that_cannot_be_written_hold_up_nobody() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
@@ -81,6 +83,7 @@ class StopWithoutDatabaseTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_network_that_swallows_everything_holds_it_up_until_it_would_be_taken_for_dead() {
         try (TestDatabase database = TestDatabase.migrated();

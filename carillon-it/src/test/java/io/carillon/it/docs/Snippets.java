@@ -7,6 +7,7 @@ import static java.time.Duration.ofSeconds;
 import io.carillon.Authorization;
 import io.carillon.Bulk;
 import io.carillon.Carillon;
+import io.carillon.Project;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Attempt;
@@ -24,14 +25,20 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
+import io.carillon.server.CarillonServer;
+import io.carillon.server.access.JwtTokens;
+import io.carillon.server.access.KeySet;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import java.net.URI;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -99,11 +106,13 @@ Carillon carillon = Carillon.on(dataSource)
     static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
+carillon.enqueue(REMIND, reminder, Enqueue.now().key("remind:" + order, ofHours(1)));   // and the key holds for an hour
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
 carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSeconds(1))); // five starts in any second
     }
 
     interface Alarm { void raise(String what, long count); }
@@ -132,11 +141,31 @@ dead.redrive();
 dead.delete();
     }
 
+    static void projects(Carillon carillon, Reminder reminder, Connection connection, RunId run) {
+Project acme = carillon.project("acme");
+acme.enqueue(REMIND, reminder);
+acme.schedules().pause("nightly-report", "their holiday", null);
+carillon.in(connection).schedules().delete("nightly-report");
+acme.in(connection).runs().cancel(run);
+    }
+
+    static void rest(DataSource dataSource) {
+Carillon carillon = Carillon.on(dataSource).start();
+CarillonServer server = CarillonServer.on(carillon, dataSource).listen("127.0.0.1", 8080).start();
+server.bootstrapKey().ifPresent(System.out::println);
+    }
+
+    static void tokens(Carillon carillon, DataSource dataSource) {
+KeySet keys = KeySet.at(URI.create("https://id.example/.well-known/jwks.json"));
+CarillonServer.on(carillon, dataSource).tokens(JwtTokens.signed("https://id.example", "carillon", keys)).start();
+    }
+
     static void limits(Carillon carillon) {
 carillon.queues().limit("mail", Limits.running(10));                                   // ten at a time, on all nodes together
 carillon.queues().limit("mail", Limits.rate(600, ofMinutes(1)));                       // ten starts a second
 carillon.queues().limit("mail", Limits.running(10).andRate(600, ofMinutes(1)));        // both
 carillon.queues().limit("mail", Limits.none());
+carillon.queues().weigh("mail", 3);                                                    // three parts, where other queues have one
     }
 
     static void overlaps(Carillon carillon) {
@@ -176,6 +205,17 @@ Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
 Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
 carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
+    }
+
+    static void pooler(DataSource throughPooler, DataSource direct) {
+Carillon.on(throughPooler).listenDataSource(direct).start();
+    }
+
+    static void committed(Carillon carillon, Connection connection, Reminder reminder) throws SQLException {
+List<Runnable> afterCommit = new ArrayList<>();
+carillon.in(connection, afterCommit::add).enqueue(REMIND, reminder);
+connection.commit();
+afterCommit.forEach(Runnable::run);
     }
 
     static void meters(DataSource dataSource, MeterRegistry registry) {

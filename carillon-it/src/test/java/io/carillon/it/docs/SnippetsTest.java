@@ -28,7 +28,9 @@ class SnippetsTest {
                 "docs/editing.md",
                 "docs/wakeup.md",
                 "docs/observability.md",
-                "docs/schedules.md"
+                "docs/schedules.md",
+                "docs/rest.md",
+                "docs/webhooks.md"
             })
     void every_java_line_of_a_page_is_compiled(String page) throws IOException {
         String compiled = compiled();
@@ -44,7 +46,8 @@ class SnippetsTest {
     }
 
     private static String compiled() throws IOException {
-        return Files.readString(Path.of("src/test/java/io/carillon/it/docs/Snippets.java"));
+        Path here = Path.of("src/test/java/io/carillon/it/docs");
+        return Files.readString(here.resolve("Snippets.java")) + Files.readString(here.resolve("WebhookSnippets.java"));
     }
 
     private static List<String> lines(String page) {

@@ -18,7 +18,10 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunState;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
@@ -107,10 +110,7 @@ class FairnessTest {
                             .incrementAndGet();
                 return Outcome.succeeded(null);
             });
-            EngineConfig config = EngineConfig.defaults()
-                    .with(new EngineConfig.Slots(20, 0, 500))
-                    .with(new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
-            try (Engine engine = new Engine(parts, config)) {
+            try (Engine engine = new Engine(parts, slots(20))) {
                 engine.start();
                 await().atMost(Duration.ofSeconds(60)).until(() -> all.get() >= SERVED);
             }
@@ -125,13 +125,101 @@ class FairnessTest {
         }
     }
 
+    @Test
+    void lanes_under_backlog_are_served_by_weight(TestDatabase database) {
+        try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
+            for (String queue : List.of("one", "three"))
+                storage.inbox()
+                        .enqueue(IntStream.range(0, SERVED)
+                                .mapToObj(i -> run(queue))
+                                .toList());
+            storage.lanes().weigh(new Lane("three", "default"), 3);
+            Map<String, AtomicInteger> served = Map.of("one", new AtomicInteger(), "three", new AtomicInteger());
+            EngineParts parts = parts(storage, (attempt, context, connection) -> {
+                served.get(attempt.lane().queue()).incrementAndGet();
+                return Outcome.succeeded(null);
+            });
+            try (Engine engine = new Engine(parts, slots(20))) {
+                engine.start();
+                await().atMost(Duration.ofSeconds(60))
+                        .until(() -> served.get("three").get() >= SERVED / 2);
+                int one = served.get("one").get();
+                int three = served.get("three").get();
+
+                assertThat(three / (double) one).isBetween(2.5, 3.5);
+            }
+        }
+    }
+
+    @Test
+    void long_runs_of_a_lane_leave_room_for_a_run_of_another(TestDatabase database) {
+        CountDownLatch over = new CountDownLatch(1);
+        AtomicInteger running = new AtomicInteger();
+        try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
+            BoundHandler.Call call = (attempt, context, connection) -> {
+                started.add(attempt.lane().queue());
+                if (attempt.lane().queue().equals("long")) {
+                    running.incrementAndGet();
+                    over.await();
+                }
+                return Outcome.succeeded(null);
+            };
+            EngineParts parts = parts(storage, Map.of("work", bound("long", call), "other", bound("short", call)));
+            try (Engine engine = new Engine(parts, slots(10))) {
+                engine.start();
+                storage.inbox()
+                        .enqueue(
+                                IntStream.range(0, 30)
+                                        .mapToObj(i -> run("long"))
+                                        .toList(),
+                                true);
+                await().until(() -> running.get() == 9);
+
+                for (int i = 0; i < 3; i++) {
+                    started.remove("short");
+                    long stored = System.nanoTime();
+                    storage.inbox().enqueue(List.of(run("short")), true);
+                    await().pollInterval(Duration.ofMillis(5)).until(() -> started.contains("short"));
+                    assertThat(Duration.ofNanos(System.nanoTime() - stored)).isLessThan(Duration.ofSeconds(1));
+                }
+                assertThat(running.get()).isEqualTo(9);
+                assertThat(storage.lanes().list("default"))
+                        .filteredOn(lane -> lane.lane().queue().equals("long"))
+                        .singleElement()
+                        .satisfies(lane -> assertThat(lane.running()).isEqualTo(9));
+                List<Run> waiting = storage.runDesk()
+                        .list("default", RunFilter.all().queue("long").state(RunState.WAITING));
+                assertThat(storage.runDesk()
+                                .explain("default", waiting.get(0).id())
+                                .orElseThrow()
+                                .holds())
+                        .containsExactly(
+                                "queue 'long' has its share of the slots, 9 of 10 on 1 nodes; the rest is kept for other queues");
+                over.countDown();
+                await().until(() -> running.get() == 30);
+            }
+        }
+    }
+
+    private static EngineConfig slots(int slots) {
+        return EngineConfig.defaults()
+                .with(new EngineConfig.Slots(slots, 0, 500))
+                .with(new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+    }
+
+    private static BoundHandler bound(String queue, BoundHandler.Call call) {
+        return new BoundHandler(
+                "work", queue, Duration.ofMinutes(1), new RetryRule(Retry.none(), List.of()), false, call);
+    }
+
     private static EngineParts parts(Storage storage, BoundHandler.Call call) {
+        return parts(storage, Map.of("work", bound("default", call)));
+    }
+
+    private static EngineParts parts(Storage storage, Map<String, BoundHandler> handlers) {
         return new EngineParts(
                 storage,
-                Map.of(
-                        "work",
-                        new BoundHandler(
-                                "work", Duration.ofMinutes(1), new RetryRule(Retry.none(), List.of()), false, call)),
+                handlers,
                 () -> {
                     throw new UnsupportedOperationException();
                 },

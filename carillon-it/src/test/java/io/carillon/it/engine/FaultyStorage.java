@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -51,7 +52,9 @@ final class FaultyStorage {
             if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);
             Object answer = faults.through(name + "." + method.getName(), () -> invoke(method, real, args));
-            return answer instanceof WakeChannel.Ear ear ? port(WakeChannel.Ear.class, "ear", ear, faults) : answer;
+            return answer instanceof Optional<?> maybe && maybe.orElse(null) instanceof WakeChannel.Ear ear
+                    ? Optional.of(port(WakeChannel.Ear.class, "ear", ear, faults))
+                    : answer;
         });
     }
 

@@ -30,8 +30,8 @@ class PortFaultsTest {
             "housekeeping.dropHistory", "housekeeping.keepPartitions", "housekeeping.keepRoom", "housekeeping.purge");
 
     /** Of ports that loops use too: users and ticks call these. */
-    private static final Set<String> BY_HAND =
-            Set.of("lanes.limit", "lanes.list", "lanes.pause", "lanes.resume", "nodes.list", "nodes.wake");
+    private static final Set<String> BY_HAND = Set.of(
+            "lanes.limit", "lanes.list", "lanes.pause", "lanes.resume", "lanes.weigh", "nodes.list", "nodes.wake");
 
     /** Called only where one node plans for all. */
     private static final Set<String> BY_LEADERS = Set.of("plans.lead", "plans.stepDown");

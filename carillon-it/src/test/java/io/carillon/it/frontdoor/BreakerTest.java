@@ -82,6 +82,25 @@ class BreakerTest {
         assertThat(one.health().issues()).isEmpty();
     }
 
+    @Test
+    void what_ticks_execute_counts_too() {
+        Carillon client = house.client(this::calls);
+        client.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
+
+        client.tick(Duration.ofSeconds(20));
+
+        assertThat(breaker(client)).isNotNull();
+        assertThat(calls.get()).isBetween(20, 30);
+        int before = calls.get();
+        assertThat(client.tick(Duration.ofSeconds(5)).processed()).isZero();
+        down = false;
+        repaired.countDown();
+        house.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+        client.tick(Duration.ofSeconds(20));
+        assertThat(breaker(client)).isNull();
+        assertThat(calls.get()).isGreaterThan(before);
+    }
+
     private static LaneInfo.Breaker breaker(Carillon carillon) {
         return carillon.queues().list().stream()
                 .filter(lane -> lane.lane().queue().equals("partner"))

@@ -134,7 +134,7 @@ class GatesTest {
     @Test
     void a_schedule_that_skips_never_overlaps_and_says_so_in_its_ledger() {
         Carillon carillon = house.node(this::steps);
-        Instant before = Instant.now();
+        Instant before = house.database().clock().now();
         carillon.schedules()
                 .upsert(
                         "slow",

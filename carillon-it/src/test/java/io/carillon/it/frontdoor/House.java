@@ -38,7 +38,8 @@ public final class House implements AutoCloseable {
             "lane",
             "cancel_request",
             "key_hold",
-            "progress");
+            "progress",
+            "awaited");
 
     private final TestDatabase database;
     private final List<Carillon> open = new CopyOnWriteArrayList<>();

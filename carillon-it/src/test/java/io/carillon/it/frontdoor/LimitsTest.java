@@ -78,9 +78,9 @@ class LimitsTest {
         house.node(this::pieces);
         carillon.queues().limit("default", Limits.running(5));
 
-        carillon.enqueueAll(PIECE, pieces(50, 200));
+        carillon.enqueueAll(PIECE, pieces(40, 400));
 
-        eventually().until(() -> spans.size() == 50);
+        eventually().until(() -> spans.size() == 40);
         assertThat(most.get()).isEqualTo(5);
         double worked =
                 spans.stream().mapToLong(span -> span.to() - span.from()).sum() / 1e9;

@@ -15,6 +15,7 @@ import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
@@ -179,6 +180,32 @@ class ListenersTest {
         carillon.tick(Duration.ofSeconds(20));
 
         assertThat(news()).contains("Skipped r 12:01-12:01 1 overlap: an earlier run had not ended");
+    }
+
+    @Test
+    void that_are_quick_are_told_on_the_spot_and_may_listen_to_both() {
+        class Both implements RunListener, ScheduleListener {
+            @Override
+            public boolean quick() {
+                return true;
+            }
+
+            @Override
+            public void heard(ScheduleEvent event) {
+                heard.add(text(event));
+            }
+
+            @Override
+            public void ended(Attempt attempt, Transition transition, Duration took) {
+                heard.add("ended " + attempt.number());
+            }
+        }
+        Carillon node = house.node(builder -> builder.listener(new Both()).handle(REPORT, (report, run) -> {}));
+
+        node.schedules().upsert("r", HOURLY, REPORT, EU);
+        assertThat(news()).containsExactly("Created r");
+        node.enqueue(REPORT, EU);
+        eventually().until(() -> news().contains("ended 1"));
     }
 
     @Test

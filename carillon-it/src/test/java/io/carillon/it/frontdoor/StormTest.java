@@ -14,7 +14,11 @@ import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.When;
+import io.carillon.store.NodeView;
 import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.History;
+import io.carillon.testkit.HistoryChecker;
+import io.carillon.testkit.HistoryRecorder;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import java.sql.Connection;
@@ -64,6 +68,7 @@ class StormTest {
     }
 
     private void storm(Duration length, Duration every, int runs) {
+        HistoryRecorder recorder = HistoryRecorder.on(house.database());
         Map<Integer, AtomicInteger> calls = new ConcurrentHashMap<>();
         for (int i = 0; i < 2; i++)
             house.node(builder -> builder.config(House.quickBeats())
@@ -99,6 +104,11 @@ class StormTest {
                         id -> assertThat(client.runs().get(id).map(Run::state)).contains(RunState.SUCCEEDED));
         assertThat(house.number("SELECT count(*) - count(DISTINCT id) FROM carillon.run_history"))
                 .isZero();
+        History history = History.of(recorder.events());
+        // A node that could not beat for long enough counts as lost, whatever became of it.
+        for (NodeView node : client.nodes())
+            if (node.deadAt() != null) history = history.lost(node.info().name(), node.deadAt());
+        assertThat(HistoryChecker.judge(history)).isEmpty();
     }
 
     private static void calm(ScheduledExecutorService storm) {
@@ -205,7 +215,7 @@ class StormTest {
         watcher.enqueueAll(JOB, java.util.Collections.nCopies(many, new Job(1)));
 
         eventually().until(() -> house.number("SELECT count(*) FROM carillon.run_history") == many);
-        assertThat(node.nodes()).extracting(io.carillon.store.NodeView::deadWhy).containsOnlyNulls();
+        assertThat(node.nodes()).extracting(NodeView::deadWhy).containsOnlyNulls();
         assertThat(calls).hasValue(many);
         assertThat(house.number("SELECT sum(crashes) FROM carillon.run_history"))
                 .isZero();

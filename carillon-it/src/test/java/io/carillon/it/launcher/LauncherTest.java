@@ -30,13 +30,13 @@ class LauncherTest {
 
     @Test
     void builds_without_gates_then_becomes_java_with_the_arguments() throws Exception {
-        Result result = checkout.run("schedule", "two words", "");
+        Result result = checkout.run("serve", "two words", "");
 
         assertThat(checkout.buildsSoFar())
                 .containsExactly("-q -B -f " + checkout.root() + "/pom.xml -Pfast -pl carillon-cli -am package");
         assertThat(result.out())
                 .as("the same process, so that signals reach Java")
-                .isEqualTo("java %d in %s: -jar %s/carillon-cli/target/fast/carillon.jar schedule two words \n"
+                .isEqualTo("java %d in %s: -jar %s/carillon-cli/target/fast/carillon.jar serve two words \n"
                         .formatted(result.pid(), checkout.root(), checkout.root()));
         assertThat(result.err())
                 .startsWith("Building Carillon (first time: downloads dependencies)…\nBuilt in ")
@@ -45,7 +45,7 @@ class LauncherTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"dev", "cron", "migrate"})
+    @ValueSource(strings = {"dev", "cron", "schedule"})
     void starts_quickly_what_does_not_live_long(String command) throws Exception {
         assertThat(checkout.run(command, "--help").out())
                 .contains(": -XX:TieredStopAtLevel=1 -jar ")

@@ -222,7 +222,7 @@ abstract class GateStoreContract extends StoreContract {
     @Test
     void the_nodes_are_told_at_which_gate_somebody_waits() throws Exception {
         NewRun run = Order.mail().concurrencyKey("a key with spaces", 1).run();
-        WakeChannel.Ear ear = storage().wake().listen();
+        WakeChannel.Ear ear = storage().wake().listen().orElseThrow();
         try (ear;
                 Connection caller = bench().open()) {
             caller.setAutoCommit(false);

@@ -20,7 +20,7 @@ final class GenericPlan {
     /** The type of each parameter and a value to explain with; one name means the same in all statements. */
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
-            tzdata text '2026a'
+            tzdata text '2026a' | driver uuid '00000000-0000-7000-8000-000000000001'
             ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | classes smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
             cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
             gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
@@ -30,7 +30,7 @@ final class GenericPlan {
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
             limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
             lows timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
-            owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | pauses float8[] '{5}'
+            owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | ages float8[] '{1}' | reason text 'why'
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'

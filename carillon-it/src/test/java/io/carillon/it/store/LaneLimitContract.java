@@ -164,7 +164,7 @@ abstract class LaneLimitContract extends StoreContract {
 
         assertThat(limited(node, 9).attempts()).isEmpty();
         assertThat(storage().lanes().list(PROJECT))
-                .containsExactly(new LaneInfo(Order.MAIL, 48, 2, new Limits(2, 100.0), null, null));
+                .containsExactly(new LaneInfo(Order.MAIL, 48, 2, new Limits(2, 100.0), 1, null, null));
     }
 
     @Test

@@ -6,12 +6,14 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Limits;
 import io.carillon.run.Priority;
+import io.carillon.run.RunId;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.Look;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -47,7 +49,8 @@ abstract class LaneStoreContract extends StoreContract {
 
     @Test
     void a_look_at_nothing_tells_the_time() {
-        assertThat(look()).isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, false, Set.of(), Set.of()));
+        assertThat(look())
+                .isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, false, Set.of(), Set.of(), Map.of()));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
@@ -108,13 +111,54 @@ abstract class LaneStoreContract extends StoreContract {
     }
 
     @Test
+    void a_look_tells_which_lanes_were_weighed_and_they_are_claimed_as_before() {
+        enqueue(Order.mail());
+        storage().lanes().weigh(Order.MAIL, 3);
+        storage().lanes().weigh(ORDERS, 2);
+        storage().lanes().weigh(ORDERS, 1);
+
+        assertThat(look().weights()).isEqualTo(Map.of(Order.MAIL, 3));
+        assertThat(look().limited()).isEmpty();
+        assertThat(storage().lanes().list(PROJECT)).extracting(LaneInfo::weight).containsExactly(3, 1);
+        assertThat(claim(node(), 1)).hasSize(1);
+    }
+
+    @Test
+    void a_lane_may_be_weighed_and_limited() {
+        enqueue(Order.mail());
+        storage().lanes().weigh(Order.MAIL, 3);
+        storage().lanes().limit(Order.MAIL, Limits.running(1));
+        storage().lanes().weigh(ORDERS, 5);
+
+        assertThat(look().weights()).isEqualTo(Map.of(Order.MAIL, 3, ORDERS, 5));
+        assertThat(look().limited()).containsExactly(Order.MAIL);
+    }
+
+    @Test
+    void a_run_that_waits_because_others_weigh_more_says_so() {
+        RunId waits = enqueue(Order.mail());
+        storage().lanes().weigh(ORDERS, 3);
+        UUID node = node();
+        assertThat(explained(waits)).isEmpty();
+
+        storage().nodes().beat(node, 50, List.of());
+
+        assertThat(explained(waits))
+                .containsExactly("all slots are taken, and queue 'mail' weighs 1 where others weigh up to 3");
+    }
+
+    private List<String> explained(RunId run) {
+        return storage().runDesk().explain(PROJECT, run).orElseThrow().holds();
+    }
+
+    @Test
     void pausing_and_resuming_say_whether_they_changed_anything() {
         assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
         assertThat(storage().lanes().pause(Order.MAIL, "ann", "why")).isTrue();
         assertThat(storage().lanes().pause(Order.MAIL, "bob", "other")).isFalse();
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(new LaneInfo(
-                        Order.MAIL, 0, 0, Limits.none(), null, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
+                        Order.MAIL, 0, 0, Limits.none(), 1, null, new LaneInfo.Pause(StoreBench.NOON, "ann", "why")));
         assertThat(storage().lanes().resume(Order.MAIL)).isTrue();
         assertThat(storage().lanes().resume(Order.MAIL)).isFalse();
     }
@@ -139,7 +183,7 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(storage().lanes().list(PROJECT))
                 .containsExactly(
-                        new LaneInfo(Order.MAIL, 3, 2, Limits.none(), null, null),
-                        new LaneInfo(ORDERS, 2, 0, Limits.none(), null, null));
+                        new LaneInfo(Order.MAIL, 3, 2, Limits.none(), 1, null, null),
+                        new LaneInfo(ORDERS, 2, 0, Limits.none(), 1, null, null));
     }
 }

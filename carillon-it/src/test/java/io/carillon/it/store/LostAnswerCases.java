@@ -51,23 +51,29 @@ final class LostAnswerCases extends StoreContract {
                 entry("DeskRepository.CANCEL_WAITING", this::cancelWaiting),
                 entry("DeskRepository.REDRIVE", this::redrive),
                 entry("Endings.AGAIN", this::again),
+                entry("Endings.AWAIT", this::await),
                 entry("Endings.CANCEL", () -> ending(new Transition.Cancel("enough"), RunState.CANCELLED)),
                 entry("Endings.DIE", () -> ending(new Transition.Die("no"), RunState.DEAD)),
                 entry("Endings.SUCCEED", () -> ending(new Transition.Complete(bytes("\"sent\"")), RunState.SUCCEEDED)),
                 entry("Endings.SUCCEED_IN_PLACE", () -> ending(complete(), RunState.SUCCEEDED)),
+                entry("HousekeepingRepository.PURGE_AWAITED", this::purge),
                 entry("HousekeepingRepository.PURGE_CANCELS", this::purge),
                 entry("HousekeepingRepository.PURGE_DEAD_RUNS", this::purge),
                 entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
                 entry("HousekeepingRepository.PURGE_LOADS", this::purge),
                 entry("HousekeepingRepository.PURGE_NODES", this::purge),
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
+                entry("HousekeepingRepository.PURGE_RATES", this::purge),
+                entry("InboxRepository.HOLD", () -> enqueueHeld(false)),
                 entry("InboxRepository.INSERT", this::enqueue),
                 entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
                 entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
                 entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
+                entry("InboxRepository.LET_GO", () -> enqueueHeld(true)),
                 entry("LaneRepository.COUNT_IN", this::limitLane),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
+                entry("LaneRepository.WEIGH", this::weighLane),
                 entry("LaneGates.FORGET", this::breakerOpens),
                 entry("LaneGates.OPEN", this::breakerOpens),
                 entry("LaneGates.PAY", this::claimLimited),
@@ -83,7 +89,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("NodeRepository.RETIRE", this::retire),
                 entry("NodeRepository.WAKE", this::wake),
                 entry("NodeRepository.WAKE_STRANGERS", this::wakeStrangers),
-                entry("ProjectRepository.ENSURE", this::ensureProject),
+                entry("PostgresStorage.ENSURE_PROJECT", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
                 entry("RunRepository.CLAIM_SUSPECT", this::claimSuspect),
                 entry("RunRepository.HAND_BACK", this::handBack),
@@ -174,6 +180,21 @@ final class LostAnswerCases extends StoreContract {
                 });
     }
 
+    private LostAnswer await() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        return LostAnswer.of(
+                () -> through.runs()
+                        .apply(node, List.of(ended(attempt, new Transition.Await(MINUTE, "digest", SECOND)))),
+                answer -> {
+                    assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
+                    once(id, RunState.RUNNING);
+                    assertThat(bench.rows().texts("SELECT attempt || ' ' || pause FROM carillon.awaited"))
+                            .containsExactly("1 1");
+                });
+    }
+
     private LostAnswer ending(Transition transition, RunState state) {
         RunId id = enqueue(Order.mail());
         UUID node = node();
@@ -195,6 +216,9 @@ final class LostAnswerCases extends StoreContract {
                 INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, gen_random_uuid(), until
                   FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
                 """);
+        bench.database()
+                .execute(
+                        "INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
@@ -203,6 +227,8 @@ final class LostAnswerCases extends StoreContract {
         return LostAnswer.of(() -> through.housekeeping().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
             assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).isEmpty();
             assertThat(bench.rows().texts("SELECT key FROM carillon.key_hold")).containsExactly("new");
+            assertThat(bench.rows().texts("SELECT run_id FROM carillon.awaited"))
+                    .isEmpty();
             assertThat(bench.rows().texts("SELECT run_id FROM carillon.progress"))
                     .containsExactly(running.run().value().toString());
             assertThat(bench.rows().texts("SELECT run_id FROM carillon.cancel_request"))
@@ -426,6 +452,31 @@ final class LostAnswerCases extends StoreContract {
                 answer -> assertThat(
                                 storage().lanes().look(java.time.Instant.MIN).broken())
                         .isEmpty());
+    }
+
+    /** {@code taken}: a run without a window lives under the key. */
+    private LostAnswer enqueueHeld(boolean taken) {
+        Order order = Order.mail().key("k");
+        RunId there = taken ? enqueue(order) : RunId.next();
+        NewRun run = order.run(taken ? RunId.next() : there).holding(MINUTE);
+        return LostAnswer.of(() -> through.inbox().enqueue(List.of(run)), answer -> {
+            assertThat(answer)
+                    .isEqualTo(
+                            List.of(taken ? new EnqueueResult.AlreadyThere(there) : new EnqueueResult.Enqueued(there)));
+            assertThat(claim(node(), 9)).hasSize(1);
+            assertThat(bench.rows().texts("SELECT key FROM carillon.key_hold")).hasSize(taken ? 0 : 1);
+        });
+    }
+
+    private LostAnswer weighLane() {
+        return LostAnswer.of(
+                () -> {
+                    through.lanes().weigh(Order.MAIL, 3);
+                    return true;
+                },
+                answer -> assertThat(storage().lanes().list(PROJECT))
+                        .singleElement()
+                        .satisfies(lane -> assertThat(lane.weight()).isEqualTo(3)));
     }
 
     private LostAnswer limitLane() {

@@ -3,11 +3,13 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.BulkDeed;
 import io.carillon.store.Storage;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -29,6 +31,21 @@ final class LostBulkCases extends StoreContract {
 
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
+                "DeskRepository.RESCHEDULE",
+                        () -> {
+                            RunId run = enqueue(Order.mail(), 1).get(0);
+                            Instant due = StoreBench.NOON.plus(Duration.ofDays(1));
+                            return LostAnswer.of(() -> through.runDesk().reschedule(PROJECT, run, due), moved -> {
+                                assertThat(moved).isEqualTo(true);
+                                assertThat(storage()
+                                                .runDesk()
+                                                .get(PROJECT, run)
+                                                .orElseThrow()
+                                                .instants()
+                                                .dueAt())
+                                        .isEqualTo(due);
+                            });
+                        },
                 "DeskRepository.CANCEL_MANY",
                         () -> {
                             enqueue(Order.mail(), 3);

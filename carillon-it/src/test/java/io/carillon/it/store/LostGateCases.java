@@ -40,6 +40,7 @@ final class LostGateCases extends PlanningContract {
                 entry("GateRepository.ARRIVE", this::arrive),
                 entry("GateRepository.PASS", this::pass),
                 entry("GatedInbox.INSERT_GATED", this::insert),
+                entry("RateGates.LET_START", this::letStart),
                 entry("OverlapGates.CANCEL_IDLE", this::cancelIdle),
                 entry("OverlapGates.CANCEL_RUNNING", this::cancelRunning),
                 entry("OverlapGates.DROP", () -> second(Overlap.SKIP, "skipped overlap: an earlier run had not ended")),
@@ -71,6 +72,14 @@ final class LostGateCases extends PlanningContract {
         return LostAnswer.of(
                 () -> through.gates().pass(List.of(shop)),
                 answer -> assertThat(claim(node(), 9)).hasSize(1));
+    }
+
+    private LostAnswer letStart() {
+        enqueue(Order.mail().rateKey("shop", 2, TEN), 5);
+        GateName shop = new GateName(PROJECT, "rate:10000:shop");
+        return LostAnswer.of(
+                () -> through.gates().pass(List.of(shop)),
+                answer -> assertThat(claim(node(), 9)).hasSize(2));
     }
 
     private GateName scheduled(Overlap overlap) {

@@ -49,6 +49,7 @@ final class LostScheduleCases extends PlanningContract {
                 entry("ScheduleRepository.DELETE", this::delete),
                 entry("ScheduleRepository.INSERT", this::insert),
                 entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
+                entry("ScheduleRepository.RENEW", this::renew),
                 entry("ScheduleRepository.RESUME", this::resume),
                 entry("ScheduleRepository.TRIGGER", this::trigger),
                 entry("ScheduleRepository.UPDATE", () -> changed(Duration.ofSeconds(25), this::edit, null)));
@@ -110,6 +111,16 @@ final class LostScheduleCases extends PlanningContract {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(storage().schedules().list(PROJECT)).hasSize(1);
             assertThat(lines("report")).hasSize(12);
+        });
+    }
+
+    private LostAnswer renew() {
+        store(PROMISE);
+        return LostAnswer.of(() -> through.schedules().upsert(PROMISE.definition(), id -> "on=behalf\n"), answer -> {
+            assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
+            assertThat(schedule("report").version()).isOne();
+            assertThat(bench.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = E'on=behalf\\n'"))
+                    .isOne();
         });
     }
 

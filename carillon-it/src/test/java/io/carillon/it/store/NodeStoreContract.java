@@ -16,6 +16,7 @@ import io.carillon.store.ProgressNote;
 import io.carillon.store.Swept;
 import io.carillon.store.Verdict;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -221,6 +222,52 @@ abstract class NodeStoreContract extends StoreContract {
                 .allSatisfy(attempt -> assertThat(attempt.counts().crashes()).isZero());
     }
 
+    @Test
+    void a_suspect_is_accused_of_a_death_only_if_nobody_else_could_have_caused_it() {
+        enqueue(Order.mail());
+        UUID first = node();
+        RunId id = claimOne(first).run();
+        kill(first);
+        sweep();
+        enqueue(Order.mail(), 2);
+        for (int death = 1; death <= 4; death++) {
+            UUID busy = node();
+            assertThat(suspect(busy)).map(Attempt::run).contains(id);
+            List<Attempt> company = claim(busy, 1);
+            kill(busy);
+            sweep();
+            assertThat(get(id).crashes()).as("in company").isZero();
+            UUID harmless = node();
+            suspectsBut(id, harmless)
+                    .forEach(attempt -> apply(harmless, attempt, new Transition.Snooze(Duration.ZERO)));
+            assertThat(company).hasSize(1);
+        }
+
+        UUID proven = node();
+        storage().runs().parkRunning(proven, claim(proven, 2));
+        assertThat(suspect(proven)).map(Attempt::run).contains(id);
+        kill(proven);
+        sweep();
+
+        assertThat(get(id).crashes())
+                .as("beside runs that had shown that they are harmless")
+                .isEqualTo(1);
+    }
+
+    /** All suspects but this one, which goes back. */
+    private List<Attempt> suspectsBut(RunId one, UUID node) {
+        List<Attempt> all = new ArrayList<>();
+        for (Optional<Attempt> next = suspect(node); next.isPresent(); next = suspect(node)) all.add(next.get());
+        storage()
+                .runs()
+                .handBack(
+                        node,
+                        all.stream()
+                                .filter(attempt -> attempt.run().equals(one))
+                                .toList());
+        return all.stream().filter(attempt -> !attempt.run().equals(one)).toList();
+    }
+
     private UUID owner(Attempt attempt) {
         return storage().nodes().list().stream()
                 .map(view -> view.info().id())
@@ -310,14 +357,32 @@ abstract class NodeStoreContract extends StoreContract {
     void runs_nobody_knows_are_parked_and_woken_by_a_node_that_does() {
         UUID ignorant = node("other.work");
         RunId id = enqueue(Order.mail().to("rare.work"));
-        storage().runs().passOn(ignorant, claim(ignorant, 1));
+        assertThat(storage().runs().passOn(ignorant, claim(ignorant, 1))).isEmpty();
         assertThat(get(id).details().parked()).isEqualTo("no-handler");
         assertThat(beat(ignorant).sweepDue()).isFalse();
 
         UUID wise = node("rare.work");
 
+        assertThat(storage().runs().passOn(ignorant, claim(ignorant, 1)))
+                .as("what others know")
+                .containsExactly("rare.work");
         assertThat(claim(wise, 1)).extracting(Attempt::run).containsExactly(id);
         assertThat(get(id).failures()).isZero();
+    }
+
+    @Test
+    void a_run_that_its_dead_node_did_not_know_waits_for_one_that_does_and_is_no_suspect() {
+        UUID ignorant = node("other.work");
+        RunId id = enqueue(Order.mail().to("rare.work"));
+        assertThat(claim(ignorant, 1)).hasSize(1);
+        kill(ignorant);
+
+        assertThat(sweep()).isEqualTo(new Swept(1, 1, 0));
+        assertThat(get(id).details().parked()).isEqualTo("no-handler");
+
+        Attempt attempt = claim(node("rare.work"), 1).get(0);
+        assertThat(attempt.run()).isEqualTo(id);
+        assertThat(attempt.counts().suspect()).isFalse();
     }
 
     @Test

@@ -64,6 +64,10 @@ record Order(
         return behind(Enqueue.now().fifoKey(key));
     }
 
+    Order rateKey(String key, int starts, Duration in) {
+        return behind(Enqueue.now().rateKey(key, starts, in));
+    }
+
     private Order behind(Enqueue options) {
         return new Order(lane, priority, handler, due, key, options.gate());
     }

@@ -39,6 +39,7 @@ abstract class RunEndingContract extends StoreContract {
             Transition.Complete.class, new Transition.Complete(bytes("{\"sent\":1}")),
             Transition.Retry.class, new Transition.Retry(PAUSE, "no route", false),
             Transition.Snooze.class, new Transition.Snooze(PAUSE),
+            Transition.Await.class, new Transition.Await(PAUSE, "digest", PAUSE),
             Transition.Die.class, new Transition.Die("never again"),
             Transition.Cancel.class, new Transition.Cancel("ann said so"));
 
@@ -103,7 +104,7 @@ abstract class RunEndingContract extends StoreContract {
     }
 
     private static AttemptRecord record(int number, UUID node, Instant at, String outcome, String error) {
-        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE);
+        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE, null);
     }
 
     @Test
@@ -273,9 +274,10 @@ abstract class RunEndingContract extends StoreContract {
         }
     }
 
-    /** How many endings of attempts are recorded: lines in history plus attempts that did not end the run. */
+    /** How many endings of attempts are recorded: lines in history, attempts that did not end the run, and those handed over. */
     private long effects(RunId id) {
-        long ended = get(id).instants().endedAt() == null ? 0 : 1;
+        boolean handedOver = "awaiting".equals(get(id).details().parked());
+        long ended = get(id).instants().endedAt() == null && !handedOver ? 0 : 1;
         long listed = storage().runDesk().list(PROJECT, RunFilter.all()).stream()
                 .filter(run -> run.id().equals(id))
                 .count();

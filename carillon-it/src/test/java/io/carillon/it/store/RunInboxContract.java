@@ -261,7 +261,7 @@ abstract class RunInboxContract extends StoreContract {
     @Test
     void the_nodes_are_told_of_one_run_and_of_many_if_asked() {
         Instant later = StoreBench.NOON.plus(Duration.ofHours(1));
-        WakeChannel.Ear ear = storage().wake().listen();
+        WakeChannel.Ear ear = storage().wake().listen().orElseThrow();
         try (ear) {
             storage().inbox().enqueue(List.of(Order.mail().run()), true);
             storage().inbox().enqueue(List.of(Order.mail().run()), false);
@@ -350,7 +350,7 @@ abstract class RunInboxContract extends StoreContract {
     @Test
     void the_hint_rides_along_with_the_callers_commit_once_for_each_lane() throws SQLException {
         Lane orders = new Lane("orders", "default");
-        try (WakeChannel.Ear ear = storage().wake().listen();
+        try (WakeChannel.Ear ear = storage().wake().listen().orElseThrow();
                 Connection connection = bench().open()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < 3; i++) {

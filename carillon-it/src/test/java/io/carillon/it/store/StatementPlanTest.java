@@ -31,6 +31,7 @@ class StatementPlanTest {
             Map.entry("GateRepository.ARRIVING", List.of("run_gate_at")),
             Map.entry("GateRepository.OPEN", List.of("run_gate")),
             Map.entry("GateRepository.PASS", List.of("run_gate")),
+            Map.entry("RateGates.LET_START", List.of("run_gate on run r_1", "run_gate on run r_2", "Tid Scan on run")),
             Map.entry("OverlapGates.CANCEL_IDLE", List.of("run_gate")),
             Map.entry("OverlapGates.CANCEL_RUNNING", List.of("run_gate")),
             Map.entry("OverlapGates.DROP", List.of("Tid Scan on run")),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
+import io.carillon.Project;
 import io.carillon.engine.EngineConfig;
 import io.carillon.it.frontdoor.House;
 import io.carillon.run.Enqueue;
@@ -17,7 +18,10 @@ import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -140,6 +144,60 @@ class WakeModesTest {
         ids.forEach(id -> assertThat(awaitState(polling, id, RunState.SUCCEEDED).attempt())
                 .isOne());
         assertThat(living(polling)).containsExactlyInAnyOrder("notify", "polling", "queue");
+    }
+
+    @Test
+    void a_message_for_a_run_of_the_callers_transaction_goes_out_when_the_caller_says_that_it_committed()
+            throws SQLException {
+        Carillon node = node(Wakeup.queue(transport));
+        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
+        Carillon other = house.client(builder -> builder.wakeup(Wakeup.queue(transport)));
+        try (Connection connection = house.database().dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            List<Runnable> afterCommit = new ArrayList<>();
+            Project mine = other.in(connection, afterCommit::add);
+            RunId id = mine.enqueue(JOB, new Job("x")).run();
+            mine.enqueueAll(JOB, List.of(new Job("y"), new Job("z")));
+            connection.commit();
+            connection.setAutoCommit(true);
+            assertThat(transport.sent()).isZero();
+            assertThat(ends(node, id, A_WHILE)).isFalse();
+
+            afterCommit.forEach(Runnable::run);
+
+            awaitState(node, id, RunState.SUCCEEDED);
+            assertThat(transport.sent()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void a_node_starts_work_of_its_own_callers_transaction_at_once_when_told() throws SQLException {
+        Carillon node = node(Wakeup.polling(RARELY, RARELY));
+        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
+        try (Connection connection = house.database().dataSource().getConnection()) {
+            List<Runnable> afterCommit = new ArrayList<>();
+            RunId id = node.in(connection, afterCommit::add)
+                    .enqueue(JOB, new Job("x"))
+                    .run();
+            afterCommit.forEach(Runnable::run);
+            awaitState(node, id, RunState.SUCCEEDED);
+        }
+    }
+
+    @Test
+    void hybrid_finds_what_no_message_told_of_within_its_bound() throws SQLException {
+        Carillon node =
+                house.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
+        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
+        Carillon other = house.client(builder -> builder.wakeup(Wakeup.hybrid(transport)));
+        try (Connection connection = house.database().dataSource().getConnection()) {
+            for (int i = 0; i < 3; i++) {
+                RunId id = other.in(connection).enqueue(JOB, new Job("x")).run();
+                // The bound of a second, and room for two busy cores.
+                assertThat(waited(awaitState(node, id, RunState.SUCCEEDED))).isLessThan(Duration.ofSeconds(3));
+            }
+        }
+        assertThat(transport.sent()).isZero();
     }
 
     @Test

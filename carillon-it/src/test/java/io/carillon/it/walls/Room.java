@@ -20,6 +20,8 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
     /** The whole plan of the house. A new room is entered here first, with a reason in docs/decisions. */
     public static final List<Room> PLAN = List.of(
             new Room("value", Set.of(), List.of()),
+            // The one place for encryption.
+            new Room("seal", Set.of("value"), List.of()),
             new Room("schedule", Set.of("value"), List.of()),
             // A transactional handler is handed its connection.
             new Room("run", Set.of("value"), List.of("java.sql.Connection")),
@@ -31,10 +33,15 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
             new Room("engine", with(VALUES, "store"), List.of("java.sql.Connection", "java.sql.SQLException", LOG)),
             new Room("postgres", with(VALUES, "store"), with(SQL, "org.postgresql", LOG)),
             new Room("json", with(VALUES), List.of("tools.jackson", "com.fasterxml.jackson.annotation")),
-            new Room(FRONT_DOOR, with(VALUES, "store", "engine", "postgres", "json"), with(SQL, LOG)),
+            new Room(FRONT_DOOR, with(VALUES, "seal", "store", "engine", "postgres", "json"), with(SQL, LOG)),
             // Around the front door, for those who bring the library it is named after.
             new Room("micrometer", with(VALUES, FRONT_DOOR, "store", "engine"), List.of("io.micrometer.core")),
             new Room("opentelemetry", VALUES, List.of("io.opentelemetry.api", "io.opentelemetry.context")),
+            // A handler like a user's own; of HTTP it knows the client's side only.
+            new Room(
+                    "webhook",
+                    with(VALUES, FRONT_DOOR, "seal", "json"),
+                    List.of("org.apache.hc.client5", "org.apache.hc.core5", LOG)),
             new Room(
                     "embedded",
                     Set.of(),
@@ -43,10 +50,15 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     "testkit",
                     with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
+            // Speaks SQL about its own tables: keys, projects, audit.
+            new Room(
+                    "server",
+                    with(VALUES, FRONT_DOOR, "store", "micrometer"),
+                    with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
             new Room(
                     "cli",
-                    with(VALUES, FRONT_DOOR, "store", "embedded"),
-                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", LOG)),
+                    with(VALUES, FRONT_DOOR, "store", "embedded", "micrometer", "server"),
+                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
             // The peers stand in one package of it, behind a port.
             new Room(
                     "bench",

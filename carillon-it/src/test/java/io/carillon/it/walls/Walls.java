@@ -63,6 +63,8 @@ public final class Walls {
                     "io.carillon.cli..",
                     "io.carillon.testkit..",
                     "io.carillon.bench..",
+                    "io.carillon.server..",
+                    "io.carillon.webhook..",
                     "io.carillon.micrometer..")
             .should()
             .dependOnClassesThat()

@@ -25,12 +25,19 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
 
-/** Every meter moves when what it measures does. */
+/** Every meter moves when what it measures does: each is seen with two values at least, save the one that stands for the build. */
 @CarillonTest
 class MetersTest {
     record Job(String name) {}
@@ -39,6 +46,9 @@ class MetersTest {
     private final House house;
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final CarillonMeters meters = new CarillonMeters(registry);
+
+    /** What each meter was seen to show. */
+    private final Map<String, Set<Double>> shown = new TreeMap<>();
 
     MetersTest(TestDatabase database) {
         house = new House(database);
@@ -51,8 +61,39 @@ class MetersTest {
         house.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
     }
 
-    @Test
-    void attempts_are_counted_and_timed() {
+    private interface Scenario {
+        void run() throws Exception;
+    }
+
+    @TestFactory
+    Stream<DynamicTest> every_meter_is_seen_to_move() {
+        return Stream.of(
+                of("attempts are counted and timed", this::attempts_are_counted_and_timed),
+                of("queues", this::queues_show_what_is_due_what_runs_and_how_long_the_first_waits),
+                of("schedules", this::schedules_show_when_they_run_how_late_they_are_and_what_they_missed),
+                of("a node", this::a_node_shows_that_it_leads_listens_and_looks),
+                of("recoveries", this::recoveries_are_counted),
+                of("what stands in the way", this::what_stands_in_the_way_is_shown),
+                of("all of them moved", this::all_of_them_moved));
+    }
+
+    private DynamicTest of(String name, Scenario scenario) {
+        return DynamicTest.dynamicTest(name, () -> {
+            try {
+                scenario.run();
+            } finally {
+                close();
+            }
+        });
+    }
+
+    private void all_of_them_moved() {
+        Set<String> meters = MeterNamesTest.meters();
+        assertThat(shown.keySet()).isEqualTo(meters);
+        assertThat(meters).filteredOn(name -> shown.get(name).size() < 2).containsExactly("carillon.build.info");
+    }
+
+    private void attempts_are_counted_and_timed() {
         Carillon node = house.node(builder -> builder.listener(meters)
                 .handleReturning(
                         JOB,
@@ -63,6 +104,10 @@ class MetersTest {
                             return null;
                         },
                         options -> options.queue("mail").retry(Retry.exponential(Duration.ofMillis(1)))));
+
+        for (String name :
+                List.of("carillon.runs.finished", "carillon.attempt.retries", "carillon.run", "carillon.run.wait"))
+            assertThat(value(registry, name)).isZero();
 
         awaitState(node, node.enqueue(JOB, new Job("good")).run(), RunState.SUCCEEDED);
         awaitState(node, node.enqueue(JOB, new Job("later")).run(), RunState.SUCCEEDED);
@@ -75,9 +120,11 @@ class MetersTest {
         assertThat(value(registry, "carillon.run.wait", "type", "job")).isEqualTo(3);
     }
 
-    @Test
-    void queues_show_what_is_due_what_runs_and_how_long_the_first_waits() {
+    private void queues_show_what_is_due_what_runs_and_how_long_the_first_waits() {
         Carillon client = ticked();
+        assertThat(gauge(client, "carillon.runs")).isZero();
+        assertThat(gauge(client, "carillon.queue.oldest.due")).isZero();
+        assertThat(gauge(client, "carillon.node.slots")).isZero();
         client.enqueue(JOB, new Job("x"));
         house.database().clock().advance(Duration.ofMinutes(2));
 
@@ -93,10 +140,18 @@ class MetersTest {
         finish.countDown();
     }
 
-    @Test
-    void schedules_show_when_they_run_how_late_they_are_and_what_they_missed() {
+    private void schedules_show_when_they_run_how_late_they_are_and_what_they_missed() {
         Carillon carillon = house.client(
                 builder -> builder.wakeup(Wakeup.http()).listener(meters).handle(JOB, (job, run) -> {}));
+        for (String name : List.of(
+                "carillon.schedules",
+                "carillon.schedules.active",
+                "carillon.schedule.lag",
+                "carillon.schedule.next.run.timestamp",
+                "carillon.schedule.last.success.timestamp"))
+            assertThat(gauge(carillon, name)).isZero();
+        assertThat(value(registry, "carillon.ticks.planned")).isZero();
+        assertThat(value(registry, "carillon.schedule.missed")).isZero();
         carillon.schedules()
                 .upsert(
                         "rates",
@@ -126,8 +181,10 @@ class MetersTest {
         assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
     }
 
-    @Test
-    void a_node_shows_that_it_leads_listens_and_looks() {
+    private void a_node_shows_that_it_leads_listens_and_looks() {
+        Carillon client = ticked();
+        for (String name : List.of("carillon.leader", "carillon.listening", "carillon.db.poll"))
+            assertThat(gauge(client, name)).isZero();
         Carillon node = house.node(
                 builder -> builder.planning(EngineConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
 
@@ -137,13 +194,15 @@ class MetersTest {
         assertThat(gauge(node, "carillon.build.info")).isOne();
     }
 
-    @Test
-    void recoveries_are_counted() {
+    private void recoveries_are_counted() {
         house.database()
                 .execute(
                         "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                                 + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')");
-        RunId id = ticked().enqueue(JOB, new Job("x")).run();
+        Carillon client = ticked();
+        assertThat(gauge(client, "carillon.lease.expired")).isZero();
+        assertThat(gauge(client, "carillon.nodes.died")).isZero();
+        RunId id = client.enqueue(JOB, new Job("x")).run();
         house.database()
                 .execute(
                         "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1, started_at = carillon.clock()");
@@ -157,10 +216,11 @@ class MetersTest {
         assertThat(gauge(node, "carillon.nodes.died")).isPositive();
     }
 
-    @Test
-    void what_stands_in_the_way_is_shown() throws SQLException {
+    private void what_stands_in_the_way_is_shown() throws SQLException {
         Carillon carillon = ticked();
         carillon.enqueue(JOB, new Job("x"));
+        assertThat(gauge(carillon, "carillon.runs.stalled")).isZero();
+        assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isLessThan(300);
         house.database()
                 .execute(
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
@@ -186,7 +246,7 @@ class MetersTest {
     }
 
     /** On a registry of its own, so that no earlier look is remembered. */
-    private static double gauge(Carillon carillon, String name, String... tags) {
+    private double gauge(Carillon carillon, String name, String... tags) {
         SimpleMeterRegistry fresh = new SimpleMeterRegistry();
         new CarillonMeters(fresh).watch(carillon);
         fresh.get("carillon.schedules").gauge().value();
@@ -194,10 +254,12 @@ class MetersTest {
     }
 
     /** The count or value of all meters of this name and tags together; 0 where there is none yet. */
-    private static double value(SimpleMeterRegistry registry, String name, String... tags) {
-        return registry.find(name).tags(tags).meters().stream()
+    private double value(SimpleMeterRegistry registry, String name, String... tags) {
+        double value = registry.find(name).tags(tags).meters().stream()
                 .mapToDouble(MetersTest::value)
                 .sum();
+        shown.computeIfAbsent(name, first -> new TreeSet<>()).add(value);
+        return value;
     }
 
     private static double value(Meter meter) {

@@ -1,0 +1,46 @@
+package io.carillon.cli;
+
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Shell;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code carillon completion}: a script that lets a shell complete commands and options. */
+@Command(
+        name = "completion",
+        description = "Print a script that completes commands and options in bash or zsh.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+final class CompletionCommand implements Callable<Integer> {
+    /** Shells it is for; both read the same script. */
+    enum For {
+        BASH,
+        ZSH
+    }
+
+    private final Shell shell;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Parameters(paramLabel = "bash|zsh", description = "Which shell.")
+    private For kind = For.BASH;
+
+    CompletionCommand(Shell shell) {
+        this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+        String name = kind.name().toLowerCase(Locale.ROOT);
+        shell.out().println("# source <(carillon completion %s)".formatted(name));
+        shell.out().print(AutoComplete.bash("carillon", spec.root().commandLine()));
+        shell.out().flush();
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,71 @@
+package io.carillon.cli;
+
+import io.carillon.cli.answer.Format;
+import io.carillon.cli.answer.Printer;
+import io.carillon.cli.config.ServerConfig;
+import io.carillon.cli.config.ServerFlags;
+import io.carillon.cli.config.Setting;
+import io.carillon.cli.config.Settings;
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Shell;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** {@code carillon config}: what a server would be told, and by whom. */
+@Command(
+        name = "config",
+        description = "Show the settings of 'carillon serve'.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        sortOptions = false)
+final class ConfigCommand implements Callable<Integer> {
+    private final Shell shell;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    ConfigCommand(Shell shell) {
+        this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(shell.out());
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "print",
+            description = "Check all settings, and print each with the place it comes from; secrets are hidden.",
+            mixinStandardHelpOptions = true,
+            sortOptions = false)
+    int print(
+            @Mixin ServerFlags flags,
+            @Option(
+                            names = {"-o", "--output"},
+                            paramLabel = "table|json|yaml|name",
+                            defaultValue = "table",
+                            description = "Form of the answer. Default: ${DEFAULT-VALUE}.")
+                    Format format) {
+        Settings settings = flags.settings(shell);
+        List<JsonNode> rows = new ArrayList<>();
+        for (Setting setting : Setting.values())
+            rows.add(JsonNodeFactory.instance
+                    .objectNode()
+                    .put("key", setting.key())
+                    .put("value", settings.shown(setting, shell))
+                    .put("from", settings.get(setting).map(Settings.Value::from).orElse("default")));
+        new Printer(shell, format).list(rows, "key", List.of("key", "value", "from"));
+        // What would stop a server is told here as well, below what is shown.
+        ServerConfig.of(settings, shell);
+        return ExitCode.OK;
+    }
+}

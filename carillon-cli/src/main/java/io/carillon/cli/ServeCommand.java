@@ -1,0 +1,37 @@
+package io.carillon.cli;
+
+import io.carillon.cli.config.ServerConfig;
+import io.carillon.cli.config.ServerFlags;
+import io.carillon.cli.serve.Serve;
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Logs;
+import io.carillon.cli.shell.Shell;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code carillon serve}: a node with the REST interface, on a database that is there. */
+@Command(
+        name = "serve",
+        description =
+                "Start a node with the REST interface on a PostgreSQL database. Any number of them serve one database.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+final class ServeCommand implements Callable<Integer> {
+    private final Shell shell;
+
+    @Mixin
+    private ServerFlags flags = new ServerFlags();
+
+    ServeCommand(Shell shell) {
+        this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+        ServerConfig config = ServerConfig.of(flags.settings(shell), shell);
+        Logs.linesTo(shell.err(), config.jsonLog());
+        new Serve(shell, config).untilSignal().run();
+        return ExitCode.OK;
+    }
+}

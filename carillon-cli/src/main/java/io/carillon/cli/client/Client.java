@@ -1,0 +1,176 @@
+package io.carillon.cli.client;
+
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Failure;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** Sends requests to a server. What is no success is a {@link Failure} that says what to do. */
+public final class Client {
+    /** Numbers stay as they were written. */
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .build();
+
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+    private static final int PAGE = 200;
+
+    /** An answer that is a success. */
+    public record Reply(int status, JsonNode body, Optional<String> date) {}
+
+    /** The items of a list, and whether there are more than were asked for. */
+    public record Items(List<JsonNode> items, boolean more) {}
+
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT)
+            .build();
+    private final Endpoint endpoint;
+    private final Duration timeout;
+
+    public Client(Endpoint endpoint, Duration timeout) {
+        this.endpoint = endpoint;
+        this.timeout = timeout;
+    }
+
+    /** Where it speaks to. */
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** A path of these names, each encoded. */
+    public static String path(String... names) {
+        return List.of(names).stream().map(Client::encoded).collect(Collectors.joining("/", "/v1/", ""));
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    public JsonNode get(String path) {
+        return send("GET", path, null, Map.of()).body();
+    }
+
+    public JsonNode post(String path, JsonNode body) {
+        return send("POST", path, body, Map.of()).body();
+    }
+
+    public Reply put(String path, JsonNode body, Map<String, String> headers) {
+        return send("PUT", path, body, headers);
+    }
+
+    public void delete(String path) {
+        send("DELETE", path, null, Map.of());
+    }
+
+    /** As many items of a list as wanted, page by page. */
+    public Items list(String path, Map<String, String> query, int wanted) {
+        List<JsonNode> items = new ArrayList<>();
+        Map<String, String> parameters = new LinkedHashMap<>(query);
+        while (true) {
+            parameters.put("limit", Integer.toString(Math.max(1, Math.min(PAGE, wanted - items.size()))));
+            JsonNode page = get(path + query(parameters));
+            page.path("items").forEach(items::add);
+            String next = page.path("next").stringValue("");
+            if (next.isEmpty() || items.size() >= wanted) return new Items(items, !next.isEmpty());
+            parameters.put("cursor", next);
+        }
+    }
+
+    /** The part of an address behind its path. */
+    public static String query(Map<String, String> parameters) {
+        if (parameters.isEmpty()) return "";
+        return parameters.entrySet().stream()
+                .map(one -> one.getKey() + "=" + encoded(one.getValue()))
+                .collect(Collectors.joining("&", "?", ""));
+    }
+
+    /** Any request. */
+    public Reply send(String method, String path, @Nullable JsonNode body, Map<String, String> headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.url() + path))
+                .timeout(timeout)
+                .header("Accept", "application/json, application/problem+json")
+                .method(
+                        method,
+                        body == null
+                                ? BodyPublishers.noBody()
+                                : BodyPublishers.ofString(JSON.writeValueAsString(body)));
+        if (body != null) request.header("Content-Type", "application/json");
+        headers.forEach(request::header);
+        endpoint.key().ifPresent(key -> authorize(request, key));
+        HttpResponse<String> response = exchange(request.build());
+        JsonNode answer = json(response.body());
+        if (response.statusCode() >= 300) throw Refusal.of(endpoint, response, answer);
+        return new Reply(response.statusCode(), answer, response.headers().firstValue("Date"));
+    }
+
+    private static void authorize(HttpRequest.Builder request, String key) {
+        try {
+            request.header("Authorization", "Bearer " + key);
+        } catch (IllegalArgumentException odd) {
+            throw new Failure(ExitCode.REFUSED, "The key holds characters that no key has. Check where it comes from.");
+        }
+    }
+
+    private HttpResponse<String> exchange(HttpRequest request) {
+        try {
+            return http.send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (HttpConnectTimeoutException away) {
+            throw away(away);
+        } catch (HttpTimeoutException slow) {
+            throw new Failure(
+                    ExitCode.TIMEOUT,
+                    "The server at %s did not answer within %d s.%s --timeout waits longer."
+                            .formatted(
+                                    endpoint,
+                                    timeout.toSeconds(),
+                                    request.method().equals("GET")
+                                            ? ""
+                                            : " It may have been done nevertheless: look before you repeat it."),
+                    slow);
+        } catch (IOException broken) {
+            throw away(broken);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new Failure(ExitCode.FAILED, "Interrupted.", stopped);
+        }
+    }
+
+    private Failure away(IOException cause) {
+        String why = cause.getMessage() == null ? "no connection" : cause.getMessage();
+        return new Failure(
+                ExitCode.AWAY,
+                "No server answers at %s: %s. Start one with 'carillon serve' or 'carillon dev', or name another with --url, CARILLON_URL or --profile."
+                        .formatted(endpoint, why),
+                cause);
+    }
+
+    private static JsonNode json(String body) {
+        try {
+            return body.isBlank() ? JsonNodeFactory.instance.objectNode() : JSON.readTree(body);
+        } catch (JacksonException other) {
+            return JsonNodeFactory.instance.missingNode();
+        }
+    }
+}

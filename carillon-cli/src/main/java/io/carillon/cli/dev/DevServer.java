@@ -1,0 +1,79 @@
+package io.carillon.cli.dev;
+
+import io.carillon.Carillon;
+import io.carillon.cli.config.Address;
+import io.carillon.cli.shell.Secrets;
+import io.carillon.server.CarillonServer;
+import io.carillon.value.CarillonException;
+import java.net.BindException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** REST of the development node. Its first key lies beside the data, so that later starts and commands have it too. */
+final class DevServer implements AutoCloseable {
+    private static final Address USUAL = new Address("127.0.0.1", 8080);
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_./-]+");
+
+    private final CarillonServer server;
+    private final String host;
+    private final DevOptions options;
+
+    private DevServer(CarillonServer server, String host, DevOptions options) {
+        this.server = server;
+        this.host = host;
+        this.options = options;
+    }
+
+    static DevServer start(Carillon carillon, DevDatabase database, DevOptions options) {
+        Address address = options.listen().orElse(USUAL);
+        CarillonServer server;
+        try {
+            server = listen(carillon, database, address);
+        } catch (CarillonException taken) {
+            if (options.listen().isPresent() || !isTaken(taken)) throw taken;
+            server = listen(carillon, database, new Address(address.host(), 0));
+        }
+        server.bootstrapKey().ifPresent(key -> Secrets.write(options.key(), key + "\n"));
+        return new DevServer(server, address.host(), options);
+    }
+
+    private static CarillonServer listen(Carillon carillon, DevDatabase database, Address address) {
+        return CarillonServer.on(carillon, database.requests())
+                .listen(address.host(), address.port())
+                .start();
+    }
+
+    private static boolean isTaken(CarillonException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause())
+            if (cause instanceof BindException) return true;
+        return false;
+    }
+
+    FirstBlock.Rest rest() {
+        String url = "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, server.port());
+        if (!Files.exists(options.key()))
+            return new FirstBlock.Rest(
+                    url, List.of("curl " + url + "/healthz  (this database has keys already: use one of them)"));
+        String key = quoted(options.key().toString());
+        String access = (url.equals("http://127.0.0.1:8080") ? "" : " --url " + url) + " --key-file " + key;
+        String command = options.demo()
+                ? "./carillon schedule create my.hello --every 10s --handler demo.hello --payload '{\"text\":\"Hello again\"}'"
+                : "./carillon schedule list";
+        return new FirstBlock.Rest(
+                url,
+                List.of(
+                        "curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/schedules".formatted(key, url),
+                        command + access));
+    }
+
+    private static String quoted(String path) {
+        return PLAIN.matcher(path).matches() ? path : "'" + path.replace("'", "'\\''") + "'";
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}

@@ -1,0 +1,97 @@
+package io.carillon.cli.remote;
+
+import io.carillon.cli.answer.Format;
+import io.carillon.cli.answer.Printer;
+import io.carillon.cli.client.Endpoint;
+import io.carillon.cli.client.Profiles;
+import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.Shell;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+
+/** {@code carillon profile}. */
+@Command(
+        name = "profile",
+        description = "Remember servers with their keys, by name.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        sortOptions = false)
+final class ProfileCommands implements Callable<Integer> {
+    private final Shell shell;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    ProfileCommands(Shell shell) {
+        this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(shell.out());
+        return ExitCode.OK;
+    }
+
+    @Command(
+            description = "Make or change a profile; the first one is in use from then on.",
+            mixinStandardHelpOptions = true,
+            sortOptions = false)
+    int set(
+            @Parameters(paramLabel = "NAME") String name,
+            @Option(names = "--url", paramLabel = "URL", required = true, description = "Address of the server.")
+                    String url,
+            @Option(names = "--key-file", paramLabel = "FILE", description = "File with the key; - is standard input.")
+                    @Nullable
+                    String keyFile) {
+        String key = keyFile == null ? null : Secrets.read("--key-file", keyFile);
+        Profiles profiles = Profiles.of(shell);
+        profiles.put(new Profiles.Profile(name, Endpoint.address(url).toString(), key));
+        shell.out().println("Kept %s in %s.".formatted(name, profiles.file()));
+        return ExitCode.OK;
+    }
+
+    @Command(description = "Use a profile unless told otherwise.", mixinStandardHelpOptions = true, sortOptions = false)
+    int use(@Parameters(paramLabel = "NAME") String name) {
+        Profiles.of(shell).use(name);
+        shell.out().println("Using %s.".formatted(name));
+        return ExitCode.OK;
+    }
+
+    @Command(description = "List profiles; no key is shown.", mixinStandardHelpOptions = true, sortOptions = false)
+    int list(
+            @Option(
+                            names = {"-o", "--output"},
+                            paramLabel = "table|json|yaml|name",
+                            defaultValue = "table",
+                            description = "Form of the answer. Default: ${DEFAULT-VALUE}.")
+                    Format format) {
+        Profiles profiles = Profiles.of(shell);
+        List<JsonNode> rows = new ArrayList<>();
+        for (String name : profiles.names()) {
+            Profiles.Profile profile = profiles.get(name);
+            rows.add(RemoteGroup.body()
+                    .put("name", name)
+                    .put("url", profile.url())
+                    .put("key", profile.key() == null ? "none" : "hidden")
+                    .put("inUse", profiles.current().filter(name::equals).isPresent()));
+        }
+        new Printer(shell, format).list(rows, "name", List.of("name", "url", "key", "inUse"));
+        return ExitCode.OK;
+    }
+
+    @Command(description = "Forget a profile and its key.", mixinStandardHelpOptions = true, sortOptions = false)
+    int delete(@Parameters(paramLabel = "NAME") String name) {
+        Profiles.of(shell).delete(name);
+        shell.out().println("Forgot %s.".formatted(name));
+        return ExitCode.OK;
+    }
+}

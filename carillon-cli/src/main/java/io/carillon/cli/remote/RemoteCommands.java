@@ -1,0 +1,22 @@
+package io.carillon.cli.remote;
+
+import io.carillon.cli.shell.Shell;
+import java.util.List;
+
+/** All of them. */
+public final class RemoteCommands {
+    private RemoteCommands() {}
+
+    /** The nouns, in the order of the help. */
+    public static List<Object> all(Shell shell) {
+        return List.of(
+                new ScheduleCommands(shell),
+                new RunCommands(shell),
+                new QueueCommands(shell),
+                new BulkCommands(shell),
+                new KeyCommands(shell),
+                new ProjectCommands(shell),
+                new ProfileCommands(shell),
+                new DoctorCommand(shell));
+    }
+}

@@ -1,0 +1,33 @@
+package io.carillon.cli.shell;
+
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads lengths of time as people type them: {@code 90s}, {@code 15m}, {@code 2h}, {@code 1d}, {@code 200ms}, or ISO 8601. */
+public final class Durations {
+    private static final Pattern BRIEF = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
+
+    private Durations() {}
+
+    /** Empty if it is none. */
+    public static Optional<Duration> parse(String text) {
+        Matcher brief = BRIEF.matcher(text);
+        try {
+            if (!brief.matches()) return Optional.of(Duration.parse(text)).filter(length -> !length.isNegative());
+        } catch (DateTimeException | ArithmeticException other) {
+            return Optional.empty();
+        }
+        long amount = Long.parseLong(brief.group(1));
+        return Optional.of(
+                switch (brief.group(2)) {
+                    case "ms" -> Duration.ofMillis(amount);
+                    case "s" -> Duration.ofSeconds(amount);
+                    case "m" -> Duration.ofMinutes(amount);
+                    case "h" -> Duration.ofHours(amount);
+                    default -> Duration.ofDays(amount);
+                });
+    }
+}

@@ -1,0 +1,117 @@
+package io.carillon.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Settings come from flags, the environment and a file, in this order; what is wrong is told with its place. */
+class ConfigCommandTest {
+    private static final String URL = "postgres://me:s3cret@db.example:5433/shop";
+
+    @TempDir
+    Path folder;
+
+    private String file(String text) throws Exception {
+        return Files.writeString(folder.resolve("carillon.conf"), text).toString();
+    }
+
+    @Test
+    void a_flag_comes_before_a_variable_and_that_before_the_file() throws Exception {
+        String file = file("# mine\nrole = engine\nlisten = 0.0.0.0:1\ndrain=5s\ndatabase.url = " + URL + "\n");
+        Map<String, String> environment = Map.of("CARILLON_LISTEN", "0.0.0.0:2", "CARILLON_DRAIN", "6s");
+
+        Called shown = Called.with(environment, "config", "print", "--config", file, "--drain", "7s");
+
+        assertThat(shown.exit()).as(shown.err()).isZero();
+        assertThat(shown.out().lines().map(line -> line.replaceAll(" {2,}", "|")))
+                .contains("KEY|VALUE|FROM")
+                .contains("role|engine|file " + file)
+                .contains("listen|0.0.0.0:2|variable CARILLON_LISTEN")
+                .contains("drain|7s|flag --drain")
+                .contains("log|text|default");
+    }
+
+    @Test
+    void no_secret_is_shown() throws Exception {
+        Path secret = Files.writeString(folder.resolve("secret"), URL + "\n");
+        Map<String, String> plain = Map.of("DATABASE_URL", URL);
+        Map<String, String> inFile = Map.of("DATABASE_URL_FILE", secret.toString());
+        Map<String, String> libpq = Map.of(
+                "PGHOST",
+                "db.example",
+                "PGPORT",
+                "5433",
+                "PGUSER",
+                "m@e",
+                "PGPASSWORD",
+                "s3cret",
+                "PGDATABASE",
+                "shop");
+
+        for (Map<String, String> environment : java.util.List.of(plain, inFile, libpq)) {
+            Called shown = Called.with(environment, "config", "print", "-o", "yaml");
+
+            assertThat(shown.exit()).as(shown.err()).isZero();
+            assertThat(shown.out()).contains("db.example:5433/shop").doesNotContain("s3cret");
+        }
+        assertThat(Called.with(inFile, "config", "print").out()).contains("variable DATABASE_URL_FILE");
+        assertThat(Called.with(libpq, "config", "print").out()).contains("variables PG*");
+    }
+
+    @Test
+    void what_is_not_known_is_refused_with_the_nearest_name() throws Exception {
+        Called inFile = Called.carillon("config", "print", "--config", file("rol = api\n"));
+        Called variable = Called.with(Map.of("CARILLON_LISTN", "8080"), "config", "print");
+        Called flag = Called.carillon("serve", "--listn", "8080");
+
+        assertThat(inFile.exit()).isEqualTo(2);
+        assertThat(inFile.err()).contains("carillon.conf:1: ", "'rol'. Did you mean 'role'?");
+        assertThat(variable.exit()).isEqualTo(2);
+        assertThat(variable.err()).contains("CARILLON_LISTN. Did you mean 'CARILLON_LISTEN'?");
+        assertThat(flag.err()).contains("Did you mean '--listen'?");
+    }
+
+    @Test
+    void what_kubernetes_sets_for_a_service_of_our_name_is_none_of_ours() {
+        Map<String, String> environment = Map.of(
+                "CARILLON_SERVICE_HOST", "10.0.0.1",
+                "CARILLON_PORT", "tcp://10.0.0.1:8080",
+                "CARILLON_PORT_8080_TCP_ADDR", "10.0.0.1",
+                "DATABASE_URL", URL);
+
+        assertThat(Called.with(environment, "config", "print").exit()).isZero();
+    }
+
+    @Test
+    void what_cannot_be_is_told_with_where_it_came_from() throws Exception {
+        Map<String, String> environment = Map.of("DATABASE_URL", URL, "CARILLON_ROLE", "boss");
+
+        Called role = Called.with(environment, "config", "print");
+        Called pool = Called.with(Map.of("DATABASE_URL", URL), "serve", "--engine-pool", "2");
+        Called both = Called.with(Map.of("DATABASE_URL", URL, "DATABASE_URL_FILE", "x"), "serve");
+        Called twice = Called.carillon("serve", "--config", file("log = json\nlog = text\n"));
+        Called nowhere = Called.carillon("serve");
+
+        assertThat(role.exit()).isEqualTo(2);
+        assertThat(role.err()).contains("role is 'boss' (variable CARILLON_ROLE)", "api, engine, both");
+        assertThat(pool.err()).contains("engine-pool is '2' (flag --engine-pool)", "4 to 1000");
+        assertThat(both.err()).contains("Both DATABASE_URL and DATABASE_URL_FILE");
+        assertThat(twice.err()).contains("carillon.conf:2: 'log' stands there twice");
+        assertThat(nowhere.exit()).isEqualTo(2);
+        assertThat(nowhere.err()).contains("Which database?", "PGHOST");
+    }
+
+    @Test
+    void completion_is_a_script_for_both_shells() {
+        Called bash = Called.carillon("completion", "bash");
+
+        assertThat(bash.exit()).isZero();
+        assertThat(bash.out()).contains("_complete_carillon", "backfill", "--key-file");
+        assertThat(Called.carillon("completion", "zsh").exit()).isZero();
+        assertThat(Called.carillon("completion", "fish").exit()).isEqualTo(2);
+    }
+}

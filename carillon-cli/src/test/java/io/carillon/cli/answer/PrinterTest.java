@@ -1,0 +1,56 @@
+package io.carillon.cli.answer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.cli.shell.Shell;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class PrinterTest {
+    private static final JsonNode ITEM = new JsonMapper().readTree("""
+                    {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"z":["p","no"]},2],"text":"a: b\\u001b\\n","none":null}
+                    """);
+
+    private static Printer as(Format format) {
+        PrintWriter nowhere = new PrintWriter(new StringWriter());
+        return new Printer(new Shell(nowhere, nowhere, Map.of(), () -> Instant.EPOCH), format);
+    }
+
+    @Test
+    void a_table_has_a_column_for_each_field_and_nothing_that_moves_the_cursor() {
+        assertThat(as(Format.TABLE)
+                        .listed(List.of(ITEM), "name", List.of("name", "when.cron", "list.1", "text", "none")))
+                .isEqualTo("""
+                        NAME  CRON       1  TEXT    NONE
+                        a     0 2 * * *  2  a: b??  -""");
+    }
+
+    @Test
+    void yaml_is_in_blocks_and_quotes_what_could_be_taken_for_something_else() {
+        assertThat(as(Format.YAML).shown(ITEM, "name")).isEqualTo("""
+                        name: a
+                        when:
+                          cron: "0 2 * * *"
+                          except: []
+                        list:
+                          - x: 1
+                            z:
+                              - p
+                              - "no"
+                          - 2
+                        text: "a: b\\u001B\\n"
+                        none: null""");
+    }
+
+    @Test
+    void names_stand_alone() {
+        assertThat(as(Format.NAME).listed(List.of(ITEM, ITEM), "name", List.of("name")))
+                .isEqualTo("a\na");
+    }
+}

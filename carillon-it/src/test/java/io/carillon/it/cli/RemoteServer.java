@@ -1,0 +1,102 @@
+package io.carillon.it.cli;
+
+import io.carillon.Carillon;
+import io.carillon.cli.Main;
+import io.carillon.cli.shell.Shell;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
+import io.carillon.server.CarillonServer;
+import io.carillon.testkit.TestDatabase;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A real server with a node on a real database, for a test class; commands are called in this JVM as somebody at a prompt would. */
+final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
+    private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
+
+    private TestDatabase database;
+    private Carillon carillon;
+    private CarillonServer server;
+    private String key;
+    private Path home;
+
+    /** What a command said. */
+    record Called(int exit, String out, String err) {
+        JsonNode json() {
+            return new JsonMapper().readTree(out);
+        }
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) throws IOException {
+        home = Files.createTempDirectory("carillon-home");
+        database = TestDatabase.migrated();
+        carillon = Carillon.on(database.pool(8))
+                .handle(HandlerType.of("fine", JsonNode.class), (payload, run) -> run.log("done"))
+                .handle(
+                        HandlerType.of("broken", JsonNode.class),
+                        (payload, run) -> {
+                            throw new IllegalStateException("broken on purpose");
+                        },
+                        options -> options.retry(
+                                Retry.exponential(Duration.ofMillis(1)).attempts(2)))
+                .start();
+        server = CarillonServer.on(carillon, database.pool(8))
+                .listen("127.0.0.1", 0)
+                .start();
+        key = server.bootstrapKey().orElseThrow();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        server.close();
+        carillon.close();
+        database.close();
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + server.port();
+    }
+
+    String key() {
+        return key;
+    }
+
+    /** A folder of its own, where profiles are kept. */
+    Path home() {
+        return home;
+    }
+
+    TestDatabase database() {
+        return database;
+    }
+
+    Called carillon(String... words) {
+        return with(Map.of("CARILLON_URL", url(), "CARILLON_KEY", key), words);
+    }
+
+    Called with(Map<String, String> environment, String... words) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exit = Main.run(shell(environment, out, err), words);
+        return new Called(exit, out.toString(), err.toString());
+    }
+
+    Shell shell(Map<String, String> environment, StringWriter out, StringWriter err) {
+        Map<String, String> all = new HashMap<>(environment);
+        all.putIfAbsent("CARILLON_HOME", home.toString());
+        return new Shell(new PrintWriter(out, true), new PrintWriter(err, true), all, () -> NOW);
+    }
+}

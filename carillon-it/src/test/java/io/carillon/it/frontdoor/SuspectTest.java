@@ -1,0 +1,135 @@
+package io.carillon.it.frontdoor;
+
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.run.Enqueue;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunId;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Runs that were held by nodes that died, and the company in which they are tried again. */
+@CarillonTest
+class SuspectTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+
+    private final House house;
+    private final Map<String, CountDownLatch> ends = new ConcurrentHashMap<>();
+    private final List<String> started = new CopyOnWriteArrayList<>();
+    private final AtomicInteger live = new AtomicInteger();
+    private final Map<String, Integer> company = new ConcurrentHashMap<>();
+
+    SuspectTest(TestDatabase database) {
+        this.house = new House(database);
+    }
+
+    @AfterEach
+    void close() {
+        ends.values().forEach(CountDownLatch::countDown);
+        house.close();
+    }
+
+    private Carillon node() {
+        return house.node(builder -> builder.concurrency(8).handle(JOB, (job, run) -> {
+            company.put(job.name(), live.getAndIncrement());
+            started.add(job.name());
+            end(job.name()).await();
+            live.decrementAndGet();
+        }));
+    }
+
+    private CountDownLatch end(String name) {
+        return ends.computeIfAbsent(name, one -> new CountDownLatch(1));
+    }
+
+    /** As a sweep leaves it whose node died for the n-th time. */
+    private RunId suspected(Carillon carillon, int times) {
+        RunId id = carillon.enqueue(JOB, new Job("suspect"), Enqueue.after(Duration.ofHours(1)))
+                .run();
+        house.database()
+                .execute(
+                        "UPDATE carillon.run SET parked = 'suspect', suspect = %d, ready_at = 'infinity' WHERE id = '%s'"
+                                .formatted(times, id.value()));
+        return id;
+    }
+
+    @Test
+    void suspected_once_it_is_tried_among_others() {
+        Carillon node = node();
+        node.enqueue(JOB, new Job("other"));
+        eventually().until(() -> started.contains("other"));
+
+        suspected(node, 1);
+
+        eventually().until(() -> started.contains("suspect"));
+        assertThat(company.get("suspect")).isEqualTo(1);
+    }
+
+    @Test
+    void suspected_twice_it_has_the_node_for_itself() {
+        Carillon node = node();
+        node.enqueue(JOB, new Job("before"));
+        eventually().until(() -> started.contains("before"));
+        RunId id = suspected(node, 2);
+        eventually()
+                .until(() ->
+                        house.number("SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
+                                == 1);
+        node.enqueue(JOB, new Job("after"));
+
+        end("before").countDown();
+        eventually().until(() -> started.contains("suspect"));
+        assertThat(started).containsExactly("before", "suspect");
+        assertThat(company.get("suspect")).isZero();
+
+        end("suspect").countDown();
+        eventually().until(() -> started.contains("after"));
+        assertThat(company.get("after")).isZero();
+    }
+
+    @Test
+    void one_that_waits_for_the_node_goes_back_when_the_node_stops() {
+        Carillon node = node();
+        node.enqueue(JOB, new Job("before"));
+        eventually().until(() -> started.contains("before"));
+        RunId id = suspected(node, 2);
+        eventually()
+                .until(() ->
+                        house.number("SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
+                                == 1);
+
+        node.close();
+
+        assertThat(started).containsExactly("before");
+        assertThat(house.rows("SELECT parked, owner, suspect, crashes FROM carillon.run WHERE id = ?", id.value()))
+                .containsExactly(Arrays.asList("suspect", null, "2", "0"));
+    }
+
+    @Test
+    void many_are_tried_one_after_the_other_without_a_pause() {
+        Carillon node = node();
+        end("suspect").countDown();
+        node.queues().pause("default");
+        for (int i = 0; i < 40; i++) suspected(node, 1);
+
+        node.queues().resume("default");
+
+        // A look for each of them would take a second each.
+        eventually().atMost(Duration.ofSeconds(10)).until(() -> started.size() == 40);
+        assertThat(company.values()).containsOnly(0);
+    }
+}

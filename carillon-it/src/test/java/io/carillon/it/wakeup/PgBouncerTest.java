@@ -1,0 +1,223 @@
+package io.carillon.it.wakeup;
+
+import static io.carillon.it.frontdoor.House.awaitState;
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.HealthIssue;
+import io.carillon.engine.EngineConfig;
+import io.carillon.run.Enqueue;
+import io.carillon.run.EnqueueResult;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Limits;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.schedule.When;
+import io.carillon.testkit.TestDatabase;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The whole engine behind a real PgBouncer in transaction mode: whatever the session, nothing is left on it and nothing relied on. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@EnabledIf(value = "found", disabledReason = "no pgbouncer found: install it, or name it by CARILLON_PGBOUNCER")
+class PgBouncerTest {
+    record Job(int number) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final HandlerType<Job> POST = HandlerType.of("post", Job.class);
+
+    /** The poll bound of a second, and room for two busy cores. */
+    private static final Duration BOUND = Duration.ofSeconds(3);
+
+    private static final String SUCCEEDED =
+            "SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded' AND origin = 'direct'";
+
+    private static TestDatabase database;
+    private final List<Carillon> open = new ArrayList<>();
+    private PgBouncer bouncer;
+    private final AtomicInteger done = new AtomicInteger();
+
+    static boolean found() {
+        boolean found = PgBouncer.binary().isPresent();
+        if (!found) System.out.println("PgBouncerTest is skipped: no pgbouncer found");
+        return found;
+    }
+
+    @BeforeAll
+    static void nothingInIt() {
+        database = TestDatabase.empty();
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    /** Before anything is dropped: nodes say good-bye through the pooler. */
+    @AfterEach
+    void close() throws IOException {
+        open.forEach(Carillon::close);
+        if (bouncer != null) bouncer.close();
+        database.execute("DROP SCHEMA carillon CASCADE; DROP TABLE IF EXISTS books");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void everything_works_and_nothing_stays_behind_on_a_session(boolean inTurn) throws Exception {
+        bouncer = PgBouncer.before(database, inTurn);
+        database.execute("CREATE TABLE books (number int)");
+        DataSource pool = bouncer.pool(12);
+        Carillon node = open(Carillon.on(pool)
+                .handle(
+                        JOB,
+                        (job, run) -> {
+                            if (job.number() == 7 && run.attempt() == 1) throw new IllegalStateException("again");
+                            done.incrementAndGet();
+                        },
+                        options -> options.retry(Retry.exponential(Duration.ofMillis(10))))
+                .handleInTransaction(POST, (job, run, connection) -> post(connection, job))
+                .schedule("often", When.every(Duration.ofSeconds(1)), JOB, new Job(-1))
+                .start());
+        node.queues().limit("default", Limits.running(20));
+
+        List<RunId> ids = new ArrayList<>();
+        for (int i = 0; i < 60; i++)
+            ids.add(node.enqueue(JOB, new Job(i), i % 3 == 0 ? Enqueue.now().fifoKey("line") : Enqueue.now())
+                    .run());
+        for (int i = 0; i < 20; i++) ids.add(node.enqueue(POST, new Job(i)).run());
+        List<EnqueueResult> many = node.enqueueAll(
+                JOB, IntStream.range(100, 1_600).mapToObj(Job::new).toList());
+        ids.addAll(inTransactions(node, pool));
+        many.forEach(one -> ids.add(one.run()));
+
+        eventually().until(() -> number(database.dataSource(), SUCCEEDED) == ids.size());
+        eventually().until(() -> done.get() >= 60 + 20 + 1_500 + 2);
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM books")).isEqualTo(20);
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.run_history WHERE attempt > 1"))
+                .isOne();
+        assertThat(node.status().orElseThrow().loops().values())
+                .allSatisfy(loop -> assertThat(loop.failures()).isZero());
+        for (int i = 0; i < 20; i++) {
+            assertThat(number(pool, "SELECT count(*) FROM pg_prepared_statements"))
+                    .isZero();
+            assertThat(number(pool, "SELECT count(*) FROM pg_listening_channels()"))
+                    .isZero();
+            assertThat(number(
+                            pool,
+                            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"))
+                    .isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void others_work_starts_within_the_poll_bound_and_nobody_spins(boolean inTurn) throws Exception {
+        bouncer = PgBouncer.before(database, inTurn);
+        Carillon node =
+                open(Carillon.on(bouncer.pool(8)).handle(JOB, (job, run) -> {}).start());
+        Carillon other = open(Carillon.on(bouncer.pool(2)).build());
+        eventually().until(() -> node.health().kinds().contains(HealthIssue.LISTEN_NOT_PROVEN));
+        long before = transactions();
+        long looks = node.status().orElseThrow().counts().looks();
+        long from = System.nanoTime();
+
+        for (int i = 0; i < 5; i++) {
+            Run run = awaitState(node, other.enqueue(JOB, new Job(i)).run(), RunState.SUCCEEDED);
+            assertThat(Duration.between(run.instants().dueAt(), run.instants().startedAt()))
+                    .isLessThan(BOUND);
+        }
+
+        double seconds = (System.nanoTime() - from) / 1e9;
+        // Twice a second at most, and once for each run that ended.
+        assertThat(node.status().orElseThrow().counts().looks() - looks).isLessThan((long) (seconds * 3) + 15);
+        assertThat(transactions() - before).isLessThan((long) (seconds * 300) + 500);
+    }
+
+    @Test
+    void listen_over_a_direct_way_wakes_the_node_at_once() throws Exception {
+        bouncer = PgBouncer.before(database, true);
+        EngineConfig config = EngineConfig.defaults();
+        EngineConfig.Pace rarely =
+                new EngineConfig.Pace(Duration.ofMinutes(1), config.pace().plan(), Duration.ofSeconds(2));
+        Carillon node = open(Carillon.on(bouncer.pool(8))
+                .config(config.with(rarely))
+                .listenDataSource(database.pool(1))
+                .handle(JOB, (job, run) -> {})
+                .start());
+        eventually().until(() -> node.health().healthy());
+        Carillon other = open(Carillon.on(bouncer.pool(2)).build());
+
+        awaitState(node, other.enqueue(JOB, new Job(1)).run(), RunState.SUCCEEDED);
+    }
+
+    @Test
+    void many_processes_that_start_together_migrate_once() throws Exception {
+        bouncer = PgBouncer.before(database, true);
+        List<DataSource> pools =
+                IntStream.range(0, 4).<DataSource>mapToObj(i -> bouncer.pool(3)).toList();
+
+        pools.parallelStream().map(Carillon::on).map(CarillonBuilder::build).forEach(Carillon::close);
+
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.migration"))
+                .isEqualTo(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"));
+    }
+
+    private Carillon open(Carillon carillon) {
+        open.add(carillon);
+        return carillon;
+    }
+
+    private static List<RunId> inTransactions(Carillon node, DataSource pool) throws SQLException {
+        List<RunId> ids = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            try (Connection connection = pool.getConnection()) {
+                connection.setAutoCommit(false);
+                ids.add(node.in(connection).enqueue(JOB, new Job(200 + i)).run());
+                connection.commit();
+            }
+        }
+        return ids;
+    }
+
+    private static void post(Connection connection, Job job) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO books VALUES (" + job.number() + ")");
+        }
+    }
+
+    private static long transactions() throws SQLException {
+        return number(
+                database.dataSource(),
+                "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()");
+    }
+
+    private static long number(DataSource source, String sql) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}

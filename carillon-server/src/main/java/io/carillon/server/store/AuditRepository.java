@@ -1,0 +1,68 @@
+package io.carillon.server.store;
+
+import io.carillon.value.PublicId;
+import io.carillon.value.Text;
+import io.carillon.value.Uuid7;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+
+/** Who changed what, and when: written with the change, never changed itself. */
+public final class AuditRepository {
+    private static final String INSERT = """
+            INSERT INTO carillon.audit (project, id, actor, action, object, detail, request) VALUES (?, ?, ?, ?, ?, ?::jsonb, ?)
+            """;
+
+    private static final String LIST = """
+            SELECT id, at, actor, action, object, detail, request FROM carillon.audit
+             WHERE project = ? AND id < ? AND (?::text IS NULL OR action = ?) ORDER BY id DESC LIMIT ?
+            """;
+
+    private static final String PREFIX = "aud";
+    private static final UUID LAST = new UUID(-1, -1);
+
+    /** A change: who, what, to which thing, and details without secrets as JSON. */
+    public record Change(String actor, String action, String object, String detail, String request) {}
+
+    /** A change as it was written down. */
+    public record Entry(String id, Instant at, Change change) {}
+
+    public void write(Connection connection, String project, Change change) throws SQLException {
+        Sql.update(
+                connection,
+                INSERT,
+                project,
+                Uuid7.next(),
+                Text.clean(change.actor(), 200),
+                change.action(),
+                Text.clean(change.object(), 300),
+                change.detail(),
+                change.request());
+    }
+
+    /** Newest first, those before this one; the empty text stands for the end. */
+    public List<Entry> list(Connection connection, String project, String before, String action, int limit)
+            throws SQLException {
+        UUID from = before.isEmpty() ? LAST : PublicId.parse(PREFIX, before);
+        String wanted = action.isEmpty() ? null : action;
+        return Sql.list(
+                connection,
+                LIST,
+                row -> new Entry(
+                        PublicId.format(PREFIX, row.getObject("id", UUID.class)),
+                        Sql.instantThere(row, "at"),
+                        new Change(
+                                row.getString("actor"),
+                                row.getString("action"),
+                                row.getString("object"),
+                                row.getString("detail"),
+                                row.getString("request"))),
+                project,
+                from,
+                wanted,
+                wanted,
+                limit);
+    }
+}

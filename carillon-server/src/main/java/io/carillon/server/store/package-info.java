@@ -1,0 +1,5 @@
+/** The server's own tables: projects, keys, audit and answers already given. Speaks SQL; what concerns schedules and runs goes through the front door instead. */
+@NullMarked
+package io.carillon.server.store;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package io.carillon.server;
+
+import java.util.Map;
+
+/** Requests for every declared operation: paths with something in place of names, and bodies that fit. */
+final class Samples {
+    private static final String RUN = "run_00000000000000000000000000";
+
+    private static final Map<String, String> BODIES = Map.ofEntries(
+            Map.entry("previewSchedule", "{\"when\":{\"cron\":\"0 2 * * *\"}}"),
+            Map.entry(
+                    "putSchedule",
+                    "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"},\"payload\":{\"a\":1}}"),
+            Map.entry("pauseSchedule", "{\"reason\":\"r\"}"),
+            Map.entry("resumeSchedule", "{}"),
+            Map.entry("triggerSchedule", "{}"),
+            Map.entry("backfillSchedule", "{\"from\":\"2026-02-01T00:00:00Z\",\"to\":\"2026-02-03T00:00:00Z\"}"),
+            Map.entry("enqueue", "{\"target\":{\"handler\":\"a\"},\"payload\":{\"a\":1},\"after\":\"1h\"}"),
+            Map.entry("enqueueBatch", "{\"target\":{\"handler\":\"a\"},\"runs\":[{\"payload\":1}],\"after\":\"1h\"}"),
+            Map.entry("cancelRun", "{\"reason\":\"r\"}"),
+            Map.entry("redriveRun", "{}"),
+            Map.entry("rescheduleRun", "{\"at\":\"2999-01-01T00:00:00Z\"}"),
+            Map.entry("limitQueue", "{\"maxRunning\":5}"),
+            Map.entry("pauseQueue", "{\"reason\":\"r\"}"),
+            Map.entry("resumeQueue", "{}"),
+            Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),
+            Map.entry("makeKey", "{\"name\":\"k\",\"scopes\":[\"read\"]}"),
+            Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
+            Map.entry("makeProject", "{\"name\":\"sample\"}"),
+            Map.entry("limitProject", "{\"maxSchedules\":100}"),
+            Map.entry("tick", "{\"budget\":\"1s\"}"));
+
+    private Samples() {}
+
+    /** With this name, or an id that no run has, in place of names. */
+    static String path(Contract.Operation operation, String name) {
+        return path(operation, name, RUN);
+    }
+
+    static String path(Contract.Operation operation, String name, String run) {
+        boolean ofRun = operation.path().startsWith("/v1/runs/");
+        return operation.path().replaceAll("\\{[a-z]+}", ofRun ? run : name);
+    }
+
+    /** A body that fits, or null where there is none. */
+    static String body(Contract.Operation operation) {
+        String id = operation.node().path("operationId").stringValue("");
+        if (!operation.hasBody()) return null;
+        String body = BODIES.get(id);
+        if (body == null) throw new AssertionError("there is no sample of a body for " + id);
+        return body;
+    }
+
+    /** A body that is refused before anything happens, or null where there is none. */
+    static String wrong(Contract.Operation operation) {
+        return operation.hasBody() ? "{\"nonsense\":true}" : null;
+    }
+}

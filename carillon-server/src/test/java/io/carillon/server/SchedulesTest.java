@@ -1,0 +1,220 @@
+package io.carillon.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Schedules over HTTP: created, changed, read back and broken. */
+class SchedulesTest {
+    private static final String DAILY = """
+            {"when":{"cron":"0 2 * * *","zone":"Europe/Paris"},"target":{"handler":"report.build"},"payload":{"region":"eu","sum":1.10}}""";
+
+    @RegisterExtension
+    static final Served SERVED = new Served();
+
+    private static String key() {
+        return SERVED.bootstrap();
+    }
+
+    @Test
+    void is_created_read_changed_and_deleted() {
+        Served.Reply made = SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(201);
+        assertThat(made.at("/payload/region")).isEqualTo("eu");
+        assertThat(made.text()).contains("\"sum\":1.10");
+        assertThat(made.json().path("nextRuns")).hasSize(5);
+        assertThat(made.at("/description")).contains("02:00");
+        String tag = made.header("ETag").orElseThrow();
+
+        SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(200);
+        assertThat(SERVED.get(key(), "/v1/schedules/nightly").is(200).header("ETag"))
+                .contains(tag);
+        assertThat(SERVED.put(key(), "/v1/schedules/nightly", DAILY.replace("0 2", "0 3"))
+                        .is(200)
+                        .at("/version"))
+                .isEqualTo("2");
+
+        SERVED.delete(key(), "/v1/schedules/nightly").is(204);
+        SERVED.get(key(), "/v1/schedules/nightly").is(404);
+        SERVED.delete(key(), "/v1/schedules/nightly").is(404);
+    }
+
+    @Test
+    void keeps_every_policy() {
+        String all = """
+                {"when":{"every":{"amount":2,"unit":"weeks","start":"2026-01-05T08:00:00Z"},"zone":"Europe/Berlin","from":"2026-01-01T00:00:00Z",
+                "until":"2999-01-01T00:00:00Z","except":["2026-12-25"],"maxRuns":99,"jitter":"30s","gap":"skip","repeat":"both"},
+                "target":{"handler":"a.b"},"queue":"mail","priority":"low","missed":"run-all","overlap":"queue-one","grace":"PT10M","catchUp":"2h",
+                "missedCap":7,"missedSpread":"PT5S","pauseAfter":3}""";
+        SERVED.put(key(), "/v1/schedules/full", all).is(201);
+        Served.Reply shown = SERVED.get(key(), "/v1/schedules/full").is(200);
+        assertThat(shown.at("/when/every/unit")).isEqualTo("weeks");
+        assertThat(shown.at("/when/except/0")).isEqualTo("2026-12-25");
+        assertThat(shown.at("/when/jitter")).isEqualTo("PT30S");
+        assertThat(shown.at("/when/gap")).isEqualTo("skip");
+        assertThat(shown.at("/missed")).isEqualTo("run-all");
+        assertThat(shown.at("/overlap")).isEqualTo("queue-one");
+        assertThat(shown.at("/catchUp")).isEqualTo("PT2H");
+        assertThat(shown.at("/missedCap")).isEqualTo("7");
+        assertThat(shown.at("/pauseAfter")).isEqualTo("3");
+        assertThat(shown.at("/priority")).isEqualTo("low");
+        SERVED.put(
+                        key(),
+                        "/v1/schedules/once",
+                        "{\"when\":{\"once\":\"2999-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+        SERVED.put(
+                        key(),
+                        "/v1/schedules/adaptive",
+                        "{\"when\":{\"adaptive\":{\"min\":\"10s\",\"max\":\"1h\"}},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+    }
+
+    @Test
+    void a_stale_tag_is_refused_and_changes_nothing() {
+        String tag = SERVED.put(key(), "/v1/schedules/tagged", DAILY)
+                .is(201)
+                .header("ETag")
+                .orElseThrow();
+        String later = DAILY.replace("0 2", "0 4");
+        SERVED.send(key(), "PUT", "/v1/schedules/tagged", later, "If-Match", tag)
+                .is(200);
+        String latest = DAILY.replace("0 2", "0 5");
+        assertThat(SERVED.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-Match", tag)
+                        .is(412)
+                        .code())
+                .isEqualTo("precondition-failed");
+        SERVED.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-None-Match", "*")
+                .is(412);
+        SERVED.send(key(), "DELETE", "/v1/schedules/tagged", null, "If-Match", tag)
+                .is(412);
+        SERVED.send(key(), "PUT", "/v1/schedules/tagged-new", DAILY, "If-Match", "*")
+                .is(412);
+        SERVED.get(key(), "/v1/schedules/tagged-new").is(404);
+        assertThat(SERVED.get(key(), "/v1/schedules/tagged").at("/when/cron")).isEqualTo("0 4 * * *");
+    }
+
+    @Test
+    void pauses_resumes_and_says_by_whom() {
+        SERVED.put(key(), "/v1/schedules/paused", DAILY).is(201);
+        Served.Reply paused = SERVED.post(
+                        key(),
+                        "/v1/schedules/paused/pause",
+                        "{\"reason\":\"holiday\",\"until\":\"2999-01-01T00:00:00Z\"}")
+                .is(200);
+        assertThat(paused.at("/paused/by")).startsWith("key ");
+        assertThat(paused.at("/paused/reason")).isEqualTo("holiday");
+        SERVED.post(key(), "/v1/schedules/paused/pause", null).is(200);
+        Served.Reply resumed =
+                SERVED.post(key(), "/v1/schedules/paused/resume", null).is(200);
+        assertThat(resumed.json().has("paused")).isFalse();
+        SERVED.post(key(), "/v1/schedules/paused/resume", "{}").is(200);
+        SERVED.post(key(), "/v1/schedules/unknown/pause", null).is(404);
+    }
+
+    @Test
+    void triggers_backfills_and_tells_its_ledger() {
+        SERVED.put(
+                        key(),
+                        "/v1/schedules/hourly",
+                        "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+        String run =
+                SERVED.post(key(), "/v1/schedules/hourly/trigger", null).is(201).at("/run");
+        assertThat(SERVED.get(key(), "/v1/runs/" + run).is(200).at("/origin")).isEqualTo("trigger");
+        String range = "{\"from\":\"2026-02-01T00:00:00Z\",\"to\":\"2026-02-01T05:00:00Z\"";
+        assertThat(SERVED.post(key(), "/v1/schedules/hourly/backfill", range + ",\"dryRun\":true}")
+                        .is(200)
+                        .at("/runs"))
+                .isEqualTo("6");
+        assertThat(SERVED.post(key(), "/v1/schedules/hourly/backfill", range + "}")
+                        .is(200)
+                        .at("/runs"))
+                .isEqualTo("6");
+        assertThat(SERVED.get(key(), "/v1/schedules/hourly/ledger?from=2026-02-01T00:00:00Z&to=2026-02-01T05:00:00Z")
+                        .is(200)
+                        .json()
+                        .path("items"))
+                .hasSize(6);
+        SERVED.get(key(), "/v1/schedules/hourly/ledger").is(200);
+        assertThat(SERVED.get(key(), "/v1/runs?schedule=hourly&limit=3")
+                        .is(200)
+                        .json()
+                        .path("items"))
+                .hasSize(3);
+        SERVED.post(key(), "/v1/schedules/unknown/trigger", null).is(404);
+        SERVED.get(key(), "/v1/schedules/unknown/ledger").is(404);
+        SERVED.post(key(), "/v1/schedules/unknown/backfill", range + "}").is(404);
+        SERVED.post(
+                        key(),
+                        "/v1/schedules/hourly/backfill",
+                        "{\"from\":\"2026-02-02T00:00:00Z\",\"to\":\"2026-02-01T00:00:00Z\"}")
+                .is(422);
+    }
+
+    @Test
+    void previews_what_is_not_saved() {
+        Served.Reply preview = SERVED.post(
+                        key(),
+                        "/v1/schedules:preview",
+                        "{\"when\":{\"cron\":\"30 2 * * *\",\"zone\":\"Europe/Berlin\"},\"after\":\"2026-03-28T12:00:00Z\",\"count\":2}")
+                .is(200);
+        assertThat(preview.at("/entries/0/mark")).isEqualTo("moved");
+        assertThat(SERVED.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"* * * * *\"},\"count\":0}")
+                        .is(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/count");
+    }
+
+    @Test
+    void refusals_point_to_the_field() {
+        assertThat(SERVED.put(
+                                key(),
+                                "/v1/schedules/x",
+                                "{\"when\":{\"cron\":\"61 * * * *\"},\"target\":{\"handler\":\"a\"}}")
+                        .is(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/when/cron");
+        Served.Reply never = SERVED.put(
+                        key(), "/v1/schedules/x", "{\"when\":{\"cron\":\"0 0 30 2 *\"},\"target\":{\"handler\":\"a\"}}")
+                .is(422);
+        assertThat(never.code()).isEqualTo("never-fires");
+        assertThat(SERVED.put(
+                                key(),
+                                "/v1/schedules/x",
+                                "{\"when\":{\"cron\":\"* * * * *\",\"zone\":\"Mars/Base\"},\"target\":{\"handler\":\"a\"}}")
+                        .is(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/when/zone");
+        assertThat(SERVED.put(key(), "/v1/schedules/x", DAILY.replace("\"payload\"", "\"paylod\""))
+                        .is(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/paylod");
+        assertThat(SERVED.put(key(), "/v1/schedules/x", "{\"when\":{},\"target\":{\"handler\":\"a\"}}")
+                        .is(422)
+                        .at("/errors/0/pointer"))
+                .isEqualTo("/when");
+        assertThat(SERVED.put(key(), "/v1/schedules/BAD%20NAME", DAILY).is(422).code())
+                .isEqualTo("invalid-name");
+        SERVED.get(key(), "/v1/schedules/BAD%20NAME").is(404);
+        SERVED.get(key(), "/v1/schedules/x").is(404);
+    }
+
+    @Test
+    void lists_go_on_where_they_ended_and_know_their_own_cursors() {
+        for (int i = 0; i < 5; i++)
+            SERVED.put(key(), "/v1/schedules/page-" + i, DAILY).is(201);
+        Served.Reply first = SERVED.get(key(), "/v1/schedules?limit=2").is(200);
+        String next = first.at("/next");
+        Served.Reply second =
+                SERVED.get(key(), "/v1/schedules?limit=2&cursor=" + next).is(200);
+        assertThat(second.at("/items/0/name")).isGreaterThan(first.at("/items/1/name"));
+        assertThat(SERVED.get(key(), "/v1/schedules?cursor=" + next.substring(1))
+                        .is(400)
+                        .code())
+                .isEqualTo("malformed-cursor");
+        assertThat(SERVED.get(key(), "/v1/runs?cursor=" + next).is(400).code()).isEqualTo("malformed-cursor");
+        assertThat(SERVED.get(key(), "/v1/schedules?limit=0").is(400).code()).isEqualTo("invalid-parameter");
+        assertThat(SERVED.get(key(), "/v1/schedules?lmit=1").is(400).code()).isEqualTo("unknown-parameter");
+    }
+}

@@ -1,0 +1,189 @@
+package io.carillon.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.Carillon;
+import io.carillon.Project;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import io.carillon.server.store.Transactions;
+import io.carillon.testkit.TestDatabase;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The database keeps projects apart even where a statement of ours forgets to: statements without a condition, and a door of the wrong project. */
+class SecondWallTest {
+    @RegisterExtension
+    static final Served SERVED = new Served();
+
+    private static Transactions transactions;
+    private static RunId run;
+
+    @BeforeAll
+    static void something_of_alpha() {
+        String alpha = SERVED.project("alpha");
+        SERVED.project("beta");
+        SERVED.put(alpha, "/v1/schedules/mine", "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+        run = RunId.parse(
+                SERVED.post(alpha, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\",\"key\":\"k\"}")
+                        .is(201)
+                        .at("/run"));
+        String ended = SERVED.post(alpha, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                .at("/run");
+        SERVED.post(alpha, "/v1/runs/" + ended + "/cancel", null).is(200);
+        SERVED.put(alpha, "/v1/queues/default/limits", "{\"maxRunning\":2}").is(200);
+        SERVED.send(alpha, "POST", "/v1/schedules/mine/trigger", null, "Idempotency-Key", "x")
+                .is(201);
+        transactions = new Transactions(SERVED.database().pool(2));
+    }
+
+    @Test
+    void stands_where_the_migration_could_make_the_role() {
+        assertThat(transactions.walled()).isTrue();
+        String who = transactions.in("alpha", connection -> first(connection, "SELECT current_user"));
+        assertThat(who).isEqualTo("carillon_api");
+        String after =
+                transactions.in("alpha", connection -> first(connection, "SELECT current_setting('carillon.project')"));
+        assertThat(after).isEqualTo("alpha");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"schedule", "run", "run_history", "lane", "api_key", "audit", "idempotency", "project"})
+    void a_statement_without_a_condition_meets_one_project_only(String table) {
+        String all = SERVED.one("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'");
+        assertThat(Integer.parseInt(all)).isPositive();
+        assertThat(SecondWallTest.<Object>done(
+                        "alpha", connection -> first(connection, "SELECT count(*) FROM carillon." + table)))
+                .isEqualTo(all);
+        assertThat(SecondWallTest.<Object>done(
+                        "beta",
+                        connection -> first(
+                                connection, "SELECT count(*) FROM carillon." + table + " WHERE project <> 'beta'")))
+                .isEqualTo("0");
+    }
+
+    @Test
+    void nothing_of_others_is_changed_or_written() {
+        for (String sql : List.of(
+                "UPDATE carillon.run SET due_at = due_at + interval '1 hour' WHERE project = 'alpha'",
+                "DELETE FROM carillon.schedule WHERE project = 'alpha'",
+                "DELETE FROM carillon.run WHERE project = 'alpha'",
+                "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'"))
+            assertThat(SecondWallTest.<Object>done("beta", connection -> update(connection, sql)))
+                    .as(sql)
+                    .isEqualTo(0);
+        for (String sql : List.of(
+                "INSERT INTO carillon.lane (queue, project) VALUES ('q', 'alpha')",
+                "UPDATE carillon.lane SET project = 'alpha' WHERE project = 'beta'",
+                "UPDATE carillon.audit SET actor = 'nobody'",
+                "DELETE FROM carillon.audit",
+                "SELECT * FROM carillon.secret",
+                "DELETE FROM carillon.project")) {
+            transactions.in(
+                    "beta",
+                    connection -> update(
+                            connection,
+                            "INSERT INTO carillon.lane (queue, project) VALUES ('b', 'beta') ON CONFLICT DO NOTHING"));
+            assertThatThrownBy(() -> transactions.in("beta", connection -> {
+                        try (Statement statement = connection.createStatement()) {
+                            return statement.execute(sql);
+                        }
+                    }))
+                    .as(sql)
+                    .hasRootCauseInstanceOf(SQLException.class);
+        }
+    }
+
+    @Test
+    void a_door_of_the_wrong_project_leads_nowhere() {
+        assertThat(SecondWallTest.<Object>done("beta", connection -> {
+                    Project wrong = SERVED.carillon().project("alpha").in(connection);
+                    assertThat(wrong.schedules().get("mine")).isEmpty();
+                    assertThat(wrong.schedules().list()).isEmpty();
+                    assertThat(wrong.runs().get(run)).isEmpty();
+                    assertThat(wrong.runs().page(RunQuery.of(RunFilter.all()))).isEmpty();
+                    assertThat(wrong.runs().explain(run)).isEmpty();
+                    assertThat(wrong.queues().list()).isEmpty();
+                    assertThat(wrong.schedules().delete("mine")).isFalse();
+                    assertThat(wrong.runs().reschedule(run, Instant.parse("2999-01-01T00:00:00Z")))
+                            .isFalse();
+                    return 1;
+                }))
+                .isEqualTo(1);
+        assertThatThrownBy(() -> transactions.in(
+                        "beta",
+                        connection -> SERVED.carillon()
+                                .project("alpha")
+                                .in(connection)
+                                .queues()
+                                .pause("default")))
+                .isNotNull();
+        assertThat(SERVED.carillon().project("alpha").runs().get(run)).isPresent();
+        assertThat(SERVED.carillon().project("alpha").schedules().get("mine")).isPresent();
+    }
+
+    @Test
+    void where_the_user_may_not_take_on_the_role_there_is_one_wall_and_everything_works() {
+        String user = "plain_" + SERVED.database().name();
+        try (TestDatabase database = TestDatabase.empty()) {
+            database.execute("CREATE ROLE %s LOGIN PASSWORD 'plain'; GRANT ALL ON DATABASE %s TO %s"
+                    .formatted(user, database.name(), user));
+            DataSource plain = byPassword(database.jdbcUrl(), user);
+            try (Carillon carillon = Carillon.on(plain).build();
+                    CarillonServer server = CarillonServer.on(carillon, plain)
+                            .listen("127.0.0.1", 0)
+                            .start()) {
+                assertThat(new Transactions(plain).walled()).isFalse();
+                String key = server.bootstrapKey().orElseThrow();
+                String schedule = "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}";
+                SERVED.raw(server.port(), key, "PUT", "/v1/schedules/mine", schedule)
+                        .is(201);
+                SERVED.raw(server.port(), key, "GET", "/v1/schedules/mine", null)
+                        .is(200);
+            }
+        }
+        SERVED.database().execute("DROP ROLE " + user);
+    }
+
+    private static DataSource byPassword(String url, String user) {
+        return (DataSource) Proxy.newProxyInstance(
+                SecondWallTest.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> method.getName().equals("getConnection")
+                        ? DriverManager.getConnection(url, user, "plain")
+                        : null);
+    }
+
+    private static <T> T done(String project, Transactions.Work<T> work) {
+        return transactions.in(project, work);
+    }
+
+    private static String first(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        }
+    }
+
+    private static int update(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            return statement.executeUpdate(sql);
+        }
+    }
+}

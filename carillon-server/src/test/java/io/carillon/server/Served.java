@@ -1,0 +1,209 @@
+package io.carillon.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A real server on a real database, spoken to over real HTTP; one for a test class. Every answer is held against the description of the interface. */
+final class Served implements BeforeAllCallback, AfterAllCallback {
+    static final JsonMapper JSON = Contract.JSON;
+
+    private final UnaryOperator<CarillonBuilder> with;
+    private final UnaryOperator<ServerBuilder> serving;
+    private final HttpClient client = HttpClient.newHttpClient();
+    private TestDatabase database;
+    private Carillon carillon;
+    private CarillonServer server;
+    private String bootstrap;
+
+    Served() {
+        this(builder -> builder, server -> server);
+    }
+
+    Served(UnaryOperator<CarillonBuilder> with, UnaryOperator<ServerBuilder> serving) {
+        this.with = with;
+        this.serving = serving;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        database = TestDatabase.migrated();
+        carillon = with.apply(Carillon.on(database.pool(8))).build();
+        server = start();
+        bootstrap = server.bootstrapKey().orElseThrow();
+    }
+
+    CarillonServer start() {
+        return serving.apply(CarillonServer.on(carillon, database.pool(8)).listen("127.0.0.1", 0))
+                .start();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        server.close();
+        carillon.close();
+        database.close();
+    }
+
+    CarillonServer server() {
+        return server;
+    }
+
+    TestDatabase database() {
+        return database;
+    }
+
+    Carillon carillon() {
+        return carillon;
+    }
+
+    /** The first key: an admin of the project default. */
+    String bootstrap() {
+        return bootstrap;
+    }
+
+    /** A database of its own, where nobody has made a key yet. */
+    static final class Fresh implements AutoCloseable {
+        private final TestDatabase database = TestDatabase.migrated();
+        private final Carillon carillon = Carillon.on(database.pool(6)).build();
+
+        CarillonServer start(String host) {
+            return CarillonServer.on(carillon, database.pool(4)).listen(host, 0).start();
+        }
+
+        @Override
+        public void close() {
+            carillon.close();
+            database.close();
+        }
+    }
+
+    /** An answer. */
+    record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
+        JsonNode json() {
+            return JSON.readTree(text);
+        }
+
+        String code() {
+            return json().path("code").stringValue("");
+        }
+
+        String at(String pointer) {
+            return json().at(pointer).asString();
+        }
+
+        Optional<String> header(String name) {
+            return headers.entrySet().stream()
+                    .filter(header -> header.getKey().equalsIgnoreCase(name))
+                    .map(header -> header.getValue().get(0))
+                    .findFirst();
+        }
+
+        Reply is(int wanted) {
+            assertThat(status).as(text).isEqualTo(wanted);
+            return this;
+        }
+    }
+
+    Reply get(String key, String path) {
+        return send(key, "GET", path, null);
+    }
+
+    Reply post(String key, String path, String body) {
+        return send(key, "POST", path, body);
+    }
+
+    Reply put(String key, String path, String body) {
+        return send(key, "PUT", path, body);
+    }
+
+    Reply delete(String key, String path) {
+        return send(key, "DELETE", path, null);
+    }
+
+    Reply send(String key, String method, String path, String body, String... headers) {
+        Reply reply = raw(server.port(), key, method, path, body, headers);
+        Contract.the()
+                .find(method, path)
+                .ifPresent(operation -> assertThat(Contract.the()
+                                .faults(
+                                        operation,
+                                        reply.status(),
+                                        reply.header("Content-Type").orElse(""),
+                                        reply.text()))
+                        .as("%s %s answered %d", method, path, reply.status())
+                        .isEmpty());
+        assertThat(reply.status()).as("%s %s: %s", method, path, reply.text()).isNotIn(500, 501, 502);
+        return reply;
+    }
+
+    Reply raw(int port, String key, String method, String path, String body, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(Duration.ofSeconds(30))
+                .method(
+                        method,
+                        body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
+        if (key != null) request.header("Authorization", "Bearer " + key);
+        boolean typed = false;
+        for (int i = 0; i < headers.length; i += 2) typed |= headers[i].equals("Content-Type");
+        if (body != null && !typed) request.header("Content-Type", "application/json");
+        for (int i = 0; i < headers.length; i += 2) request.header(headers[i], headers[i + 1]);
+        try {
+            HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            return new Reply(response.statusCode(), response.headers().map(), response.body());
+        } catch (IOException | InterruptedException failure) {
+            throw new AssertionError(method + " " + path, failure);
+        }
+    }
+
+    /** A key of the project default with these scopes. */
+    String key(String... scopes) {
+        return keyBy(bootstrap, scopes);
+    }
+
+    String keyBy(String admin, String... scopes) {
+        String list = String.join("\",\"", scopes);
+        return post(admin, "/v1/keys", "{\"name\":\"test\",\"scopes\":[\"" + list + "\"]}")
+                .is(201)
+                .at("/key");
+    }
+
+    /** Makes a project and returns the key of its admin. */
+    String project(String name) {
+        return post(bootstrap, "/v1/projects", "{\"name\":\"" + name + "\"}")
+                .is(201)
+                .at("/key");
+    }
+
+    /** One value of the database, seen by its owner. */
+    String one(String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+}

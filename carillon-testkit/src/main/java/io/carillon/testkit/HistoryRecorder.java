@@ -1,0 +1,79 @@
+package io.carillon.testkit;
+
+import io.carillon.run.RunId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Writes down what happens to the runs of a test database: who held each and since when, as the tables say. The database does it itself, in the transaction of
+ * whoever writes, by triggers that live as long as it does.
+ */
+public final class HistoryRecorder {
+    // What one statement did is in the tables when its triggers run: the state a run ended in can be read there.
+    private static final String INSTALL = """
+            CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text, at timestamptz DEFAULT clock_timestamp());
+            TRUNCATE public.run_event;
+            CREATE OR REPLACE FUNCTION public.note_run_event() RETURNS trigger LANGUAGE plpgsql AS $$
+            DECLARE
+              again timestamptz;
+            BEGIN
+              IF TG_OP = 'INSERT' THEN
+                INSERT INTO public.run_event VALUES
+                  (NEW.id, 0, NULL, 'BORN', coalesce(NEW.project || '/' || NEW.queue || '/' || NEW.key, ''));
+              ELSIF TG_OP = 'DELETE' THEN
+                INSERT INTO public.run_event VALUES
+                  (OLD.id, OLD.attempt, OLD.owner, 'ENDED', coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
+              ELSIF NEW.owner IS NOT NULL AND NEW.attempt <> OLD.attempt THEN
+                INSERT INTO public.run_event VALUES (NEW.id, NEW.attempt, NEW.owner, 'LEASED', '');
+              ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN
+                again := least(NEW.ready_at, NEW.gate_at);
+                INSERT INTO public.run_event VALUES
+                  (OLD.id, OLD.attempt, OLD.owner, 'LET_GO',
+                   CASE WHEN NEW.failures > OLD.failures AND isfinite(again)
+                        THEN 'failed ' || to_char(again AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                        WHEN NEW.failures > OLD.failures THEN 'failed'
+                        WHEN NEW.suspect > OLD.suspect THEN 'crashed' ELSE '' END);
+              END IF;
+              RETURN NULL;
+            END $$;
+            CREATE OR REPLACE TRIGGER note_run_event AFTER INSERT OR UPDATE OR DELETE ON carillon.run
+              FOR EACH ROW EXECUTE FUNCTION public.note_run_event();
+            """;
+
+    private static final String EVENTS = """
+            SELECT e.run, e.attempt, coalesce(n.name, e.node::text, '') AS node, e.kind, e.at, e.detail
+              FROM public.run_event e LEFT JOIN carillon.node n ON n.id = e.node
+            """;
+
+    private final Sql sql;
+
+    private HistoryRecorder(Sql sql) {
+        this.sql = sql;
+    }
+
+    /** Records from now on, and forgets what it recorded in this database before. */
+    public static HistoryRecorder on(TestDatabase database) {
+        database.execute(INSTALL);
+        return new HistoryRecorder(new Sql(database.dataSource()));
+    }
+
+    /** Everything so far; nodes by the names they were given. */
+    public List<RunEvent> events() {
+        return sql.list(EVENTS, HistoryRecorder::event);
+    }
+
+    private static RunEvent event(ResultSet row) throws SQLException {
+        Instant at = row.getObject("at", OffsetDateTime.class).toInstant();
+        return new RunEvent(
+                new RunId(row.getObject("run", UUID.class)).toString(),
+                row.getInt("attempt"),
+                row.getString("node"),
+                RunEvent.Kind.valueOf(row.getString("kind")),
+                at,
+                row.getString("detail"));
+    }
+}

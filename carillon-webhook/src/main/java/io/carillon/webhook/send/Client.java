@@ -1,0 +1,87 @@
+package io.carillon.webhook.send;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import javax.net.ssl.SSLContext;
+import org.apache.hc.client5.http.DnsResolver;
+import org.apache.hc.client5.http.HttpRoute;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.ManagedHttpClientConnectionFactory;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.client5.http.ssl.DefaultClientTlsStrategy;
+import org.apache.hc.core5.http.config.Http1Config;
+import org.apache.hc.core5.pool.PoolConcurrencyPolicy;
+import org.apache.hc.core5.util.TimeValue;
+
+/**
+ * An HTTP client stripped of all that could lead a request elsewhere: no redirects, proxies, cookies, credentials, retries, decompression or upgrades, and no
+ * name resolution. Connections are pooled by scheme, name, port and address together.
+ */
+final class Client {
+    private static final int MOST_CONNECTIONS = 512;
+
+    private Client() {}
+
+    static CloseableHttpClient with(SSLContext tls) {
+        return HttpClients.custom()
+                .setConnectionManager(connections(tls))
+                // The host carries its checked address; a proxy of the machine or of the JVM is never asked for.
+                .setRoutePlanner((host, context) ->
+                        new HttpRoute(host, null, host.getSchemeName().equals("https")))
+                .setUserAgent("Carillon")
+                .disableRedirectHandling()
+                .disableAutomaticRetries()
+                .disableCookieManagement()
+                .disableAuthCaching()
+                .disableContentCompression()
+                .disableConnectionState()
+                .setDefaultRequestConfig(RequestConfig.custom()
+                        .setRedirectsEnabled(false)
+                        .setAuthenticationEnabled(false)
+                        .setContentCompressionEnabled(false)
+                        .setProtocolUpgradeEnabled(false)
+                        .setExpectContinueEnabled(false)
+                        .build())
+                .build();
+    }
+
+    private static PoolingHttpClientConnectionManager connections(SSLContext tls) {
+        Http1Config bounded = Http1Config.custom()
+                .setMaxLineLength(16 * 1024)
+                .setMaxHeaderCount(200)
+                .setMaxEmptyLineCount(10)
+                .build();
+        return PoolingHttpClientConnectionManagerBuilder.create()
+                .setConnectionFactory(ManagedHttpClientConnectionFactory.builder()
+                        .http1Config(bounded)
+                        .build())
+                .setTlsSocketStrategy(new DefaultClientTlsStrategy(tls))
+                .setDnsResolver(new NoResolver())
+                .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
+                .setMaxConnTotal(MOST_CONNECTIONS)
+                .setMaxConnPerRoute(MOST_CONNECTIONS)
+                .setDefaultConnectionConfig(ConnectionConfig.custom()
+                        .setValidateAfterInactivity(TimeValue.ofMilliseconds(200))
+                        .setIdleTimeout(org.apache.hc.core5.util.Timeout.ofSeconds(10))
+                        .setTimeToLive(TimeValue.ofMinutes(1))
+                        .build())
+                .build();
+    }
+
+    /** The second wall: a host that comes without its address goes nowhere. */
+    private static final class NoResolver implements DnsResolver {
+        @Override
+        public InetAddress[] resolve(String host) throws UnknownHostException {
+            throw new UnknownHostException(host);
+        }
+
+        @Override
+        public String resolveCanonicalHostname(String host) {
+            return host;
+        }
+    }
+}
