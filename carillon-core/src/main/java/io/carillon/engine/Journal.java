@@ -5,6 +5,8 @@ import io.carillon.run.ErrorText;
 import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleEvent.Instants;
+import io.carillon.schedule.TickPlan;
+import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,6 +15,27 @@ final class Journal {
     private static final Logger log = LoggerFactory.getLogger(Journal.class);
 
     private Journal() {}
+
+    static void planned(TickPlan plan) {
+        if (log.isDebugEnabled() && !plan.ticks().isEmpty())
+            log.debug(
+                    "ticks planned schedule={} project={} ticks={} from={}",
+                    plan.read().name(),
+                    plan.read().definition().project(),
+                    plan.ticks().size(),
+                    plan.ticks().get(0).plannedAt());
+    }
+
+    static void started(Attempt attempt, Duration waited) {
+        if (log.isDebugEnabled())
+            log.debug(
+                    "run started run={} queue={} handler={} attempt={} late_ms={}",
+                    attempt.run(),
+                    attempt.lane().queue(),
+                    attempt.target().name(),
+                    attempt.number(),
+                    waited.toMillis());
+    }
 
     static void ended(Attempt attempt, Transition transition) {
         if (transition instanceof Transition.Die die)

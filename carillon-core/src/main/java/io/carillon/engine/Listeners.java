@@ -48,6 +48,7 @@ public record Listeners(Told slow, Told quick) {
                 new RunListener() {
                     @Override
                     public void started(Attempt attempt, Duration waited) {
+                        Journal.started(attempt, waited);
                         quietly(() -> quick.runs.started(attempt, waited));
                         quietly(() -> slow.runs.started(attempt, waited));
                     }

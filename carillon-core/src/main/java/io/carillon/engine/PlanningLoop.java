@@ -125,6 +125,7 @@ final class PlanningLoop extends Loop {
             winners.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
             written.forEach(this::announce);
             winners.forEach(onPlanned);
+            winners.forEach(Journal::planned);
             log.debug(
                     "planned schedules={} won={} ticks={}",
                     written.size(),

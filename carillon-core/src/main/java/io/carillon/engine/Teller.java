@@ -41,6 +41,7 @@ final class Teller extends Loop implements RunListener {
 
     @Override
     public void started(Attempt attempt, Duration waited) {
+        Journal.started(attempt, waited);
         Listeners.quietly(() -> quick.runs().started(attempt, waited));
         if (anybody) add(() -> Listeners.quietly(() -> slow.runs().started(attempt, waited)));
     }

@@ -150,6 +150,21 @@ class ListenersTest {
     }
 
     @Test
+    void find_each_planning_and_each_start_in_the_log_where_somebody_wants_to_know() {
+        journal().setLevel(Level.DEBUG);
+        Carillon carillon = client();
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.at(Instant.parse("2026-05-04T13:00:02Z"));
+        carillon.tick(Duration.ofSeconds(20));
+
+        assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+                .anyMatch(line ->
+                        line.matches("ticks planned schedule=r project=default ticks=1 from=2026-05-04T1[34]:00:00Z"))
+                .anyMatch(line -> line.matches(
+                        "run started run=run_\\w+ queue=default handler=report.make attempt=1 late_ms=2\\d\\d\\d"));
+    }
+
+    @Test
     void hear_of_instants_that_do_not_run_once_for_each_reason() {
         Carillon carillon = client();
         carillon.schedules().upsert("r", HOURLY.except(LocalDate.parse("2026-05-05")), REPORT, EU);
