@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +31,7 @@ class SmokeTest {
 
     private final Queue<String> said = new ConcurrentLinkedQueue<>();
 
+    @Tag("slow")
     @Test
     void every_workload_and_every_peer_works() throws Exception {
         Map<String, Findings> found = new LinkedHashMap<>();

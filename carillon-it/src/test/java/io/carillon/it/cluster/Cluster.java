@@ -161,18 +161,21 @@ final class Cluster implements AutoCloseable {
 
     /** The same when all is over: everything has ended, every node is well, and what was lost was taken over in time. */
     History quietHistory(String... mayWait) {
+        // Who was killed is not dead yet, and who was started last may still be opening its ears.
+        await("all living nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listening() == living());
         Map<String, Instant> beats = new LinkedHashMap<>();
         for (List<String> row :
                 rows("SELECT name, extract(epoch FROM beat_at) FROM carillon.node WHERE dead_at IS NULL"))
             beats.put(row.get(0), instant(row.get(1)));
-        // Who was started last may still be opening its ears.
-        int listening = await("all nodes listen")
-                .atMost(Duration.ofSeconds(10))
-                .until(this::listening, ears -> ears >= beats.size());
+        int listening = listening();
         Instant now = instant(one("SELECT extract(epoch FROM clock_timestamp())"));
         return history()
                 .rescued(Duration.ofSeconds(15))
                 .quiet(new History.Quiet(now, beats, listening, 0, Set.of(mayWait)));
+    }
+
+    private int living() {
+        return (int) number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL");
     }
 
     private int listening() {

@@ -41,9 +41,7 @@ class PortFaultsTest {
         live(List.of(
                 new Faults(Kind.RUNTIME, BEFORE),
                 new Faults(Kind.STACK_OVERFLOW, AFTER),
-                new Faults(Kind.OUT_OF_MEMORY, BEFORE),
                 new Faults(Kind.STORAGE, BEFORE),
-                new Faults(Kind.STORAGE, AFTER),
                 new Faults(Kind.RAW_SQL, AFTER)));
     }
 
