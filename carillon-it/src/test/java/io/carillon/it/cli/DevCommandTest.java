@@ -141,6 +141,7 @@ class DevCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs the program script of util-linux")
     void draws_in_a_terminal_and_gives_it_back_even_when_it_is_killed() throws Exception {

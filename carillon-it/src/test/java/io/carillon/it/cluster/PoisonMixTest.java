@@ -41,6 +41,7 @@ class PoisonMixTest {
 
     private static final String BROKEN = "SELECT count(*) FROM carillon.lane WHERE breaker <> 'closed'";
 
+    @Tag("slow")
     @Test
     void a_few_bad_runs_hurt_only_themselves() {
         mix(300, 2, Duration.ofSeconds(90));

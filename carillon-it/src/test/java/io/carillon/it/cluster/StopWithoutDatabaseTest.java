@@ -26,6 +26,7 @@ class StopWithoutDatabaseTest {
     private final CountDownLatch finish = new CountDownLatch(1);
     private final AtomicInteger started = new AtomicInteger();
 
+    @Tag("slow")
     @Test
     void an_idle_node_stops_in_a_few_seconds_after_its_database_died() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();

@@ -61,6 +61,7 @@ class NeighbourTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_backlog_of_short_runs_lets_a_single_run_of_another_queue_through() {
         // What was claimed before it came, and no further claim.

@@ -194,6 +194,7 @@ class StormTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void handlers_that_burn_every_core_do_not_stop_the_heart() {
         int many = 8 * Runtime.getRuntime().availableProcessors();
