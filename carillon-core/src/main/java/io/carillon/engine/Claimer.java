@@ -135,7 +135,7 @@ final class Claimer extends Loop {
         int want = claiming ? appetite.want() : 0;
         if (claimNew(want)) return;
         if (want == 0) {
-            if (!hinted || !claiming) sleep(pause().toNanos());
+            if (!hinted || !claiming) sleep(Math.min(pause().toNanos(), recruiter.callAgain()));
             return;
         }
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
@@ -151,7 +151,7 @@ final class Claimer extends Loop {
         long untilLook = pause().toNanos() - sinceLook;
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
-        sleep(Math.min(untilLook, Math.max(untilReady, Math.max(gatherNanos(), 0))));
+        sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
     }
 
     /** How long the next claim is to wait for company; a backlog needs none. */

@@ -151,6 +151,7 @@ final class Waking {
         private final Crowd crowd;
         private final Announcer announcer;
         private final AtomicLong last = new AtomicLong(System.nanoTime() - EVERY_NANOS);
+        private volatile @Nullable Lane owed;
 
         Recruiter(Crowd crowd, Announcer announcer) {
             this.crowd = crowd;
@@ -162,7 +163,23 @@ final class Waking {
             if (!crowd.large()) return;
             long now = System.nanoTime();
             long before = last.get();
-            if (now - before >= EVERY_NANOS && last.compareAndSet(before, now)) announcer.work(lane, Instant.EPOCH);
+            if (now - before >= EVERY_NANOS && last.compareAndSet(before, now)) {
+                owed = null;
+                announcer.work(lane, Instant.EPOCH);
+            } else owed = lane;
+        }
+
+        /**
+         * Makes up for a call that came too soon after the one before: those who heard that one may all have had enough to do, and their calls may have come
+         * too soon as well. Returns in how many nanoseconds to come back for the next.
+         */
+        long callAgain() {
+            Lane lane = owed;
+            if (lane == null) return Long.MAX_VALUE;
+            long left = last.get() + EVERY_NANOS - System.nanoTime();
+            if (left > 0) return left;
+            more(lane);
+            return Long.MAX_VALUE;
         }
     }
 
