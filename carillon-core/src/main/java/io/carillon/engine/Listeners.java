@@ -15,7 +15,7 @@ public record Listeners(Told slow, Told quick) {
     /** Who is told of runs, and who of schedules. */
     public record Told(RunListener runs, ScheduleListener schedules) {
         /** Nobody. */
-        public static final Told NOBODY = new Told(RunListener.none(), ScheduleListener.none());
+        public static final Told NOBODY = new Told(RunListener.NONE, ScheduleListener.NONE);
     }
 
     /** Listeners that may take their time. */

@@ -31,7 +31,7 @@ final class Teller extends Loop implements RunListener {
         super("tell", true);
         this.slow = listeners.slow();
         this.quick = listeners.quick();
-        this.anybody = slow.runs() != RunListener.none();
+        this.anybody = slow.runs() != RunListener.NONE;
     }
 
     /** Listeners that put down what they hear and go on. */
@@ -62,7 +62,7 @@ final class Teller extends Loop implements RunListener {
     private void heard(ScheduleEvent event) {
         Journal.write(event);
         Listeners.quietly(() -> quick.schedules().heard(event));
-        if (slow.schedules() != ScheduleListener.none())
+        if (slow.schedules() != ScheduleListener.NONE)
             add(() -> Listeners.quietly(() -> slow.schedules().heard(event)));
     }
 

@@ -42,18 +42,4 @@ public record NewRun(
     public NewRun holding(@Nullable Duration keyWindow) {
         return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, trace, keyWindow);
     }
-
-    /** One that waits behind no gate. */
-    public NewRun(
-            RunId id,
-            Lane lane,
-            Priority priority,
-            Origin origin,
-            Target target,
-            Payload payload,
-            Enqueue.Due due,
-            @Nullable String key,
-            @Nullable UUID schedule) {
-        this(id, lane, priority, origin, target, payload, due, key, schedule, null, null, null);
-    }
 }

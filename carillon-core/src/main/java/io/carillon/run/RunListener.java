@@ -1,6 +1,7 @@
 package io.carillon.run;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * Hears of attempts on this node, in order, a moment after they happened. It may be slow and may throw: runs neither wait nor fail for it. One that falls far
@@ -38,44 +39,31 @@ public interface RunListener {
         return new RunListener() {
             @Override
             public void started(Attempt attempt, Duration waited) {
-                try {
-                    first.started(attempt, waited);
-                } finally {
-                    second.started(attempt, waited);
-                }
+                each(one -> one.started(attempt, waited));
             }
 
             @Override
             public void ended(Attempt attempt, Transition transition, Duration took) {
-                try {
-                    first.ended(attempt, transition, took);
-                } finally {
-                    second.ended(attempt, transition, took);
-                }
+                each(one -> one.ended(attempt, transition, took));
             }
 
             @Override
             public void dead(Attempt attempt, String error) {
-                try {
-                    first.dead(attempt, error);
-                } finally {
-                    second.dead(attempt, error);
-                }
+                each(one -> one.dead(attempt, error));
             }
 
             @Override
             public void planned(String project, String schedule, int ticks) {
+                each(one -> one.planned(project, schedule, ticks));
+            }
+
+            private void each(Consumer<RunListener> news) {
                 try {
-                    first.planned(project, schedule, ticks);
+                    news.accept(first);
                 } finally {
-                    second.planned(project, schedule, ticks);
+                    news.accept(second);
                 }
             }
         };
-    }
-
-    /** Hears nothing. */
-    static RunListener none() {
-        return NONE;
     }
 }

@@ -27,9 +27,4 @@ public interface ScheduleListener {
             }
         };
     }
-
-    /** Hears nothing. */
-    static ScheduleListener none() {
-        return NONE;
-    }
 }

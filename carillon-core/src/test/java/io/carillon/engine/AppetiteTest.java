@@ -19,7 +19,7 @@ class AppetiteTest {
     private final ReadyQueue queue = new ReadyQueue(100, false);
     private final CountDownLatch release = new CountDownLatch(1);
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
-    private final Completer completer = new Completer(null, new Holding(), RunListener.none());
+    private final Completer completer = new Completer(null, new Holding(), RunListener.NONE);
     private final Workers workers = new Workers(queue, CONCURRENCY, held -> {
         busy.countDown();
         try {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class AttemptRunnerTest {
     private final List<Transition> submitted = new ArrayList<>();
     private final List<Held> handedBack = new ArrayList<>();
-    private RunListener listener = RunListener.none();
+    private RunListener listener = RunListener.NONE;
 
     @AfterEach
     void forgetInterrupts() {
@@ -157,7 +157,7 @@ class AttemptRunnerTest {
                         new HandlerBook(Map.of("test", handler)),
                         new Finished(),
                         transactions(),
-                        new Listeners(listener, ScheduleListener.none()).here().runs())
+                        new Listeners(listener, ScheduleListener.NONE).here().runs())
                 .run(held);
         assertThat(submitted).hasSizeLessThanOrEqualTo(1);
         return submitted.isEmpty() ? null : submitted.get(0);

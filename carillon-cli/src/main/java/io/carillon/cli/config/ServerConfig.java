@@ -1,9 +1,9 @@
 package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DatabaseUrl;
-import io.carillon.cli.shell.Durations;
 import io.carillon.cli.shell.Shell;
 import io.carillon.store.Wakeup;
+import io.carillon.value.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -57,6 +57,7 @@ public record ServerConfig(DatabaseUrl database, Address address, Role role, boo
     private static Duration drain(Settings settings) {
         Settings.Value value = settings.get(Setting.DRAIN).orElseThrow();
         return Durations.parse(value.text())
+                .filter(length -> !length.isNegative())
                 .orElseThrow(() -> Settings.wrong(Setting.DRAIN, value, "a duration such as 30s or PT1M"));
     }
 }

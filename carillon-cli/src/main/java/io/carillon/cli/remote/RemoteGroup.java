@@ -4,11 +4,11 @@ import io.carillon.cli.answer.Format;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.Client;
 import io.carillon.cli.client.Endpoint;
-import io.carillon.cli.shell.Durations;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.value.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -94,7 +94,7 @@ abstract class RemoteGroup implements Callable<Integer> {
 
     static Duration duration(String flag, String text) {
         return Durations.parse(text)
-                .filter(length -> !length.isZero())
+                .filter(length -> !length.isZero() && !length.isNegative())
                 .orElseThrow(() ->
                         new UsageException("%s is '%s'. Write a duration such as 90s or 5m.".formatted(flag, text)));
     }

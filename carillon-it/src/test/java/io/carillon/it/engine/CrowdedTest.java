@@ -129,6 +129,7 @@ class CrowdedTest {
                         new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
                         new Enqueue.Due.After(Duration.ZERO),
                         null,
+                        null,
                         null))
                 .limit(count)
                 .toList();

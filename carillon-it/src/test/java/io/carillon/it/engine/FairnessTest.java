@@ -238,6 +238,7 @@ class FairnessTest {
                 new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
                 new Enqueue.Due.After(Duration.ZERO),
                 null,
+                null,
                 null);
     }
 }

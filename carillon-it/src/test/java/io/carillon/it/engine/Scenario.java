@@ -78,7 +78,7 @@ final class Scenario {
                                 FaultyStorage.around(real, faults),
                                 handlers(),
                                 source::getConnection,
-                                new Listeners(new Told(), ScheduleListener.none()),
+                                new Listeners(new Told(), ScheduleListener.NONE),
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
                         config());
@@ -259,6 +259,7 @@ final class Scenario {
                 Target.handler(handler),
                 NOTHING,
                 new Enqueue.Due.After(Duration.ZERO),
+                null,
                 null,
                 null);
         real.inbox().enqueue(List.of(run));

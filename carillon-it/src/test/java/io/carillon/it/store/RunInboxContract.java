@@ -288,6 +288,7 @@ abstract class RunInboxContract extends StoreContract {
                 good.payload(),
                 good.due(),
                 "nul \0 inside",
+                null,
                 null));
 
         assertThatThrownBy(() -> storage().inbox().enqueue(runs)).isInstanceOf(RuntimeException.class);

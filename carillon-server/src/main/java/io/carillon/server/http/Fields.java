@@ -1,6 +1,7 @@
 package io.carillon.server.http;
 
 import io.carillon.value.CarillonException;
+import io.carillon.value.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -14,14 +15,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Reads the fields of a JSON object by type. What is missing, of another type or not known is refused with a pointer to it; {@link #done} comes last. */
 public final class Fields {
-    private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
     private final ObjectNode object;
     private final String pointer;
@@ -117,28 +115,8 @@ public final class Fields {
     public Optional<Duration> duration(String name) {
         return typed(
                 name,
-                node -> node.isString() ? durationOf(node.stringValue()) : Optional.empty(),
+                node -> node.isString() ? Durations.parse(node.stringValue()) : Optional.empty(),
                 "a duration such as PT90S or 90s");
-    }
-
-    private static Optional<Duration> durationOf(String text) {
-        Matcher brief = SHORT_DURATION.matcher(text);
-        if (brief.matches()) {
-            long amount = Long.parseLong(brief.group(1));
-            return Optional.of(
-                    switch (brief.group(2)) {
-                        case "ms" -> Duration.ofMillis(amount);
-                        case "s" -> Duration.ofSeconds(amount);
-                        case "m" -> Duration.ofMinutes(amount);
-                        case "h" -> Duration.ofHours(amount);
-                        default -> Duration.ofDays(amount);
-                    });
-        }
-        try {
-            return Optional.of(Duration.parse(text));
-        } catch (DateTimeParseException | ArithmeticException other) {
-            return Optional.empty();
-        }
     }
 
     /** One of the words of an enum, written in small letters with hyphens. */
