@@ -21,6 +21,9 @@ public final class Settings {
     private static final String OURS = "CARILLON_";
     private static final List<String> OTHERS =
             List.of(FILE, "CARILLON_HOME", "CARILLON_URL", "CARILLON_KEY", "CARILLON_KEY_FILE", "CARILLON_PROFILE");
+    /** Those of the test kit: who tests with it may start a server from the same shell. */
+    private static final String OF_TESTS = OURS + "TEST_";
+
     /** Kubernetes sets these for each service; one may well be called carillon. */
     private static final Pattern OF_KUBERNETES =
             Pattern.compile(".*_SERVICE_(HOST|PORT)(_.*)?|.*_PORT(_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?");
@@ -82,7 +85,7 @@ public final class Settings {
         List<String> known = new ArrayList<>(OTHERS);
         for (Setting setting : Setting.values()) if (setting.variable().startsWith(OURS)) known.add(setting.variable());
         shell.environment().keySet().stream()
-                .filter(name -> name.startsWith(OURS) && !known.contains(name))
+                .filter(name -> name.startsWith(OURS) && !name.startsWith(OF_TESTS) && !known.contains(name))
                 .filter(name -> !OF_KUBERNETES.matcher(name).matches())
                 .sorted()
                 .findFirst()
