@@ -203,8 +203,8 @@ class NeighbourTest {
     private List<Waited> tries(Carillon node) {
         List<Waited> all = new ArrayList<>();
         for (int i = 0; i < TRIES; i++) {
-            LockSupport.parkNanos(
-                    TimeUnit.MICROSECONDS.toNanos(5_000 + ThreadLocalRandom.current().nextInt(5_000)));
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(
+                    5_000 + ThreadLocalRandom.current().nextInt(5_000)));
             int number = numbers++;
             CountDownLatch started = new CountDownLatch(1);
             calls.put(number, started);
@@ -214,9 +214,7 @@ class NeighbourTest {
             long stored = System.nanoTime();
             await(started);
             all.add(new Waited(
-                    (stored - from) / 1e6,
-                    (startedAt.get(number) - from) / 1e6,
-                    floodedAt.get(number) - before));
+                    (stored - from) / 1e6, (startedAt.get(number) - from) / 1e6, floodedAt.get(number) - before));
         }
         return all;
     }
