@@ -104,7 +104,14 @@ final class Contract {
         return faults;
     }
 
-    private JsonNode resolved(JsonNode node) {
+    /** What is wrong with a problem, whoever it came from. */
+    List<String> faultsOfProblem(String body) {
+        List<String> faults = new ArrayList<>();
+        check(root.at("/components/schemas/Problem"), JSON.readTree(body), "", faults);
+        return faults;
+    }
+
+    JsonNode resolved(JsonNode node) {
         String reference = node.path("$ref").stringValue("");
         return reference.isEmpty() ? node : root.at(reference.substring(1));
     }
