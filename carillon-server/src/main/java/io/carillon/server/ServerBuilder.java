@@ -10,6 +10,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -26,6 +27,7 @@ public final class ServerBuilder {
     HouseRepository.Quota quota = new HouseRepository.Quota(REQUESTS_PER_SECOND, null, null);
     Optional<Tokens> tokens = Optional.empty();
     List<Route> more = List.of();
+    Duration auditKept = Duration.ofDays(365);
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
         this.carillon = carillon;
@@ -62,6 +64,16 @@ public final class ServerBuilder {
     /** Accepts tokens of somebody else besides keys. */
     public ServerBuilder tokens(Tokens tokens) {
         this.tokens = Optional.of(tokens);
+        return this;
+    }
+
+    /** How long lines of the audit log are kept; a year unless set. */
+    public ServerBuilder auditKept(Duration kept) {
+        if (kept.compareTo(Duration.ofDays(1)) < 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The audit log cannot be kept for %s only. Choose a day or more.".formatted(kept));
+        this.auditKept = kept;
         return this;
     }
 

@@ -11,8 +11,9 @@ class AuditTest {
     @RegisterExtension
     static final Served SERVED = new Served();
 
+    /** Without those that tell of the end of something begun before. */
     private static int lines() {
-        return Integer.parseInt(SERVED.one("SELECT count(*) FROM carillon.audit"));
+        return Integer.parseInt(SERVED.one("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'"));
     }
 
     @Test
@@ -78,6 +79,27 @@ class AuditTest {
                         .is(200)
                         .at("/items/0/action"))
                 .isEqualTo("schedule.put");
+    }
+
+    @Test
+    void lines_older_than_a_year_are_removed_in_parts_and_no_others() {
+        SERVED.project("old");
+        SERVED.project("older");
+        String lines = """
+                INSERT INTO carillon.audit (project, id, at, actor, action, object, request)
+                SELECT p, (lpad(to_hex((extract(epoch FROM carillon.clock() - interval '%d days') * 1000)::bigint + i), 12, '0') || '7000'
+                           || lpad(to_hex(i), 16, '8'))::uuid, carillon.clock() - interval '%d days', 'somebody', 'aged', 'x', 'r'
+                  FROM unnest(ARRAY['old', 'older']) p, generate_series(1, %d) i
+                """;
+        SERVED.database().execute(lines.formatted(366, 366, 2_500));
+        SERVED.database().execute(lines.formatted(364, 364, 3));
+        int others = lines() - 5_006;
+
+        SERVED.server().tidy();
+
+        assertThat(SERVED.one("SELECT count(*) FROM carillon.audit WHERE action = 'aged'"))
+                .isEqualTo("6");
+        assertThat(lines()).isEqualTo(others + 6);
     }
 
     @Test

@@ -24,6 +24,7 @@ final class Samples {
             Map.entry("pauseQueue", "{\"reason\":\"r\"}"),
             Map.entry("resumeQueue", "{}"),
             Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),
+            Map.entry("abortBulkAction", "{}"),
             Map.entry("makeKey", "{\"name\":\"k\",\"scopes\":[\"read\"]}"),
             Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
             Map.entry("makeProject", "{\"name\":\"sample\"}"),

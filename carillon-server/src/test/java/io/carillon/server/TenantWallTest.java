@@ -1,6 +1,7 @@
 package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.carillon.server.access.KeyText;
 import java.util.List;
@@ -23,6 +24,7 @@ class TenantWallTest {
               UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '') || coalesce(k.expires_at::text, ''), ','), ''))
                           FROM carillon.api_key k WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.audit t WHERE project = 'alpha') parts
             """;
 
@@ -32,6 +34,7 @@ class TenantWallTest {
     private static String alpha;
     private static String beta;
     private static String run;
+    private static String bulk;
 
     @BeforeAll
     static void two_projects() {
@@ -49,6 +52,15 @@ class TenantWallTest {
                 .is(201)
                 .at("/run");
         SERVED.put(alpha, "/v1/queues/secret/limits", "{\"maxRunning\":2}").is(200);
+        bulk = SERVED.post(
+                        alpha,
+                        "/v1/bulk-actions",
+                        "{\"action\":\"redrive\",\"filter\":{\"state\":\"dead\",\"queue\":\"secret\"}}")
+                .is(202)
+                .at("/id");
+        // Its end is written down as well, and shall not look like a change by somebody else.
+        await().until(() ->
+                !SERVED.get(alpha, "/v1/bulk-actions/" + bulk).at("/state").equals("running"));
     }
 
     static Stream<Contract.Operation> operations() {
@@ -62,7 +74,7 @@ class TenantWallTest {
     void nothing_of_another_project_is_seen_or_changed(Contract.Operation operation) {
         String before = SERVED.one(ROWS);
         List<String> names =
-                List.of("secret", "alpha", KeyText.parse(alpha).orElseThrow().id());
+                List.of("secret", "alpha", KeyText.parse(alpha).orElseThrow().id(), bulk);
         for (String name : names) {
             Served.Reply reply =
                     SERVED.send(beta, operation.method(), Samples.path(operation, name, run), Samples.body(operation));

@@ -10,7 +10,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The settings of a server, read and checked. */
-public record ServerConfig(DatabaseUrl database, Address address, Role role, boolean jsonLog, Node node, Pools pools) {
+public record ServerConfig(
+        DatabaseUrl database, Address address, Role role, boolean jsonLog, Node node, Pools pools, Duration auditKept) {
     /** What a process does. */
     public enum Role {
         API,
@@ -51,7 +52,16 @@ public record ServerConfig(DatabaseUrl database, Address address, Role role, boo
                 Role.valueOf(role.toUpperCase(Locale.ROOT)),
                 settings.word(Setting.LOG, List.of("text", "json")).equals("json"),
                 node,
-                pools);
+                pools,
+                auditKept(settings));
+    }
+
+    private static Duration auditKept(Settings settings) {
+        Settings.Value value = settings.get(Setting.AUDIT_KEPT).orElseThrow();
+        return Durations.parse(value.text())
+                .filter(length -> length.compareTo(Duration.ofDays(1)) >= 0)
+                .orElseThrow(
+                        () -> Settings.wrong(Setting.AUDIT_KEPT, value, "a duration of a day or more, such as 90d"));
     }
 
     private static Duration drain(Settings settings) {

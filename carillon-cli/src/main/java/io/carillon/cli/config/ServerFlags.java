@@ -87,6 +87,14 @@ public final class ServerFlags {
         given.put(Setting.REQUEST_POOL, text);
     }
 
+    @Option(
+            names = "--audit-kept",
+            paramLabel = "DURATION",
+            description = "How long lines of the audit log are kept, a day or more. Default: 365d.")
+    void auditKept(String text) {
+        given.put(Setting.AUDIT_KEPT, text);
+    }
+
     /** All settings, with these in front. */
     public Settings settings(Shell shell) {
         return Settings.read(shell, given, file);

@@ -15,7 +15,8 @@ public enum Setting {
     DRAIN("drain", "--drain", "CARILLON_DRAIN", "30s", false),
     WAKEUP("wakeup", "--wakeup", "CARILLON_WAKEUP", "notify", false),
     ENGINE_POOL("engine-pool", "--engine-pool", "CARILLON_ENGINE_POOL", "10", false),
-    REQUEST_POOL("request-pool", "--request-pool", "CARILLON_REQUEST_POOL", "20", false);
+    REQUEST_POOL("request-pool", "--request-pool", "CARILLON_REQUEST_POOL", "20", false),
+    AUDIT_KEPT("audit-kept", "--audit-kept", "CARILLON_AUDIT_KEPT", "365d", false);
 
     private final String key;
     private final String flag;

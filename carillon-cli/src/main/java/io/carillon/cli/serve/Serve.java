@@ -61,6 +61,7 @@ public final class Serve {
                 CarillonServer server = CarillonServer.on(carillon, requests)
                         .listen(config.address().host(), config.address().port())
                         .registry(registry)
+                        .auditKept(config.auditKept())
                         .start()) {
             greet("listening on http://%s:%d".formatted(config.address().host(), server.port()));
             server.bootstrapKey().ifPresent(key -> {

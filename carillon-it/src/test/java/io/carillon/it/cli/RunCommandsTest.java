@@ -1,7 +1,9 @@
 package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -138,6 +140,20 @@ class RunCommandsTest {
         assertThat(SERVER.carillon("bulk", "delete", "--state", "dead", "--queue", "nothing-here", "--yes")
                         .out())
                 .isEqualTo("0 runs were deleted.\n");
+        RemoteServer.Called begun = SERVER.carillon(
+                "bulk", "delete", "--state", "dead", "--queue", "nothing-here", "--yes", "--no-wait", "-o", "name");
+        String id = begun.out().strip();
+        assertThat(id).startsWith("blk_");
+        assertThat(SERVER.carillon("bulk", "list", "-o", "name").out()).contains(id);
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> SERVER.carillon("bulk", "get", id, "-o", "json")
+                        .json()
+                        .path("state")
+                        .stringValue("")
+                        .equals("done"));
+        RemoteServer.Called late = SERVER.carillon("bulk", "abort", id);
+        assertThat(late.exit()).isEqualTo(5);
+        assertThat(late.err()).contains("ended already");
         assertThat(SERVER.carillon("bulk", "delete", "--state", "waiting", "--yes")
                         .exit())
                 .isEqualTo(2);

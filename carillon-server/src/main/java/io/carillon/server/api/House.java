@@ -4,6 +4,7 @@ import io.carillon.Carillon;
 import io.carillon.server.http.Cursors;
 import io.carillon.server.store.AnswerRepository;
 import io.carillon.server.store.AuditRepository;
+import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.HouseRepository;
 import io.carillon.server.store.KeyRepository;
 import io.carillon.server.store.Transactions;
@@ -12,5 +13,9 @@ import io.carillon.server.store.Transactions;
 public record House(Carillon carillon, Transactions transactions, Tables tables, Cursors cursors) {
     /** The server's own tables. */
     public record Tables(
-            KeyRepository keys, AuditRepository audit, AnswerRepository answers, HouseRepository projects) {}
+            KeyRepository keys,
+            AuditRepository audit,
+            AnswerRepository answers,
+            HouseRepository projects,
+            BulkRepository bulk) {}
 }
