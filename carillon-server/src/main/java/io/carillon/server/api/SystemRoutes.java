@@ -40,7 +40,8 @@ final class SystemRoutes {
     /** Whether the database answers; why not is in the log, and for those who look after the house at /v1/health. */
     private Answer ready(Call call) {
         boolean ready = house.transactions().reachable();
-        return Answer.json(ready ? 200 : 503, new Doc().put("status", ready ? "ready" : "database away"));
+        Answer answer = Answer.json(ready ? 200 : 503, new Doc().put("status", ready ? "ready" : "database away"));
+        return ready ? answer : answer.header("Retry-After", "2");
     }
 
     private Answer metrics(Call call) {

@@ -177,6 +177,8 @@ public final class Fields {
         try {
             return value.get();
         } catch (CarillonException refused) {
+            // The database being away is nothing that the field could help.
+            if (Troubles.of(refused).status() >= 500) throw refused;
             throw Problem.of(422, refused.code().text(), String.valueOf(refused.getMessage()))
                     .at(at(name), String.valueOf(refused.getMessage()));
         }

@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
 public final class Transactions {
     private static final Logger log = LoggerFactory.getLogger(Transactions.class);
     private static final int TURNS = 4;
+    /** Longer than any statement may take: a database that says nothing at all is away. */
+    private static final int SILENT_MILLIS = 15_000;
+
     private static final Set<String> REPEATABLE = Set.of("40001", "40P01");
 
     private static final String ENTER = """
@@ -89,8 +92,7 @@ public final class Transactions {
     }
 
     private static <T> T committed(Connection connection, String project, String as, Work<T> work) throws SQLException {
-        boolean before = connection.getAutoCommit();
-        connection.setAutoCommit(false);
+        Manners before = impatient(connection, false);
         try {
             Sql.list(connection, ENTER, row -> 1, project, as);
             T result = work.on(connection);
@@ -112,9 +114,21 @@ public final class Transactions {
         }
     }
 
-    private static void restore(Connection connection, boolean autoCommit) {
+    /** How a connection was before it was borrowed. */
+    private record Manners(boolean autoCommit, int silentMillis) {}
+
+    private static Manners impatient(Connection connection, boolean autoCommit) throws SQLException {
+        Manners before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
+        connection.setNetworkTimeout(Runnable::run, SILENT_MILLIS);
+        if (before.autoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
+        return before;
+    }
+
+    private static void restore(Connection connection, Manners before) {
         try {
-            if (!connection.isClosed()) connection.setAutoCommit(autoCommit);
+            if (connection.isClosed()) return;
+            connection.setAutoCommit(before.autoCommit());
+            connection.setNetworkTimeout(Runnable::run, before.silentMillis());
         } catch (SQLException broken) {
             log.debug("a connection could not be put right; its pool will find out", broken);
         }
@@ -123,8 +137,7 @@ public final class Transactions {
     /** One statement for the house itself, outside the wall: who calls, what to sign with. */
     <T> T single(Work<T> work) {
         try (Connection connection = source.getConnection()) {
-            boolean before = connection.getAutoCommit();
-            if (!before) connection.setAutoCommit(true);
+            Manners before = impatient(connection, true);
             try {
                 return work.on(connection);
             } finally {
