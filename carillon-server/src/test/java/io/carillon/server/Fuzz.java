@@ -185,8 +185,9 @@ final class Fuzz {
         byte[] body = operation.hasBody() && !once(15) ? body(operation) : once(10) ? bytes("{}") : new byte[0];
         if (body.length > 0) headers.add("Content-Type: " + (once(20) ? any(ODD_TYPES) : "application/json"));
         if (body.length > 0 || once(2)) headers.add("Content-Length: " + (once(80) ? body.length + 3 : body.length));
-        while (once(3)) headers.add(any(ODD_HEADERS));
-        if (once(4)) headers.add("If-Match: \"" + random.nextInt(5) + "\"");
+        while (once(6)) headers.add(any(ODD_HEADERS));
+        if (once(8)) headers.add("If-Match: \"" + random.nextInt(5) + "\"");
+        if (once(8)) headers.add("Idempotency-Key: " + operation.method() + random.nextInt(3));
         String method = once(60) ? any(List.of("HEAD", "OPTIONS", "TRACE", "get", "BREW", "POST")) : operation.method();
         String version = once(200) ? any(List.of("HTTP/1.0", "HTTP/9.9", "")) : "HTTP/1.1";
         return new RawHttp.Request(method + " " + path(operation) + query(operation) + " " + version, headers, body);
@@ -235,7 +236,7 @@ final class Fuzz {
         JsonNode schema = operation.node().at("/requestBody/content/application~1json/schema");
         while (once(2)) enrich(sample, Contract.the().resolved(schema));
         String text = sample.toString();
-        if (once(3)) text = spoiled(sample);
+        if (once(2)) text = spoiled(sample);
         if (once(6)) text = broken(text);
         if (once(60)) return text.getBytes(any(ODD_CHARSETS));
         byte[] bytes = bytes(text);
