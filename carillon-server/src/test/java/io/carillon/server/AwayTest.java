@@ -81,8 +81,8 @@ class AwayTest {
 
         for (String caller : List.of(key, unseen))
             for (Contract.Operation operation : Contract.the().operations()) {
-                Served.Reply reply =
-                        ask(caller, operation.method(), Samples.path(operation, named(operation)), Samples.body(operation));
+                Served.Reply reply = ask(
+                        caller, operation.method(), Samples.path(operation, named(operation)), Samples.body(operation));
                 String told = "%s by %s: %d %s".formatted(operation, caller, reply.status(), reply.text());
                 String id = operation.node().path("operationId").stringValue("");
                 assertThat(Contract.the()

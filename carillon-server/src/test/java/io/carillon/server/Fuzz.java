@@ -186,11 +186,16 @@ final class Fuzz {
         if (body.length > 0) headers.add("Content-Type: " + (once(20) ? any(ODD_TYPES) : "application/json"));
         if (body.length > 0 || once(2)) headers.add("Content-Length: " + (once(80) ? body.length + 3 : body.length));
         while (once(6)) headers.add(any(ODD_HEADERS));
-        if (once(8)) headers.add("If-Match: \"" + random.nextInt(5) + "\"");
-        if (once(8)) headers.add("Idempotency-Key: " + operation.method() + random.nextInt(3));
+        if (once(asks(operation, "If-Match") ? 2 : 20)) headers.add("If-Match: \"" + random.nextInt(5) + "\"");
+        if (once(asks(operation, "Idempotency-Key") ? 3 : 20))
+            headers.add("Idempotency-Key: " + operation.method() + random.nextInt(3));
         String method = once(60) ? any(List.of("HEAD", "OPTIONS", "TRACE", "get", "BREW", "POST")) : operation.method();
         String version = once(200) ? any(List.of("HTTP/1.0", "HTTP/9.9", "")) : "HTTP/1.1";
         return new RawHttp.Request(method + " " + path(operation) + query(operation) + " " + version, headers, body);
+    }
+
+    private static boolean asks(Contract.Operation operation, String header) {
+        return operation.parameters("header").contains(header);
     }
 
     /** Mostly one that may do it: who is refused at the door gets to see little. */

@@ -43,7 +43,7 @@ final class Servers implements AutoCloseable {
     }
 
     private One await(NodeProcess process) {
-        String[] ready = process.awaitLine("ready", PATIENCE).split(" ");
+        String[] ready = process.awaitLine("ready", PATIENCE).split(" ", -1);
         if (!ready[2].equals("-")) key = ready[2];
         One one = new One(process, Integer.parseInt(ready[1]));
         all.add(one);
