@@ -74,7 +74,7 @@ final class Contract {
                 .filter(operation -> operation.method().equals(method))
                 .filter(operation -> Pattern.compile(operation
                                 .path()
-                                .replaceAll("\\{[a-z]+}", "[^/]+")
+                                .replaceAll("\\{[a-z]+}", "[^/]*")
                                 .replace(".", "\\."))
                         .matcher(plain)
                         .matches())

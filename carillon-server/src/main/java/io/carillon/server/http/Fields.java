@@ -90,8 +90,9 @@ public final class Fields {
     public Optional<Double> real(String name) {
         return typed(
                 name,
-                node -> node.isNumber() && Double.isFinite(node.doubleValue())
-                        ? Optional.of(node.doubleValue())
+                // By way of a decimal: what no double holds becomes infinite there, and is thrown at us elsewhere.
+                node -> node.isNumber()
+                        ? Optional.of(node.decimalValue().doubleValue()).filter(Double::isFinite)
                         : Optional.empty(),
                 "a number");
     }
