@@ -10,6 +10,7 @@ public final class Workloads {
         return List.of(
                 new Drain(),
                 new EnqueueRates(),
+                new Rest(),
                 new Fire(),
                 new Herd(),
                 new Pickup(),

@@ -59,10 +59,10 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     "cli",
                     with(VALUES, FRONT_DOOR, "store", "embedded", "micrometer", "server"),
                     with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
-            // The peers stand in one package of it, behind a port.
+            // The peers stand in one package of it, behind a port; so does the bare Jetty.
             new Room(
                     "bench",
-                    with(VALUES, FRONT_DOOR, "engine", "embedded"),
+                    with(VALUES, FRONT_DOOR, "engine", "embedded", "server"),
                     with(
                             SQL,
                             "picocli",
@@ -70,6 +70,7 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                             "ch.qos.logback",
                             "tools.jackson",
                             "org.postgresql",
+                            "org.eclipse.jetty",
                             "com.github.kagkarlsson",
                             "org.quartz",
                             "org.jobrunr",
