@@ -104,6 +104,11 @@ final class Contract {
         return faults;
     }
 
+    /** A part of the description, by its pointer. */
+    JsonNode at(String pointer) {
+        return root.at(pointer);
+    }
+
     private JsonNode resolved(JsonNode node) {
         String reference = node.path("$ref").stringValue("");
         return reference.isEmpty() ? node : root.at(reference.substring(1));
