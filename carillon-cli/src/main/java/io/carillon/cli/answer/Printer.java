@@ -23,9 +23,11 @@ public final class Printer {
         this.format = format;
     }
 
-    /** Many things: the columns of the table are fields, and one of them is the name. */
+    /** Many things: the columns of the table are fields, and one of them is the name. That there are none is told to people only; a program reads an empty list, or no line. */
     public void list(List<JsonNode> items, String name, List<String> columns) {
-        shell.out().println(listed(items, name, columns));
+        boolean none = items.isEmpty();
+        if (none && format == Format.TABLE) shell.err().println("There are none.");
+        else if (!none || format != Format.NAME) shell.out().println(listed(items, name, columns));
     }
 
     /** The same as text, without the last newline. */
@@ -48,9 +50,10 @@ public final class Printer {
         return Table.text(rows);
     }
 
-    /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT. */
+    /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT, {@code nextRuns.0} under NEXT RUNS. */
     private static String title(String column) {
-        return column.substring(column.lastIndexOf('.') + 1)
+        String named = column.replaceAll("\\.\\d+$", "");
+        return named.substring(named.lastIndexOf('.') + 1)
                 .replaceAll("([a-z])([A-Z])", "$1 $2")
                 .toUpperCase(Locale.ROOT);
     }

@@ -37,7 +37,7 @@ final class Refusal {
 
     private static String advice(Endpoint endpoint, int status) {
         if (status == 401 && endpoint.key().isEmpty())
-            return "\nNo key was sent. Set CARILLON_KEY or CARILLON_KEY_FILE, give --key-file, or make a profile with 'carillon profile set'.";
+            return "\nNo key was sent. Set CARILLON_KEY or CARILLON_KEY_FILE, give --key-file, or make a profile with 'carillon profile set'. 'carillon dev' says at its start where its key lies.";
         if (status == 401)
             return "\nThe key was sent to %s and is wrong, expired or revoked. Check where it comes from: --key-file, CARILLON_KEY, CARILLON_KEY_FILE or the profile."
                     .formatted(endpoint);
