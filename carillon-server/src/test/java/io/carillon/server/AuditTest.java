@@ -100,6 +100,10 @@ class AuditTest {
         assertThat(SERVED.post(small, "/v1/runs", run).is(429).header("Retry-After"))
                 .isPresent();
         for (int i = 0; i < 6; i++) SERVED.post(large, "/v1/runs", run).is(201);
+        SERVED.put(SERVED.bootstrap(), "/v1/projects/small/quota", "{\"maxSchedules\":1,\"maxWaiting\":5}")
+                .is(200);
+        SERVED.post(small, "/v1/runs", run).is(201);
+        SERVED.post(small, "/v1/runs", run).is(429);
         SERVED.put(SERVED.bootstrap(), "/v1/projects/nobody/quota", "{}").is(404);
         SERVED.put(SERVED.bootstrap(), "/v1/projects/small/quota", "{\"maxSchedules\":-1}")
                 .is(422);
