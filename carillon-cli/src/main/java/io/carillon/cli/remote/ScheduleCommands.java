@@ -3,6 +3,7 @@ package io.carillon.cli.remote;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.Client;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,10 +33,23 @@ final class ScheduleCommands extends RemoteGroup {
 
     @Command(description = "Create a schedule; refused if there is one of this name.", sortOptions = false)
     int create(@Parameters(paramLabel = "NAME") String name, @Mixin ScheduleForm form) {
-        JsonNode made = client().put(Client.path("schedules", name), form.json(), Map.of("If-None-Match", "*"))
-                .body();
+        JsonNode made = created(name, form);
         printer().done("Created %s: %s, next at %s.".formatted(name, description(made), next(made)), made, "name");
         return ExitCode.OK;
+    }
+
+    private JsonNode created(String name, ScheduleForm form) {
+        try {
+            return client().put(Client.path("schedules", name), form.json(), Map.of("If-None-Match", "*"))
+                    .body();
+        } catch (Failure refused) {
+            if (refused.exit() != ExitCode.CONFLICT) throw refused;
+            throw new Failure(
+                    ExitCode.CONFLICT,
+                    "There is a schedule %s already, and it stays as it is. 'carillon schedule apply' changes it, 'get' shows it."
+                            .formatted(name),
+                    refused);
+        }
     }
 
     private static String description(JsonNode schedule) {

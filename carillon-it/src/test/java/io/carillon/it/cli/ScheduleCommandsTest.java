@@ -66,6 +66,7 @@ class ScheduleCommandsTest {
         RemoteServer.Called second = schedule("create", "taken", "--every", "2h", "--handler", "fine");
 
         assertThat(second.exit()).isEqualTo(5);
+        assertThat(second.err()).contains("There is a schedule taken already", "'carillon schedule apply' changes it");
         assertThat(schedule("get", "taken", "-o", "json")
                         .json()
                         .at("/when/every/amount")
