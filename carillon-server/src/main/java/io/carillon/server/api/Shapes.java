@@ -21,8 +21,6 @@ import io.carillon.value.PublicId;
 import io.carillon.value.WallClock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +85,8 @@ final class Shapes {
     static Doc when(When when) {
         Doc doc = new Doc();
         if (when.timing() instanceof When.Timing.Cron cron)
-            doc.put("cron", cron.expression().toString()).put("zone", zone(cron.zone()));
+            doc.put("cron", cron.expression().toString())
+                    .put("zone", cron.zone().getId());
         if (when.timing() instanceof When.Timing.Once once) doc.put("once", once.at());
         if (when.timing() instanceof When.Timing.Every every) {
             if (every.adaptive() != null)
@@ -105,7 +104,7 @@ final class Shapes {
                                                 "unit",
                                                 every.interval().unit().name().toLowerCase(Locale.ROOT))
                                         .put("start", every.interval().start().toInstant()))
-                        .put("zone", zone(every.interval().start().getZone()));
+                        .put("zone", every.interval().start().getZone().getId());
         }
         When.Bounds bounds = when.bounds();
         return doc.put("from", bounds.from())
@@ -124,15 +123,10 @@ final class Shapes {
                 .put("repeat", Fields.wordOf(when.dst().repeat()));
     }
 
-    /** Nobody calls it Z. */
-    private static String zone(ZoneId zone) {
-        return zone.equals(ZoneOffset.UTC) ? "UTC" : zone.getId();
-    }
-
     static Doc preview(Preview preview) {
         return new Doc()
                 .put("description", preview.description())
-                .put("zone", zone(preview.zone()))
+                .put("zone", preview.zone().getId())
                 .put(
                         "entries",
                         preview.entries().stream()
