@@ -63,7 +63,7 @@ final class Rest implements Workload {
             for (Side side : Side.values()) {
                 if (stage.firstRound() > 0) break;
                 stage.progress().say("%s, warming up".formatted(side.text));
-                // A few requests a millisecond are compiled within a second; the product's are fewer, and its code is longer.
+                // Fewer requests a second go through more code: it takes longer until all of it is compiled.
                 street.load(side).run(WARM, time.multipliedBy(side == Side.OURS ? 15 : 3));
             }
             for (int connections : CONNECTIONS) single(stage, street, findings, connections, time);
