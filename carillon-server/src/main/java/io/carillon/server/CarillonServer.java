@@ -5,6 +5,7 @@ import io.carillon.server.access.KeyText;
 import io.carillon.server.access.Keys;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.House;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Cursors;
 import io.carillon.server.http.Front;
 import io.carillon.server.http.HttpDoor;
@@ -38,6 +39,9 @@ public final class CarillonServer implements AutoCloseable {
     private final HttpDoor door;
     private final Router router;
     private final Thread janitor;
+    /** Given by the caller, who closes them; or our own. */
+    private final Optional<ServerWebhooks> own;
+
     private final Optional<String> bootstrapKey;
 
     /** Starts here: the Carillon to serve, and a pool for requests (of their own, best: the engine keeps its two connections). */
@@ -47,15 +51,20 @@ public final class CarillonServer implements AutoCloseable {
 
     CarillonServer(ServerBuilder builder) {
         Transactions transactions = new Transactions(builder.dataSource);
+        log.info("projects are kept apart walls={}", transactions.walled() ? 2 : 1);
         KeyRepository keys = new KeyRepository(transactions);
         HouseRepository projects = new HouseRepository(transactions);
         AnswerRepository answers = new AnswerRepository(transactions);
         refuseOpenDoor(builder.address, keys);
+        own = builder.webhooks.isPresent()
+                ? Optional.empty()
+                : Optional.of(ServerWebhooks.on(builder.dataSource).build());
         House house = new House(
                 builder.carillon,
                 transactions,
                 new House.Tables(keys, new AuditRepository(), answers, projects),
-                new Cursors(projects.secret("cursor")));
+                new Cursors(projects.secret("cursor")),
+                builder.webhooks.or(() -> own).orElseThrow());
         Api.Settings settings = new Api.Settings(builder.registry::scrape, version(), builder.quota);
         List<Route> routes = new ArrayList<>(Api.routes(house, settings));
         routes.addAll(builder.more);
@@ -133,5 +142,6 @@ public final class CarillonServer implements AutoCloseable {
     public void close() {
         janitor.interrupt();
         door.close();
+        own.ifPresent(ServerWebhooks::close);
     }
 }

@@ -2,6 +2,7 @@ package io.carillon.server;
 
 import io.carillon.Carillon;
 import io.carillon.server.access.Tokens;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.HouseRepository;
 import io.carillon.value.CarillonException;
@@ -26,6 +27,7 @@ public final class ServerBuilder {
     HouseRepository.Quota quota = new HouseRepository.Quota(REQUESTS_PER_SECOND, null, null);
     Optional<Tokens> tokens = Optional.empty();
     List<Route> more = List.of();
+    Optional<ServerWebhooks> webhooks = Optional.empty();
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
         this.carillon = carillon;
@@ -68,6 +70,12 @@ public final class ServerBuilder {
     /** Routes of others, beside those of the product. */
     public ServerBuilder routes(List<Route> routes) {
         this.more = List.copyOf(routes);
+        return this;
+    }
+
+    /** How webhooks are sent by hand, and where their secrets are; give the same to the builder of the Carillon by {@link ServerWebhooks#handleOn}. */
+    public ServerBuilder webhooks(ServerWebhooks webhooks) {
+        this.webhooks = Optional.of(webhooks);
         return this;
     }
 

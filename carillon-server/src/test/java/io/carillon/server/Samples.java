@@ -28,7 +28,15 @@ final class Samples {
             Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
             Map.entry("makeProject", "{\"name\":\"sample\"}"),
             Map.entry("limitProject", "{\"maxSchedules\":100}"),
-            Map.entry("tick", "{\"budget\":\"1s\"}"));
+            Map.entry("tick", "{\"budget\":\"1s\"}"),
+            Map.entry("replayRun", "{}"),
+            Map.entry("completeRun", "{\"attempt\":1,\"token\":\"t\",\"error\":\"e\"}"),
+            Map.entry(
+                    "testWebhook",
+                    "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},\"payload\":{\"a\":1}}"),
+            Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
+            Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
+            Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));
 
     private Samples() {}
 

@@ -47,6 +47,7 @@ class SecondWallTest {
                 .at("/run");
         SERVED.post(alpha, "/v1/runs/" + ended + "/cancel", null).is(200);
         SERVED.put(alpha, "/v1/queues/default/limits", "{\"maxRunning\":2}").is(200);
+        SERVED.post(alpha, "/v1/secrets", "{\"name\":\"mine\"}").is(201);
         SERVED.send(alpha, "POST", "/v1/schedules/mine/trigger", null, "Idempotency-Key", "x")
                 .is(201);
         transactions = new Transactions(SERVED.database().pool(2));
@@ -63,7 +64,18 @@ class SecondWallTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"schedule", "run", "run_history", "lane", "api_key", "audit", "idempotency", "project"})
+    @ValueSource(
+            strings = {
+                "schedule",
+                "run",
+                "run_history",
+                "lane",
+                "api_key",
+                "audit",
+                "idempotency",
+                "project",
+                "webhook_secret"
+            })
     void a_statement_without_a_condition_meets_one_project_only(String table) {
         String all = SERVED.one("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'");
         assertThat(Integer.parseInt(all)).isPositive();
@@ -83,7 +95,9 @@ class SecondWallTest {
                 "UPDATE carillon.run SET due_at = due_at + interval '1 hour' WHERE project = 'alpha'",
                 "DELETE FROM carillon.schedule WHERE project = 'alpha'",
                 "DELETE FROM carillon.run WHERE project = 'alpha'",
-                "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'"))
+                "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'",
+                "UPDATE carillon.webhook_secret SET sealed = 'x' WHERE project = 'alpha'",
+                "DELETE FROM carillon.webhook_secret WHERE project = 'alpha'"))
             assertThat(SecondWallTest.<Object>done("beta", connection -> update(connection, sql)))
                     .as(sql)
                     .isEqualTo(0);

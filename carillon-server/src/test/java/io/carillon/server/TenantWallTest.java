@@ -20,6 +20,7 @@ class TenantWallTest {
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run_history t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.dead_run t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.webhook_secret t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '') || coalesce(k.expires_at::text, ''), ','), ''))
                           FROM carillon.api_key k WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t WHERE project = 'alpha'
@@ -49,6 +50,7 @@ class TenantWallTest {
                 .is(201)
                 .at("/run");
         SERVED.put(alpha, "/v1/queues/secret/limits", "{\"maxRunning\":2}").is(200);
+        SERVED.post(alpha, "/v1/secrets", "{\"name\":\"secret\"}").is(201);
     }
 
     static Stream<Contract.Operation> operations() {
@@ -78,7 +80,7 @@ class TenantWallTest {
         // What beta made under the same names is swept away, so that it hides nothing from the next operation.
         SERVED.database()
                 .execute(
-                        "DELETE FROM carillon.schedule WHERE project = 'beta'; DELETE FROM carillon.run WHERE project = 'beta'; DELETE FROM carillon.lane WHERE project = 'beta'");
+                        "DELETE FROM carillon.schedule WHERE project = 'beta'; DELETE FROM carillon.run WHERE project = 'beta'; DELETE FROM carillon.lane WHERE project = 'beta'; DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
     }
 
     @Test

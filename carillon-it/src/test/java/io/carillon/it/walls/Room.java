@@ -50,14 +50,14 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     "testkit",
                     with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
-            // Speaks SQL about its own tables: keys, projects, audit.
+            // Speaks SQL about its own tables: keys, projects, secrets, audit.
             new Room(
                     "server",
-                    with(VALUES, FRONT_DOOR, "store", "micrometer"),
+                    with(VALUES, FRONT_DOOR, "seal", "store", "json", "micrometer", "webhook"),
                     with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
             new Room(
                     "cli",
-                    with(VALUES, FRONT_DOOR, "store", "embedded", "micrometer", "server"),
+                    with(VALUES, FRONT_DOOR, "seal", "store", "embedded", "micrometer", "webhook", "server"),
                     with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
             // The peers stand in one package of it, behind a port.
             new Room(

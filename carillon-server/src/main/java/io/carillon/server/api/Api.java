@@ -24,6 +24,8 @@ public final class Api {
         all.addAll(new KeyRoutes(deeds).routes());
         all.addAll(new ProjectRoutes(deeds).routes());
         all.addAll(new StreamRoutes(deeds).routes());
+        all.addAll(new SecretRoutes(deeds).routes());
+        all.addAll(new WebhookRoutes(deeds).routes());
         return all;
     }
 }

@@ -9,8 +9,10 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -158,6 +160,32 @@ public final class Fields {
                     return node.isArray() && all.size() == node.size() ? Optional.of(all) : Optional.empty();
                 },
                 "a list of texts");
+    }
+
+    public Optional<List<Integer>> integers(String name) {
+        return typed(
+                name,
+                node -> {
+                    List<Integer> all = new ArrayList<>();
+                    for (JsonNode one : node)
+                        if (one.isIntegralNumber() && one.canConvertToInt()) all.add(one.intValue());
+                    return node.isArray() && all.size() == node.size() ? Optional.of(all) : Optional.empty();
+                },
+                "a list of whole numbers");
+    }
+
+    /** An object whose fields are texts of any name, in their order. */
+    public Optional<Map<String, String>> textsByName(String name) {
+        return typed(
+                name,
+                node -> {
+                    Map<String, String> all = new LinkedHashMap<>();
+                    for (Map.Entry<String, JsonNode> one : node.properties())
+                        if (one.getValue().isString())
+                            all.put(one.getKey(), one.getValue().stringValue());
+                    return node.isObject() && all.size() == node.size() ? Optional.of(all) : Optional.empty();
+                },
+                "an object of texts");
     }
 
     public Optional<List<Fields>> objects(String name) {

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,15 +31,23 @@ public final class Transactions {
             """;
 
     private final DataSource source;
-    private final String role;
+    private volatile @Nullable String role;
 
     public Transactions(DataSource source) {
         this.source = source;
+    }
+
+    /** Found out when it is first needed: the tables may not be there before. */
+    private String role() {
+        String known = role;
+        if (known != null) return known;
         boolean walled = walled(source);
         if (!walled)
             log.warn("projects have one wall less: the role carillon_api is missing, or this user is no member of it."
                     + " Let a user who may make roles call carillon.raise_wall(), and grant the role");
-        role = walled ? "carillon_api" : "none";
+        String found = walled ? "carillon_api" : "none";
+        role = found;
+        return found;
     }
 
     /** Tries it: whether a user may take on a role depends on more than on being a member. */
@@ -66,14 +75,15 @@ public final class Transactions {
 
     /** Whether the second wall stands. */
     public boolean walled() {
-        return !role.equals("none");
+        return !role().equals("none");
     }
 
     /** Does the work for one project and commits it; deadlocks are repeated, so the work may run more than once and must change nothing but the database. */
     public <T> T in(String project, Work<T> work) {
+        String as = role();
         for (int turn = 1; ; turn++) {
             try (Connection connection = source.getConnection()) {
-                return committed(connection, project, role, work);
+                return committed(connection, project, as, work);
             } catch (SQLException failure) {
                 if (turn == TURNS || !REPEATABLE.contains(String.valueOf(failure.getSQLState())))
                     throw Sql.failed(failure);
