@@ -2,6 +2,7 @@ package io.carillon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.seal.Keyring;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -73,6 +74,36 @@ class ConfigCommandTest {
         assertThat(variable.exit()).isEqualTo(2);
         assertThat(variable.err()).contains("CARILLON_LISTN. Did you mean 'CARILLON_LISTEN'?");
         assertThat(flag.err()).contains("Did you mean '--listen'?");
+    }
+
+    @Test
+    void master_keys_and_where_webhooks_may_go_are_checked_and_no_key_is_shown() throws Exception {
+        String line = Keyring.newKey("k");
+        String file = Files.writeString(folder.resolve("keys"), line + "\n").toString();
+        Called fine = Called.with(
+                Map.of(
+                        "DATABASE_URL",
+                        URL,
+                        "CARILLON_MASTER_KEYS",
+                        line,
+                        "CARILLON_WEBHOOK_ALLOW",
+                        "a.example:9000, 10.0.0.0/8"),
+                "config",
+                "print");
+        Called both = Called.with(
+                Map.of("DATABASE_URL", URL, "CARILLON_MASTER_KEYS", line, "CARILLON_MASTER_KEYS_FILE", file), "serve");
+        Called odd = Called.with(Map.of("DATABASE_URL", URL, "CARILLON_MASTER_KEYS", "k:c2hvcnQ="), "serve");
+        Called nowhere = Called.with(Map.of("DATABASE_URL", URL), "serve", "--master-keys-file", file + "x");
+        Called everywhere = Called.with(Map.of("DATABASE_URL", URL), "serve", "--webhook-allow", "everywhere");
+
+        assertThat(fine.exit()).as(fine.err()).isZero();
+        assertThat(fine.out()).contains("a.example:9000").doesNotContain(line.substring(2));
+        for (Called refused : java.util.List.of(both, odd, nowhere, everywhere)) {
+            assertThat(refused.exit()).as(refused.err()).isEqualTo(2);
+            assertThat(refused.err()).doesNotContain(line.substring(2), "c2hvcnQ=");
+        }
+        assertThat(both.err()).contains("Both CARILLON_MASTER_KEYS and CARILLON_MASTER_KEYS_FILE are set");
+        assertThat(everywhere.err()).contains("'everywhere' cannot be allowed");
     }
 
     @Test

@@ -10,7 +10,14 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The settings of a server, read and checked. */
-public record ServerConfig(DatabaseUrl database, Address address, Role role, boolean jsonLog, Node node, Pools pools) {
+public record ServerConfig(
+        DatabaseUrl database,
+        Address address,
+        Role role,
+        boolean jsonLog,
+        Node node,
+        Pools pools,
+        WebhookConfig webhooks) {
     /** What a process does. */
     public enum Role {
         API,
@@ -51,7 +58,8 @@ public record ServerConfig(DatabaseUrl database, Address address, Role role, boo
                 Role.valueOf(role.toUpperCase(Locale.ROOT)),
                 settings.word(Setting.LOG, List.of("text", "json")).equals("json"),
                 node,
-                pools);
+                pools,
+                WebhookConfig.of(settings, shell));
     }
 
     private static Duration drain(Settings settings) {

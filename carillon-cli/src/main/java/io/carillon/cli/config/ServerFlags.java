@@ -87,6 +87,32 @@ public final class ServerFlags {
         given.put(Setting.REQUEST_POOL, text);
     }
 
+    @Option(
+            names = "--master-keys-file",
+            paramLabel = "FILE",
+            description =
+                    "Keys that seal the secrets of webhooks, a line id:base64 for each, the current one first. Default: the keys in $CARILLON_MASTER_KEYS, or no secrets.")
+    void masterKeysFile(String text) {
+        given.put(Setting.MASTER_KEYS_FILE, text);
+    }
+
+    @Option(
+            names = "--webhook-allow",
+            paramLabel = "LIST",
+            description =
+                    "Where webhooks may go besides public addresses: host:port or ranges such as 10.1.0.0/16, separated by commas.")
+    void webhookAllow(String text) {
+        given.put(Setting.WEBHOOK_ALLOW, text);
+    }
+
+    @Option(
+            names = "--webhook-deny",
+            paramLabel = "LIST",
+            description = "Ranges of addresses that webhooks never reach, separated by commas.")
+    void webhookDeny(String text) {
+        given.put(Setting.WEBHOOK_DENY, text);
+    }
+
     /** All settings, with these in front. */
     public Settings settings(Shell shell) {
         return Settings.read(shell, given, file);

@@ -15,7 +15,10 @@ public enum Setting {
     DRAIN("drain", "--drain", "CARILLON_DRAIN", "30s", false),
     WAKEUP("wakeup", "--wakeup", "CARILLON_WAKEUP", "notify", false),
     ENGINE_POOL("engine-pool", "--engine-pool", "CARILLON_ENGINE_POOL", "10", false),
-    REQUEST_POOL("request-pool", "--request-pool", "CARILLON_REQUEST_POOL", "20", false);
+    REQUEST_POOL("request-pool", "--request-pool", "CARILLON_REQUEST_POOL", "20", false),
+    MASTER_KEYS_FILE("master-keys-file", "--master-keys-file", "CARILLON_MASTER_KEYS_FILE", "", false),
+    WEBHOOK_ALLOW("webhook-allow", "--webhook-allow", "CARILLON_WEBHOOK_ALLOW", "", false),
+    WEBHOOK_DENY("webhook-deny", "--webhook-deny", "CARILLON_WEBHOOK_DENY", "", false);
 
     private final String key;
     private final String flag;

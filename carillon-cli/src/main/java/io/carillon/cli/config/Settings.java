@@ -19,8 +19,14 @@ public final class Settings {
     public static final String FILE = "CARILLON_CONFIG";
 
     private static final String OURS = "CARILLON_";
-    private static final List<String> OTHERS =
-            List.of(FILE, "CARILLON_HOME", "CARILLON_URL", "CARILLON_KEY", "CARILLON_KEY_FILE", "CARILLON_PROFILE");
+    private static final List<String> OTHERS = List.of(
+            FILE,
+            "CARILLON_HOME",
+            "CARILLON_URL",
+            "CARILLON_KEY",
+            "CARILLON_KEY_FILE",
+            "CARILLON_PROFILE",
+            WebhookConfig.KEYS);
     /** Kubernetes sets these for each service; one may well be called carillon. */
     private static final Pattern OF_KUBERNETES =
             Pattern.compile(".*_SERVICE_(HOST|PORT)(_.*)?|.*_PORT(_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?");

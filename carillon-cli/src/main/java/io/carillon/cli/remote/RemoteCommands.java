@@ -14,6 +14,8 @@ public final class RemoteCommands {
                 new RunCommands(shell),
                 new QueueCommands(shell),
                 new BulkCommands(shell),
+                new WebhookCommands(shell),
+                new SecretCommands(shell),
                 new KeyCommands(shell),
                 new ProjectCommands(shell),
                 new ProfileCommands(shell),

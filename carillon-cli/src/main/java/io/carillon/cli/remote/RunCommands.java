@@ -5,7 +5,6 @@ import io.carillon.cli.client.Client;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
-import io.carillon.cli.shell.UsageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class RunCommands extends RemoteGroup {
     private static final List<String> COLUMNS =
             List.of("id", "state", "target", "queue", "attempt", "dueAt", "endedAt");
-    private static final List<String> ATTEMPTS = List.of("attempt", "outcome", "startedAt", "endedAt", "node", "error");
+    private static final List<String> ATTEMPTS =
+            List.of("attempt", "outcome", "delivery.status", "startedAt", "endedAt", "node", "error");
     private static final Set<String> LIVING = Set.of("waiting", "running");
     private static final long WAIT_MILLIS = 500;
 
@@ -106,6 +106,16 @@ final class RunCommands extends RemoteGroup {
         return ExitCode.OK;
     }
 
+    @Command(
+            description =
+                    "Send what a webhook's run sent once more, under its id. Exit code 0: it was taken, 10: it was not.",
+            sortOptions = false)
+    int replay(@Parameters(paramLabel = "ID") String id) {
+        JsonNode delivery = client().post(Client.path("runs", id, "replay"), body());
+        printer().done(WebhookCommands.sentence(delivery), delivery, "verdict");
+        return WebhookCommands.isTaken(delivery) ? ExitCode.OK : ExitCode.RUN_FAILED;
+    }
+
     @Command(description = "Move a run that waits.", sortOptions = false)
     int reschedule(
             @Parameters(paramLabel = "ID") String id,
@@ -173,8 +183,8 @@ final class RunCommands extends RemoteGroup {
 
     /** What to enqueue, by flags. */
     static final class EnqueueForm {
-        @Option(names = "--target", paramLabel = "JSON", description = "What to do, where it is not a handler.")
-        private @Nullable String target;
+        @Mixin
+        private TargetForm target = new TargetForm();
 
         @Option(
                 names = "--payload",
@@ -213,11 +223,8 @@ final class RunCommands extends RemoteGroup {
         private @Nullable Integer concurrency;
 
         ObjectNode json(@Nullable String handler) {
-            if ((handler == null) == (target == null))
-                throw new UsageException("What? Name a HANDLER, or say --target.");
             ObjectNode body = body();
-            if (target == null) body.putObject("target").put("handler", handler);
-            else body.set("target", Json.typed("--target", target));
+            body.set("target", target.json(handler, "HANDLER"));
             if (payload != null) body.set("payload", Json.typed("--payload", payload));
             with(body, "at", at);
             with(body, "after", after);

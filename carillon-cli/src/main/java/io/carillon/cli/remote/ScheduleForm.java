@@ -1,6 +1,5 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.shell.UsageException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -14,8 +13,8 @@ final class ScheduleForm {
     @Option(names = "--handler", paramLabel = "NAME", description = "The handler that does the work.")
     private @Nullable String handler;
 
-    @Option(names = "--target", paramLabel = "JSON", description = "What to do, where it is not a handler.")
-    private @Nullable String target;
+    @Mixin
+    private TargetForm target = new TargetForm();
 
     @Option(
             names = "--payload",
@@ -49,15 +48,13 @@ final class ScheduleForm {
     private @Nullable Integer pauseAfter;
 
     boolean isEmpty() {
-        return when.isEmpty() && handler == null && target == null;
+        return when.isEmpty() && handler == null && target.isEmpty();
     }
 
     ObjectNode json() {
         ObjectNode body = RemoteGroup.body();
         body.set("when", when.json());
-        if ((handler == null) == (target == null)) throw new UsageException("What? Say --handler or --target.");
-        if (target == null) body.putObject("target").put("handler", handler);
-        else body.set("target", Json.typed("--target", target));
+        body.set("target", target.json(handler, "--handler"));
         if (payload != null) body.set("payload", Json.typed("--payload", payload));
         RemoteGroup.with(body, "queue", queue);
         RemoteGroup.with(body, "priority", priority);

@@ -8,6 +8,7 @@ import io.carillon.cli.shell.Pools;
 import io.carillon.cli.shell.Shell;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.concurrent.CountDownLatch;
@@ -32,9 +33,10 @@ public final class Serve {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         CarillonMeters meters = new CarillonMeters(registry);
         try (HikariDataSource pool = Pools.on(config.database(), config.pools().engine());
-                Carillon carillon = start(builder(pool).listener(meters))) {
+                ServerWebhooks webhooks = webhooks(pool);
+                Carillon carillon = start(webhooks.handleOn(builder(pool)).listener(meters))) {
             if (config.role().executes()) meters.watch(carillon);
-            if (config.role().serves()) serve(carillon, registry);
+            if (config.role().serves()) serve(carillon, webhooks, registry);
             else idle();
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -51,16 +53,27 @@ public final class Serve {
         return builder;
     }
 
+    /** Before anything is delivered it is certain that the secrets can be opened. */
+    private ServerWebhooks webhooks(HikariDataSource pool) {
+        Carillon.schema(pool).migrate();
+        ServerWebhooks.Builder builder =
+                ServerWebhooks.on(pool).guard(config.webhooks().guard());
+        config.webhooks().keys().ifPresent(builder::keys);
+        return builder.build().check();
+    }
+
     private Carillon start(CarillonBuilder builder) {
         return config.role().executes() ? builder.start() : builder.build();
     }
 
-    private void serve(Carillon carillon, PrometheusMeterRegistry registry) throws InterruptedException {
+    private void serve(Carillon carillon, ServerWebhooks webhooks, PrometheusMeterRegistry registry)
+            throws InterruptedException {
         try (HikariDataSource requests =
                         Pools.on(config.database(), config.pools().requests());
                 CarillonServer server = CarillonServer.on(carillon, requests)
                         .listen(config.address().host(), config.address().port())
                         .registry(registry)
+                        .webhooks(webhooks)
                         .start()) {
             greet("listening on http://%s:%d".formatted(config.address().host(), server.port()));
             server.bootstrapKey().ifPresent(key -> {

@@ -2,20 +2,27 @@ package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.seal.Keyring;
 import io.carillon.testkit.TestDatabase;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code carillon serve} as a process: shows the first key once, serves, and stops in order. */
 class ServeCommandTest {
     private static final Pattern PORT = Pattern.compile("listening on http://127.0.0.1:(\\d+)");
+
+    @TempDir
+    Path folder;
 
     @Test
     void serves_with_the_key_of_the_first_start_and_stops_at_a_signal() throws Exception {
@@ -65,6 +72,59 @@ class ServeCommandTest {
                 assertThat(api.terminate()).isZero();
             }
         }
+    }
+
+    @Test
+    void webhooks_go_where_the_operator_allows_with_secrets_that_only_its_key_opens() throws Exception {
+        Path keys = Files.writeString(folder.resolve("master.keys"), Keyring.newKey("first") + "\n");
+        try (TestDatabase database = TestDatabase.empty()) {
+            String url = url(database);
+            try (Command serve = Command.start(
+                    "serve",
+                    "--database-url",
+                    url,
+                    "--listen",
+                    "0",
+                    "--master-keys-file",
+                    keys.toString(),
+                    "--webhook-allow",
+                    "127.0.0.1/32")) {
+                String key = serve.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                Matcher port = PORT.matcher(serve.err());
+                assertThat(port.find()).isTrue();
+                assertThat(post(port.group(1), key, "/v1/secrets", "{\"name\":\"orders\"}"))
+                        .contains("whsec_");
+                String target = "{\"url\":\"http://127.0.0.1:%s/healthz\",\"method\":\"GET\",\"secret\":\"orders\"}"
+                        .formatted(port.group(1));
+                String made = post(port.group(1), key, "/v1/runs", "{\"target\":" + target + "}");
+                String run = made.replaceAll(".*(run_\\w+).*", "$1");
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(60))
+                        .until(() -> ask(port.group(1), key, "/v1/runs/" + run)
+                                .body()
+                                .contains("\"verdict\":\"delivered\""));
+                assertThat(serve.terminate()).isZero();
+                assertThat(serve.err()).doesNotContain("whsec_");
+            }
+            try (Command without = Command.ended("serve", "--database-url", url, "--listen", "0")) {
+                assertThat(without.exit()).isEqualTo(1);
+                assertThat(without.err()).contains("no master key to open them").doesNotContain("\tat ");
+            }
+            try (Command odd = Command.ended("serve", "--database-url", url, "--webhook-allow", "everywhere")) {
+                assertThat(odd.exit()).isEqualTo(2);
+            }
+        }
+    }
+
+    private static String post(String port, String key, String path, String body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .header("Authorization", "Bearer " + key)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        HttpResponse<String> response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(201);
+        return response.body();
     }
 
     /** With user and password. */

@@ -1,0 +1,49 @@
+package io.carillon.cli.config;
+
+import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.Shell;
+import io.carillon.cli.shell.UsageException;
+import io.carillon.seal.Keyring;
+import io.carillon.value.CarillonException;
+import io.carillon.webhook.guard.GuardPolicy;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What webhooks are told: the keys their secrets are sealed with, and where they may go. */
+public record WebhookConfig(Optional<Keyring> keys, GuardPolicy guard) {
+    /** The variable that holds the keys themselves. */
+    static final String KEYS = "CARILLON_MASTER_KEYS";
+
+    static WebhookConfig of(Settings settings, Shell shell) {
+        GuardPolicy guard = GuardPolicy.defaults();
+        try {
+            guard = guard.allow(entries(settings, Setting.WEBHOOK_ALLOW)).deny(entries(settings, Setting.WEBHOOK_DENY));
+        } catch (CarillonException refused) {
+            throw new UsageException(String.valueOf(refused.getMessage()), refused);
+        }
+        return new WebhookConfig(keys(settings, shell), guard);
+    }
+
+    private static String[] entries(Settings settings, Setting setting) {
+        return settings.get(setting).stream()
+                .flatMap(value -> Stream.of(value.text().split(",", -1)))
+                .map(String::strip)
+                .filter(entry -> !entry.isEmpty())
+                .toArray(String[]::new);
+    }
+
+    private static Optional<Keyring> keys(Settings settings, Shell shell) {
+        Optional<Settings.Value> file = settings.get(Setting.MASTER_KEYS_FILE);
+        Optional<String> plain = shell.variable(KEYS);
+        if (file.isPresent() && plain.isPresent())
+            throw new UsageException(
+                    "Both %s and %s are set. Unset one.".formatted(KEYS, Setting.MASTER_KEYS_FILE.variable()));
+        Optional<String> lines = file.map(value -> Secrets.read(value.from(), value.text()))
+                .or(() -> plain.map(text -> text.replace(',', '\n')));
+        try {
+            return lines.map(Keyring::parse);
+        } catch (CarillonException unreadable) {
+            throw new UsageException(String.valueOf(unreadable.getMessage()), unreadable);
+        }
+    }
+}
