@@ -271,6 +271,7 @@ class WebhooksTest {
 
         complete(badly, token, "").is(404);
         complete(well, token + "x", "").is(404);
+        complete(well, "A".repeat(token.length()), "").is(404);
         SERVED.post(null, "/v1/runs/" + well + "/complete", "{\"attempt\":2,\"token\":\"" + token + "\"}")
                 .is(404);
         complete(well, token, "").is(200);

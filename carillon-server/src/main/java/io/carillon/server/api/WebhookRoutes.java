@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.regex.Pattern;
 
 /** Webhooks by hand: a test, a run's message once more; and the receiver that calls back. Nothing is sent inside a transaction. */
 final class WebhookRoutes {
@@ -29,6 +30,8 @@ final class WebhookRoutes {
 
     /** Requests end after half a minute, however patient a webhook is. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9_-]{43}");
 
     private final Deeds deeds;
     private final Webhooks sender;
@@ -135,6 +138,8 @@ final class WebhookRoutes {
         Optional<String> error = body.text("error");
         body.done();
         RunId run = RunRoutes.id(call);
+        // What cannot be one does not trouble the database: anybody may call this.
+        if (!TOKEN.matcher(token).matches()) throw nobodyAwaits();
         String project = deeds.house()
                 .webhooks()
                 .runs()
