@@ -107,11 +107,12 @@ class ConfigCommandTest {
     }
 
     @Test
-    void what_kubernetes_sets_for_a_service_of_our_name_is_none_of_ours() {
+    void what_kubernetes_sets_for_a_service_of_our_name_and_the_test_kit_reads_is_left_alone() {
         Map<String, String> environment = Map.of(
                 "CARILLON_SERVICE_HOST", "10.0.0.1",
                 "CARILLON_PORT", "tcp://10.0.0.1:8080",
                 "CARILLON_PORT_8080_TCP_ADDR", "10.0.0.1",
+                "CARILLON_TEST_DATABASE_URL", "jdbc:postgresql://localhost/test",
                 "DATABASE_URL", URL);
 
         assertThat(Called.with(environment, "config", "print").exit()).isZero();

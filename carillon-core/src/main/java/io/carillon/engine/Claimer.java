@@ -294,7 +294,9 @@ final class Claimer extends Loop {
         took = false;
         if (found || timed) pace.looked(found);
         suspects = look.suspects();
-        if (look.full() && System.nanoTime() - lastScan > SCAN_NANOS) {
+        // Before the many that come first, not in the midst of them: then nobody looks.
+        boolean hidden = look.seenUntil().isBefore(look.now().plus(pause()));
+        if (hidden && System.nanoTime() - lastScan > SCAN_NANOS) {
             lastScan = System.nanoTime();
             book.seen(lanes.scan());
         }

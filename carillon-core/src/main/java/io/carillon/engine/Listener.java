@@ -84,7 +84,7 @@ final class Listener extends Loop {
             // Signals sent while nobody listened are gone: look for oneself.
             onOpen.run();
         }
-        for (Signal signal : open.await(WAIT)) {
+        for (Signal signal : open.await(untilPing())) {
             heard();
             react.accept(signal);
         }
@@ -98,6 +98,13 @@ final class Listener extends Loop {
         } else if (!awaitingPing && since > patience) {
             ping();
         }
+    }
+
+    /** To the moment: if all who wait looked at their clocks together, the most impatient would not be one but many. */
+    private Duration untilPing() {
+        if (awaitingPing) return WAIT;
+        long left = Math.max(pinged + patience - System.nanoTime(), 1_000_000L);
+        return left < WAIT.toNanos() ? Duration.ofNanos(left) : WAIT;
     }
 
     private void ping() {

@@ -25,22 +25,25 @@ import org.jspecify.annotations.Nullable;
 /** Finds the lanes that have work, and keeps what people decided about them. */
 final class LaneRepository implements LaneStore {
     private static final int HEAD = 200;
+    private static final int SOON = 20;
 
-    // Of what is not due yet only the next few matter: before they are over, somebody looks again. Each row read is a
-    // page touched. Paused lanes are left out after the head was read, not while reading it: their backlog may be
+    // Of what is not due yet only the next few matter: if they are over before somebody looks again, he scans. Each row
+    // read is a page touched. Paused lanes are left out after the head was read, not while reading it: their backlog
+    // may be
     // long. What was read still counts, so that somebody scans behind it.
     private static final String LOOK = """
             WITH due AS MATERIALIZED (
               SELECT queue, project, class, ready_at FROM carillon.run
                WHERE ready_at >= :low AND ready_at <= carillon.clock() AND ready_at < 'infinity' AND owner IS NULL AND start_by > carillon.clock()
                ORDER BY ready_at LIMIT 200),
-            soon AS (
+            soon AS MATERIALIZED (
               SELECT queue, project, class, ready_at FROM carillon.run
                WHERE ready_at > carillon.clock() AND ready_at < 'infinity' AND owner IS NULL
                ORDER BY ready_at LIMIT 20),
             head AS (SELECT * FROM due UNION ALL SELECT * FROM soon)
             SELECT t.*, lane.*
-              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, l.queues AS limited_queues, l.projects AS limited_projects,
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, (SELECT count(*) FROM soon) AS soon,
+                           (SELECT max(ready_at) FROM soon) AS last_soon, l.queues AS limited_queues, l.projects AS limited_projects,
                            l.broken AS limited_broken, l.limited AS limited_flags, l.weights AS limited_weights,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
@@ -132,18 +135,23 @@ final class LaneRepository implements LaneStore {
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
         Map<Lane, Integer> weights = new HashMap<>();
-        record Head(Instant now, boolean suspects, boolean gated, long due) {}
+        record Head(Instant now, boolean suspects, boolean gated, Instant seenUntil) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
             return session.query(LOOK).instant("low", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(due(row));
                 if (limited.isEmpty() && weights.isEmpty()) settings(row, limited, broken, weights);
-                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), row.number("due"));
+                return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), seenUntil(row));
             });
         });
         Head head = heads.get(0);
-        boolean full = head.due() >= HEAD;
-        return new Look(lanes, head.now(), full, head.suspects(), head.gated(), limited, broken, weights);
+        return new Look(lanes, head.now(), head.seenUntil(), head.suspects(), head.gated(), limited, broken, weights);
+    }
+
+    private static Instant seenUntil(Row row) throws SQLException {
+        if (row.number("due") >= HEAD) return Instant.MIN;
+        Instant last = row.number("soon") >= SOON ? row.maybeInstant("last_soon") : null;
+        return last == null ? Instant.MAX : last;
     }
 
     private static void settings(Row row, Set<Lane> limited, Set<Lane> broken, Map<Lane, Integer> weights)

@@ -14,8 +14,14 @@ import java.util.function.Supplier;
 final class Partitions {
     static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
 
-    private static final String DAYS_AHEAD = """
-            SELECT ((carillon.clock() AT TIME ZONE 'UTC')::date + n)::text AS day FROM generate_series(-1, :ahead::int) n
+    // Almost always none: one question then, not one for each table and day.
+    private static final String DAYS_MISSING = """
+            SELECT day::text
+              FROM (SELECT (carillon.clock() AT TIME ZONE 'UTC')::date + n AS day FROM generate_series(-1, :ahead::int) n) d
+             WHERE (SELECT count(*) FROM unnest(:tables::text[]) t, pg_class c, pg_namespace n, pg_inherits i
+                     WHERE c.relname = t || '_' || to_char(day, 'YYYYMMDD') AND n.oid = c.relnamespace AND n.nspname = 'carillon' AND i.inhrelid = c.oid)
+                   < cardinality(:tables::text[])
+             ORDER BY day
             """;
     // Not to_regclass: inside a transaction it may answer from a cache that does not know what others created
     // meanwhile.
@@ -65,8 +71,10 @@ final class Partitions {
 
     /** Creates yesterday to {@code daysAhead}; returns how many were missing. */
     int createAhead(int daysAhead) {
-        List<LocalDate> days = database.single(session ->
-                session.query(DAYS_AHEAD).number("ahead", daysAhead).list(row -> LocalDate.parse(row.text("day"))));
+        List<LocalDate> days = database.single(session -> session.query(DAYS_MISSING)
+                .number("ahead", daysAhead)
+                .texts("tables", TABLES)
+                .list(row -> LocalDate.parse(row.text("day"))));
         return days.stream().mapToInt(this::create).sum();
     }
 

@@ -7,14 +7,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the head of the queue looks like. {@code full}: nothing but due runs in it, so lanes may have some behind it that were not seen; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
+ * What the head of the queue looks like. {@code seenUntil}: lanes may have runs that were not seen, but none that are
+ * ready before this instant; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
  * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them;
  * {@code weights}: of the lanes that do not weigh one.
  */
 public record Look(
         List<LaneDue> lanes,
         Instant now,
-        boolean full,
+        Instant seenUntil,
         boolean suspects,
         boolean gated,
         Set<Lane> limited,
@@ -25,5 +26,10 @@ public record Look(
         limited = Set.copyOf(limited);
         broken = Set.copyOf(broken);
         weights = Map.copyOf(weights);
+    }
+
+    /** Whether lanes may have due runs that were not seen. */
+    public boolean full() {
+        return !seenUntil.isAfter(now);
     }
 }

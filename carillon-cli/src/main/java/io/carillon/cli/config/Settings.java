@@ -27,6 +27,9 @@ public final class Settings {
             "CARILLON_KEY_FILE",
             "CARILLON_PROFILE",
             WebhookConfig.KEYS);
+    /** Those of the test kit: who tests with it may start a server from the same shell. */
+    private static final String OF_TESTS = OURS + "TEST_";
+
     /** Kubernetes sets these for each service; one may well be called carillon. */
     private static final Pattern OF_KUBERNETES =
             Pattern.compile(".*_SERVICE_(HOST|PORT)(_.*)?|.*_PORT(_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?");
@@ -88,7 +91,7 @@ public final class Settings {
         List<String> known = new ArrayList<>(OTHERS);
         for (Setting setting : Setting.values()) if (setting.variable().startsWith(OURS)) known.add(setting.variable());
         shell.environment().keySet().stream()
-                .filter(name -> name.startsWith(OURS) && !known.contains(name))
+                .filter(name -> name.startsWith(OURS) && !name.startsWith(OF_TESTS) && !known.contains(name))
                 .filter(name -> !OF_KUBERNETES.matcher(name).matches())
                 .sorted()
                 .findFirst()

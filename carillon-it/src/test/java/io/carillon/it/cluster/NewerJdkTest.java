@@ -28,7 +28,7 @@ class NewerJdkTest {
     @Test
     void the_engine_works_on_a_newer_jdk_with_virtual_threads() throws Exception {
         Optional<Path> java = newerJava();
-        assumeTrue(java.isPresent(), "no newer JDK: set CARILLON_NEWER_JAVA_HOME to try one");
+        assumeTrue(java.isPresent(), "no newer JDK: set CARILLON_TEST_NEWER_JAVA_HOME to try one");
         try (TestDatabase database = TestDatabase.migrated()) {
             Process process = new ProcessBuilder(
                             java.orElseThrow().toString(),
@@ -69,7 +69,7 @@ class NewerJdkTest {
     }
 
     private static Optional<Path> newerJava() throws IOException {
-        String home = System.getenv("CARILLON_NEWER_JAVA_HOME");
+        String home = System.getenv("CARILLON_TEST_NEWER_JAVA_HOME");
         if (home != null && !home.isBlank()) return Optional.of(Path.of(home, "bin", "java"));
         Path toolchains = Path.of(System.getProperty("user.home"), ".m2", "toolchains.xml");
         if (!Files.exists(toolchains)) return Optional.empty();

@@ -4,10 +4,14 @@ import static io.carillon.it.frontdoor.House.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.engine.EngineConfig;
+import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -88,11 +92,27 @@ class NeighbourTest {
         assertThat(medians.crowded()).isLessThanOrEqualTo(2 * medians.alone() + 2 * 1_000.0 / SLOTS);
     }
 
+    @Test
+    void a_run_that_is_due_in_the_midst_of_many_does_not_wait_for_all_of_them() {
+        Instant herd = Instant.now().plusSeconds(3);
+        Carillon desk = house.client(this::handlers);
+        desk.enqueueAll(FLOOD, Collections.nCopies(10_000, new Piece(10)), Enqueue.at(herd));
+        calls.put(0, new CountDownLatch(1));
+        desk.enqueue(CALL, new Call(0), Enqueue.at(herd.plusMillis(100)));
+
+        // No look helps it but the first, and nobody hints: it was there before the node.
+        EngineConfig config = EngineConfig.defaults();
+        Duration rarely = Duration.ofSeconds(30);
+        house.node(builder -> handlers(builder.config(
+                config.with(new EngineConfig.Pace(rarely, config.pace().plan(), Duration.ofSeconds(2))))));
+
+        eventually().until(() -> floodedAt.containsKey(0));
+        assertThat(floodedAt.get(0)).as("of 10,000 started before it").isLessThan(5_000);
+    }
+
     /** The backlog is held back and let go in turn, so that both see the same machine. */
     private Medians medians(int backlog, int millis) {
-        Carillon node = house.node(builder -> builder.concurrency(SLOTS)
-                .handle(FLOOD, (piece, run) -> flood(piece), options -> options.queue("flood"))
-                .handle(CALL, (call, run) -> started(call), options -> options.queue("calls")));
+        Carillon node = house.node(this::handlers);
         node.queues().pause("flood");
         for (int left = backlog; left > 0; left -= 50_000)
             node.enqueueAll(FLOOD, Collections.nCopies(Math.min(left, 50_000), new Piece(millis)));
@@ -119,6 +139,12 @@ class NeighbourTest {
                 "neighbour: backlog %d of %d ms: alone %.1f ms, beside it %.1f ms, ratio %.2f, overtaken by %d%n",
                 backlog, millis, medians.alone(), medians.crowded(), medians.ratio(), medians.overtaken());
         return medians;
+    }
+
+    private CarillonBuilder handlers(CarillonBuilder builder) {
+        return builder.concurrency(SLOTS)
+                .handle(FLOOD, (piece, run) -> flood(piece), options -> options.queue("flood"))
+                .handle(CALL, (call, run) -> started(call), options -> options.queue("calls"));
     }
 
     private void flood(Piece piece) throws InterruptedException {

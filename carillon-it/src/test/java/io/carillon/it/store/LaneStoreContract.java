@@ -50,7 +50,8 @@ abstract class LaneStoreContract extends StoreContract {
     @Test
     void a_look_at_nothing_tells_the_time() {
         assertThat(look())
-                .isEqualTo(new Look(List.of(), StoreBench.NOON, false, false, false, Set.of(), Set.of(), Map.of()));
+                .isEqualTo(
+                        new Look(List.of(), StoreBench.NOON, Instant.MAX, false, false, Set.of(), Set.of(), Map.of()));
         assertThat(storage().lanes().scan()).isEmpty();
     }
 
@@ -95,6 +96,7 @@ abstract class LaneStoreContract extends StoreContract {
         enqueue(Order.mail().in(ORDERS).after(Duration.ofMinutes(1)));
 
         assertThat(look().full()).isFalse();
+        assertThat(look().seenUntil()).isEqualTo(StoreBench.NOON.plus(SECOND));
         assertThat(look().lanes())
                 .containsExactly(new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
     }

@@ -23,7 +23,7 @@ final class PgBouncer implements AutoCloseable {
     /** Eight sessions for all; whoever greets the server with settings of its own is not turned away. */
     private static final String SETTINGS = """
             [databases]
-            %s = host=%s port=%d user=%s password=%s
+            %s = host=%s port=%d user=%s%s
             [pgbouncer]
             listen_addr = 127.0.0.1
             listen_port = %d
@@ -50,9 +50,9 @@ final class PgBouncer implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
     }
 
-    /** The binary: named by CARILLON_PGBOUNCER, on the path, or where Debian has it. */
+    /** The binary: named by CARILLON_TEST_PGBOUNCER, on the path, or where Debian has it. */
     static Optional<Path> binary() {
-        String named = System.getenv("CARILLON_PGBOUNCER");
+        String named = System.getenv("CARILLON_TEST_PGBOUNCER");
         if (named != null) return Optional.of(Path.of(named));
         return Stream.concat(
                         Stream.of(System.getenv("PATH").split(":", -1)).map(folder -> Path.of(folder, "pgbouncer")),
@@ -77,11 +77,12 @@ final class PgBouncer implements AutoCloseable {
                             server.getServerNames()[0],
                             server.getPortNumbers()[0],
                             database.user(),
-                            database.password(),
+                            // An empty one would be a syntax error.
+                            database.password().isEmpty() ? "" : " password=" + database.password(),
                             port,
                             inTurn ? 1 : 0));
             List<String> command =
-                    new ArrayList<>(List.of(binary().orElseThrow().toString(), "-q"));
+                    new ArrayList<>(List.of(binary().orElseThrow().toString()));
             // It refuses to run as root.
             if (System.getProperty("user.name").equals("root")) command.addAll(List.of("-u", "nobody"));
             command.add(settings.toString());

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole engine behind a real PgBouncer in transaction mode: whatever the session, nothing is left on it and nothing relied on. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@EnabledIf(value = "found", disabledReason = "no pgbouncer found: install it, or name it by CARILLON_PGBOUNCER")
+@EnabledIf(value = "found", disabledReason = "no pgbouncer found: install it, or name it by CARILLON_TEST_PGBOUNCER")
 class PgBouncerTest {
     record Job(int number) {}
 
