@@ -183,8 +183,14 @@ final class RunCommands extends RemoteGroup {
 
     /** What to enqueue, by flags. */
     static final class EnqueueForm {
+        @Option(names = "--webhook", paramLabel = "URL", description = "Call this URL instead of a handler.")
+        private @Nullable String webhook;
+
         @Mixin
-        private TargetForm target = new TargetForm();
+        private WebhookForm how = new WebhookForm();
+
+        @Option(names = "--target", paramLabel = "JSON", description = "What to do, where flags do not say it.")
+        private @Nullable String target;
 
         @Option(
                 names = "--payload",
@@ -224,7 +230,7 @@ final class RunCommands extends RemoteGroup {
 
         ObjectNode json(@Nullable String handler) {
             ObjectNode body = body();
-            body.set("target", target.json(handler, "HANDLER"));
+            body.set("target", TargetForm.json(handler, webhook == null ? null : how.json(webhook), target));
             if (payload != null) body.set("payload", Json.typed("--payload", payload));
             with(body, "at", at);
             with(body, "after", after);

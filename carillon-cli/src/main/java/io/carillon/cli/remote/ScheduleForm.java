@@ -13,8 +13,14 @@ final class ScheduleForm {
     @Option(names = "--handler", paramLabel = "NAME", description = "The handler that does the work.")
     private @Nullable String handler;
 
+    @Option(names = "--webhook", paramLabel = "URL", description = "Call this URL instead.")
+    private @Nullable String webhook;
+
     @Mixin
-    private TargetForm target = new TargetForm();
+    private WebhookForm how = new WebhookForm();
+
+    @Option(names = "--target", paramLabel = "JSON", description = "What to do, where flags do not say it.")
+    private @Nullable String target;
 
     @Option(
             names = "--payload",
@@ -48,13 +54,13 @@ final class ScheduleForm {
     private @Nullable Integer pauseAfter;
 
     boolean isEmpty() {
-        return when.isEmpty() && handler == null && target.isEmpty();
+        return when.isEmpty() && handler == null && webhook == null && target == null;
     }
 
     ObjectNode json() {
         ObjectNode body = RemoteGroup.body();
         body.set("when", when.json());
-        body.set("target", target.json(handler, "--handler"));
+        body.set("target", TargetForm.json(handler, webhook == null ? null : how.json(webhook), target));
         if (payload != null) body.set("payload", Json.typed("--payload", payload));
         RemoteGroup.with(body, "queue", queue);
         RemoteGroup.with(body, "priority", priority);

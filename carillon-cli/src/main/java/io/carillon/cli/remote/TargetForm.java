@@ -4,34 +4,18 @@ import io.carillon.cli.shell.UsageException;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
-/** What a run does, where a handler does not do it: a webhook, or JSON that somebody wrote. */
+/** What a run does: exactly one of a handler, a webhook, and JSON that somebody wrote. */
 final class TargetForm {
-    @Option(names = "--webhook", paramLabel = "URL", description = "Call this URL, instead of a handler.")
-    private @Nullable String webhook;
+    private TargetForm() {}
 
-    @Mixin
-    private WebhookForm how = new WebhookForm();
-
-    @Option(names = "--target", paramLabel = "JSON", description = "What to do, where flags do not say it.")
-    private @Nullable String target;
-
-    boolean isEmpty() {
-        return webhook == null && target == null && how.isEmpty();
-    }
-
-    /** Exactly one of them and the handler, which {@code word} names. */
-    JsonNode json(@Nullable String handler, String word) {
+    static JsonNode json(@Nullable String handler, @Nullable ObjectNode webhook, @Nullable String target) {
         if (Stream.of(handler, webhook, target).filter(Objects::nonNull).count() != 1)
-            throw new UsageException("What? Say one of %s, --webhook or --target.".formatted(word));
-        if (webhook != null) return how.json(webhook);
-        if (!how.isEmpty())
-            throw new UsageException("Methods, headers, secrets and callbacks are a webhook's. Say --webhook, too.");
-        return target != null
-                ? Json.typed("--target", target)
-                : RemoteGroup.body().put("handler", handler);
+            throw new UsageException("What? Name a handler, or say --webhook or --target: one of them.");
+        if (webhook != null) return webhook;
+        if (target != null) return Json.typed("--target", target);
+        return RemoteGroup.body().put("handler", handler);
     }
 }

@@ -29,10 +29,6 @@ final class WebhookForm {
             description = "How long a receiver that answers 202 may take to call back.")
     private @Nullable String callback;
 
-    boolean isEmpty() {
-        return method == null && secret == null && callback == null && headers.isEmpty() && secretHeaders.isEmpty();
-    }
-
     /** The target that calls this URL. */
     ObjectNode json(String url) {
         ObjectNode target = RemoteGroup.body().put("url", url);

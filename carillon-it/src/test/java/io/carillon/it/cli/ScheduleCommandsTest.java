@@ -90,7 +90,7 @@ class ScheduleCommandsTest {
     @Test
     void what_is_missing_or_contradicts_itself_is_told_before_anything_is_sent() {
         assertThat(schedule("create", "x", "--handler", "fine").err()).contains("--cron, --every or --once");
-        assertThat(schedule("create", "x", "--every", "1h").err()).contains("--handler, --webhook or --target");
+        assertThat(schedule("create", "x", "--every", "1h").err()).contains("--webhook or --target");
         assertThat(schedule("create", "x", "--every", "soon", "--handler", "fine")
                         .err())
                 .contains("'soon'", "10s");
