@@ -21,6 +21,7 @@ final class Samples {
             Map.entry("redriveRun", "{}"),
             Map.entry("rescheduleRun", "{\"at\":\"2999-01-01T00:00:00Z\"}"),
             Map.entry("limitQueue", "{\"maxRunning\":5}"),
+            Map.entry("weighQueue", "{\"weight\":5}"),
             Map.entry("pauseQueue", "{\"reason\":\"r\"}"),
             Map.entry("resumeQueue", "{}"),
             Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),

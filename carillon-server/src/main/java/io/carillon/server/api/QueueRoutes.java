@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.Queues;
 import io.carillon.run.Limits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
@@ -31,6 +32,7 @@ final class QueueRoutes {
                 Route.get("/v1/queues", Permission.READ, this::list),
                 Route.get("/v1/queues/{name}", Permission.READ, this::get),
                 Route.put("/v1/queues/{name}/limits", Permission.MANAGE, this::limit),
+                Route.put("/v1/queues/{name}/weight", Permission.MANAGE, this::weigh),
                 Route.post("/v1/queues/{name}/pause", Permission.MANAGE, this::pause),
                 Route.post("/v1/queues/{name}/resume", Permission.MANAGE, this::resume),
                 Route.post("/v1/bulk-actions", Permission.MANAGE, this::bulk),
@@ -64,6 +66,21 @@ final class QueueRoutes {
         return deeds.change(call, "queue.limit", "queue/" + call.value("name"), desk -> {
             desk.project().queues().limit(call.value("name"), limits);
             desk.note("limits", limits.toString());
+            return Answer.ok(Shapes.queue(there(desk, call)));
+        });
+    }
+
+    private Answer weigh(Call call) {
+        Fields body = call.fields();
+        int weight = body.required("weight", body.integer("weight"));
+        body.done();
+        return deeds.change(call, "queue.weigh", "queue/" + call.value("name"), desk -> {
+            Queues queues = desk.project().queues();
+            body.making("weight", () -> {
+                queues.weigh(call.value("name"), weight);
+                return weight;
+            });
+            desk.note("weight", Integer.toString(weight));
             return Answer.ok(Shapes.queue(there(desk, call)));
         });
     }

@@ -5,7 +5,6 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Explanation;
 import io.carillon.run.Payload;
-import io.carillon.run.Priority;
 import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -22,7 +21,6 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.store.AttemptRecord;
 import io.carillon.value.CarillonException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -123,37 +121,11 @@ final class RunRoutes {
                 .put("holds", found.holds()));
     }
 
-    /** When and how, out of the same fields for one and for many. */
-    private static Enqueue options(Fields body) {
-        Optional<Instant> at = body.instant("at");
-        Optional<Duration> after = body.duration("after");
-        if (at.isPresent() && after.isPresent()) throw Problem.invalid("/at", "Give 'at' or 'after', not both.");
-        Enqueue options = Enqueue.now();
-        if (at.isPresent()) options = body.making("at", () -> Enqueue.at(at.get()));
-        if (after.isPresent()) options = body.making("after", () -> Enqueue.after(after.get()));
-        Optional<Priority> priority = body.word("priority", Priority.class);
-        if (priority.isPresent()) options = options.priority(priority.get());
-        options = with(body, "key", options, Enqueue::key);
-        options = with(body, "queue", options, Enqueue::queue);
-        options = with(body, "fifoKey", options, Enqueue::fifoKey);
-        int most = body.integer("concurrency").orElse(1);
-        return with(body, "concurrencyKey", options, (before, key) -> before.concurrencyKey(key, most));
-    }
-
-    private interface Change {
-        Enqueue of(Enqueue before, String text);
-    }
-
-    private static Enqueue with(Fields body, String name, Enqueue before, Change change) {
-        Optional<String> value = body.text(name);
-        return value.isEmpty() ? before : body.making(name, () -> change.of(before, value.get()));
-    }
-
     private Answer enqueue(Call call) {
         Fields body = call.fields();
         Target target = ScheduleForm.target(body);
         Payload payload = ScheduleForm.payload(body);
-        Enqueue options = options(body);
+        Enqueue options = EnqueueForm.options(body);
         body.done();
         return deeds.change(call, "run.enqueue", "handler/" + target.name(), desk -> {
             quotas.waiting(desk, 1);
@@ -174,7 +146,7 @@ final class RunRoutes {
         List<Fields> items = body.required("runs", body.objects("runs"));
         if (items.isEmpty() || items.size() > BATCH)
             throw Problem.invalid("/runs", "Send 1 to %d at a time.".formatted(BATCH));
-        Enqueue options = options(body);
+        Enqueue options = EnqueueForm.options(body);
         List<Payload> payloads = new ArrayList<>();
         for (Fields item : items) {
             payloads.add(ScheduleForm.payload(item));

@@ -217,6 +217,7 @@ final class Shapes {
                 .put("running", lane.running())
                 .put("maxRunning", lane.limits().running())
                 .put("perSecond", lane.limits().perSecond())
+                .put("weight", lane.weight())
                 .put(
                         "breaker",
                         breaker == null

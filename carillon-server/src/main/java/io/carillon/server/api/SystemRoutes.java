@@ -4,6 +4,7 @@ import io.carillon.Health;
 import io.carillon.server.http.Answer;
 import io.carillon.server.http.Call;
 import io.carillon.server.http.Doc;
+import io.carillon.server.http.Fields;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
 import java.io.IOException;
@@ -51,7 +52,12 @@ final class SystemRoutes {
     private Answer health(Call call) {
         call.caller().mustKeepHouse();
         Health health = house.carillon().health();
-        return Answer.ok(new Doc().put("healthy", health.healthy()).put("issues", health.issues()));
+        return Answer.ok(new Doc()
+                .put("healthy", health.healthy())
+                .put("issues", health.issues())
+                .put(
+                        "kinds",
+                        health.kinds().stream().sorted().map(Fields::wordOf).toList()));
     }
 
     private static byte[] description() {

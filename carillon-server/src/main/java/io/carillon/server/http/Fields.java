@@ -2,6 +2,7 @@ package io.carillon.server.http;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.Durations;
+import io.carillon.value.Nearest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -33,7 +34,8 @@ public final class Fields {
     /** Refuses fields that nobody asked for. */
     public void done() {
         for (String name : object.propertyNames())
-            if (!read.contains(name)) throw Problem.invalid(at(name), "There is no such field.");
+            if (!read.contains(name))
+                throw Problem.invalid(at(name), "There is no such field." + Nearest.hint(name, read));
     }
 
     public boolean has(String name) {
@@ -122,14 +124,13 @@ public final class Fields {
     /** One of the words of an enum, written in small letters with hyphens. */
     public <E extends Enum<E>> Optional<E> word(String name, Class<E> type) {
         E[] all = type.getEnumConstants();
-        return typed(
-                name,
-                node -> Arrays.stream(all)
-                        .filter(one -> node.isString() && wordOf(one).equals(node.stringValue()))
-                        .findFirst(),
-                "one of "
-                        + String.join(
-                                ", ", Arrays.stream(all).map(Fields::wordOf).toList()));
+        List<String> words = Arrays.stream(all).map(Fields::wordOf).toList();
+        Optional<String> given = find(name).map(node -> node.stringValue(""));
+        if (given.isPresent() && !words.contains(given.get()))
+            throw Problem.invalid(
+                    at(name),
+                    "This must be one of %s.%s".formatted(String.join(", ", words), Nearest.hint(given.get(), words)));
+        return given.map(word -> all[words.indexOf(word)]);
     }
 
     /** An enum's word on the wire. */

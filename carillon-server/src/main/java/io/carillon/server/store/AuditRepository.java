@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Who changed what, and when: written with the change, never changed itself. */
 public final class AuditRepository {
@@ -17,7 +18,8 @@ public final class AuditRepository {
 
     private static final String LIST = """
             SELECT id, at, actor, action, object, detail, request FROM carillon.audit
-             WHERE project = ? AND id < ? AND (?::text IS NULL OR action = ?) ORDER BY id DESC LIMIT ?
+             WHERE project = ? AND id < ? AND action = coalesce(?, action) AND actor = coalesce(?, actor) AND object = coalesce(?, object)
+             ORDER BY id DESC LIMIT ?
             """;
 
     private static final String PREFIX = "aud";
@@ -28,6 +30,12 @@ public final class AuditRepository {
 
     /** A change as it was written down. */
     public record Entry(String id, Instant at, Change change) {}
+
+    /** Which changes: a part that is null matches all. */
+    public record Filter(
+            @Nullable String action,
+            @Nullable String actor,
+            @Nullable String object) {}
 
     public void write(Connection connection, String project, Change change) throws SQLException {
         Sql.update(
@@ -43,10 +51,9 @@ public final class AuditRepository {
     }
 
     /** Newest first, those before this one; the empty text stands for the end. */
-    public List<Entry> list(Connection connection, String project, String before, String action, int limit)
+    public List<Entry> list(Connection connection, String project, String before, Filter filter, int limit)
             throws SQLException {
         UUID from = before.isEmpty() ? LAST : PublicId.parse(PREFIX, before);
-        String wanted = action.isEmpty() ? null : action;
         return Sql.list(
                 connection,
                 LIST,
@@ -61,8 +68,9 @@ public final class AuditRepository {
                                 row.getString("request"))),
                 project,
                 from,
-                wanted,
-                wanted,
+                filter.action(),
+                filter.actor(),
+                filter.object(),
                 limit);
     }
 }
