@@ -106,6 +106,61 @@ class ConfigCommandTest {
     }
 
     @Test
+    void tokens_are_set_up_by_flags_variables_or_the_file_and_their_secret_is_hidden() throws Exception {
+        String secret = "a secret of more than thirty-two bytes";
+        Path kept = Files.writeString(folder.resolve("jwt.secret"), secret + "\n");
+        String file =
+                file("database.url = " + URL + "\njwt.issuer = https://id.example\njwt.secret = " + secret + "\n");
+        Map<String, String> variables =
+                Map.of("DATABASE_URL", URL, "CARILLON_JWT_ISSUER", "me", "CARILLON_JWT_SECRET_FILE", kept.toString());
+
+        Called inFile = Called.carillon("config", "print", "--config", file);
+        Called byVariable = Called.with(variables, "config", "print");
+        Called byFlag = Called.with(
+                Map.of("DATABASE_URL", URL),
+                "config",
+                "print",
+                "--jwt-issuer",
+                "me",
+                "--jwt-audience",
+                "us",
+                "--jwt-secret-file",
+                kept.toString());
+
+        for (Called shown : java.util.List.of(inFile, byVariable, byFlag)) {
+            assertThat(shown.exit()).as(shown.err()).isZero();
+            assertThat(shown.out()).contains("(hidden)").doesNotContain(secret);
+        }
+        assertThat(byFlag.out()).contains("flag --jwt-secret-file");
+        assertThat(byVariable.out()).contains("variable CARILLON_JWT_SECRET_FILE");
+    }
+
+    @Test
+    void half_of_what_tokens_need_is_refused() {
+        Map<String, String> database = Map.of("DATABASE_URL", URL);
+
+        Called alone = Called.with(database, "config", "print", "--jwt-issuer", "me");
+        Called nobody = Called.with(database, "config", "print", "--jwt-jwks", "https://id.example/jwks.json");
+        Called odd = Called.with(database, "config", "print", "--jwt-issuer", "me", "--jwt-jwks", "id.example");
+
+        assertThat(java.util.List.of(alone.exit(), nobody.exit(), odd.exit())).containsOnly(2);
+        assertThat(alone.err()).contains("jwt.jwks or jwt.secret");
+        assertThat(nobody.err()).contains("jwt.issuer");
+        assertThat(odd.err()).contains("jwt.jwks is 'id.example' (flag --jwt-jwks)", "https://");
+    }
+
+    @Test
+    void a_word_that_cannot_be_is_answered_with_the_nearest() {
+        Map<String, String> environment = Map.of("DATABASE_URL", URL);
+
+        assertThat(Called.with(environment, "serve", "--schema", "validat").err())
+                .contains("auto, validate, off, print", "Did you mean 'validate'?");
+        assertThat(Called.with(environment, "serve", "--role", "engin").err()).contains("Did you mean 'engine'?");
+        assertThat(Called.with(environment, "config", "print", "-o", "yml").err())
+                .contains("Did you mean 'yaml'?");
+    }
+
+    @Test
     void completion_is_a_script_for_both_shells() {
         Called bash = Called.carillon("completion", "bash");
 

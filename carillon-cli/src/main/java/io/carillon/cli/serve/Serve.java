@@ -3,11 +3,13 @@ package io.carillon.cli.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.Schema;
 import io.carillon.cli.config.ServerConfig;
 import io.carillon.cli.shell.Pools;
 import io.carillon.cli.shell.Shell;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.ServerBuilder;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.concurrent.CountDownLatch;
@@ -27,8 +29,23 @@ public final class Serve {
         this.config = config;
     }
 
-    /** Serves until a signal comes. */
+    /** Serves until a signal comes; or prints the SQL of the tables, where that is all. */
     public void run() {
+        if (config.tables() == ServerConfig.Tables.PRINT) print();
+        else work();
+    }
+
+    private void print() {
+        try (HikariDataSource pool = Pools.on(config.database(), 1)) {
+            Schema schema = Carillon.schema(pool);
+            shell.out().print(schema.sql(schema.number() + 1));
+            shell.out().flush();
+        } finally {
+            done.countDown();
+        }
+    }
+
+    private void work() {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         CarillonMeters meters = new CarillonMeters(registry);
         try (HikariDataSource pool = Pools.on(config.database(), config.pools().engine());
@@ -45,7 +62,10 @@ public final class Serve {
 
     private CarillonBuilder builder(HikariDataSource pool) {
         ServerConfig.Node node = config.node();
-        CarillonBuilder builder = Carillon.on(pool).drain(node.drain()).wakeup(node.wakeup());
+        CarillonBuilder builder = Carillon.on(pool)
+                .schema(config.tables().mode())
+                .drain(node.drain())
+                .wakeup(node.wakeup());
         node.name().ifPresent(builder::nodeName);
         node.concurrency().ifPresent(builder::concurrency);
         return builder;
@@ -58,10 +78,7 @@ public final class Serve {
     private void serve(Carillon carillon, PrometheusMeterRegistry registry) throws InterruptedException {
         try (HikariDataSource requests =
                         Pools.on(config.database(), config.pools().requests());
-                CarillonServer server = CarillonServer.on(carillon, requests)
-                        .listen(config.address().host(), config.address().port())
-                        .registry(registry)
-                        .start()) {
+                CarillonServer server = door(carillon, requests, registry).start()) {
             greet("listening on http://%s:%d".formatted(config.address().host(), server.port()));
             server.bootstrapKey().ifPresent(key -> {
                 shell.out()
@@ -71,6 +88,14 @@ public final class Serve {
             });
             asked.await();
         }
+    }
+
+    private ServerBuilder door(Carillon carillon, HikariDataSource requests, PrometheusMeterRegistry registry) {
+        ServerBuilder door = CarillonServer.on(carillon, requests)
+                .listen(config.address().host(), config.address().port())
+                .registry(registry);
+        config.tokens().ifPresent(door::tokens);
+        return door;
     }
 
     private void idle() throws InterruptedException {

@@ -2,19 +2,31 @@ package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.Carillon;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.WallClock;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code carillon serve} as a process: shows the first key once, serves, and stops in order. */
 class ServeCommandTest {
+    @TempDir
+    Path folder;
+
     private static final Pattern PORT = Pattern.compile("listening on http://127.0.0.1:(\\d+)");
 
     @Test
@@ -65,6 +77,71 @@ class ServeCommandTest {
                 assertThat(api.terminate()).isZero();
             }
         }
+    }
+
+    @Test
+    void tokens_of_an_issuer_open_the_door_and_the_tables_are_only_checked_where_told_so() throws Exception {
+        String secret = "a secret of more than thirty-two bytes";
+        try (TestDatabase database = TestDatabase.empty()) {
+            String url = url(database);
+            Path file = Files.writeString(folder.resolve("secret"), secret);
+            try (Command early =
+                    Command.ended("serve", "--database-url", url, "--listen", "0", "--schema", "validate")) {
+                assertThat(early.exit()).isEqualTo(1);
+                assertThat(early.err()).contains("is at number 0");
+            }
+            try (Command print = Command.ended("serve", "--database-url", url, "--schema", "print")) {
+                assertThat(print.exit()).isZero();
+                assertThat(print.out()).contains("CREATE TABLE carillon.run (");
+            }
+            Carillon.schema(database.dataSource()).migrate();
+            String[] words = {
+                "serve",
+                "--role",
+                "api",
+                "--database-url",
+                url,
+                "--listen",
+                "0",
+                "--schema",
+                "validate",
+                "--jwt-issuer",
+                "https://id.example",
+                "--jwt-secret-file",
+                file.toString()
+            };
+            try (Command api = Command.start(words)) {
+                api.await("^crl_");
+                Matcher port = PORT.matcher(api.err());
+                assertThat(port.find()).isTrue();
+
+                assertThat(get(port.group(1), token(secret, "https://id.example")))
+                        .isEqualTo(200);
+                assertThat(get(port.group(1), token(secret, "https://else.example")))
+                        .isEqualTo(401);
+                assertThat(get(port.group(1), token(secret + "!", "https://id.example")))
+                        .isEqualTo(401);
+                assertThat(api.err()).doesNotContain(secret);
+                assertThat(api.terminate()).isZero();
+            }
+        }
+    }
+
+    /** Valid for ten minutes, for the project default. */
+    private static String token(String secret, String issuer) throws Exception {
+        long until = WallClock.millis() / 1_000 + 600;
+        String claims =
+                "{\"iss\":\"%s\",\"aud\":\"carillon\",\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"read\",\"exp\":%d}"
+                        .formatted(issuer, until);
+        String signed = base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8)) + "."
+                + base64(claims.getBytes(StandardCharsets.UTF_8));
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+        return signed + "." + base64(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static String base64(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
     /** With user and password. */
