@@ -23,6 +23,11 @@ public final class Printer {
         this.format = format;
     }
 
+    /** Whether people read it, who want a sentence rather than what became of it. */
+    public boolean isTable() {
+        return format == Format.TABLE;
+    }
+
     /** Many things: the columns of the table are fields, and one of them is the name. */
     public void list(List<JsonNode> items, String name, List<String> columns) {
         shell.out().println(listed(items, name, columns));
@@ -56,10 +61,21 @@ public final class Printer {
     }
 
     private static String cell(JsonNode item, String path) {
+        return value(at(item, path));
+    }
+
+    private static JsonNode at(JsonNode item, String path) {
         JsonNode at = item;
         for (String step : path.split("\\.", -1))
             at = step.matches("\\d+") ? at.path(Integer.parseInt(step)) : at.path(step);
-        return value(at);
+        return at;
+    }
+
+    /** Where a thing goes by several names, one a line. */
+    private static String names(JsonNode node) {
+        return node.isArray()
+                ? String.join("\n", node.valueStream().map(Printer::value).toList())
+                : value(node);
     }
 
     private static String value(JsonNode node) {
@@ -77,7 +93,7 @@ public final class Printer {
         return switch (format) {
             case JSON -> JSON.writeValueAsString(item);
             case YAML -> Yaml.text(item);
-            case NAME -> cell(item, name);
+            case NAME -> names(at(item, name));
             case TABLE ->
                 Table.text(item.properties().stream()
                         .map(field -> List.of(field.getKey(), value(field.getValue())))

@@ -7,6 +7,7 @@ import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -45,6 +46,7 @@ final class BulkCommands extends RemoteGroup {
         private @Nullable String handler;
 
         ObjectNode request(String action) {
+            Words.one("--state", state, List.of("waiting", "running", "dead", "quarantined"));
             ObjectNode body = body().put("action", action);
             ObjectNode filter = body.putObject("filter").put("state", state);
             with(filter, "queue", queue);

@@ -62,6 +62,24 @@ final class ScheduleCommands extends RemoteGroup {
         return new ScheduleApply(shell, client(), printer()).all(ScheduleApply.wanted(name, file, form));
     }
 
+    @Command(
+            description =
+                    "Change a part of a schedule; what is not said stays. Refused if somebody changes it meanwhile.",
+            sortOptions = false)
+    int update(
+            @Parameters(paramLabel = "NAME") String name,
+            @Mixin ScheduleForm form,
+            @Option(
+                            names = "--clear",
+                            paramLabel = "FLAG",
+                            split = ",",
+                            description = "Back to the default: what these flags had set, such as jitter,until.")
+                    @Nullable
+                    List<String> cleared) {
+        new ScheduleUpdate(client(), printer()).one(name, form, cleared == null ? List.of() : cleared);
+        return ExitCode.OK;
+    }
+
     @Command(description = "Show one schedule.", sortOptions = false)
     int get(
             @Parameters(paramLabel = "NAME") String name,
