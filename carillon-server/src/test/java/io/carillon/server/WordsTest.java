@@ -13,8 +13,7 @@ import tools.jackson.databind.JsonNode;
 class WordsTest {
     @RegisterExtension
     static final Served SERVED = new Served(
-            builder -> builder.handle(HandlerType.of("fine", JsonNode.class), (payload, run) -> {}),
-            server -> server);
+            builder -> builder.handle(HandlerType.of("fine", JsonNode.class), (payload, run) -> {}), server -> server);
 
     private static String key() {
         return SERVED.bootstrap();

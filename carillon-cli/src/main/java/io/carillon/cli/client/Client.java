@@ -110,10 +110,9 @@ public final class Client {
                 .collect(Collectors.joining("&", "?", ""));
     }
 
-    /** Hands over the lines of an answer that goes on, as they come, until somebody has heard enough or it ends. */
+    /** Hands over the lines of an answer that goes on, as they come, until somebody has heard enough or it ends. It may take any time. */
     public void lines(String path, Predicate<String> goOn) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.url() + path))
-                .timeout(timeout)
                 .header("Accept", "text/event-stream, application/problem+json");
         endpoint.key().ifPresent(key -> authorize(request, key));
         HttpResponse<Stream<String>> response = exchange(request.build(), HttpResponse.BodyHandlers.ofLines());

@@ -39,15 +39,13 @@ final class StreamCommand extends RemoteGroup {
         Client client = client();
         Printer printer = printer();
         Reader reader = new Reader(printer);
-        boolean heard = false;
         while (!Thread.currentThread().isInterrupted() && !reader.isFull()) {
             try {
                 client.lines("/v1/stream", reader::line);
-                heard = true;
             } catch (Failure failure) {
                 boolean passing = failure.exit() == ExitCode.AWAY || failure.exit() == ExitCode.TIMEOUT;
                 if (Thread.currentThread().isInterrupted()) break;
-                if (!passing || !heard) throw failure;
+                if (!passing || !reader.heard) throw failure;
                 shell.err().println("carillon: " + failure.getMessage());
             }
             // A server ends each stream after a while, and what happens meanwhile is not told.
@@ -61,6 +59,8 @@ final class StreamCommand extends RemoteGroup {
         private final Printer printer;
         private String event = "";
         private int told;
+        /** Whether it was let in: from then on, a server that is away is waited for. */
+        private boolean heard;
 
         Reader(Printer printer) {
             this.printer = printer;
@@ -72,6 +72,7 @@ final class StreamCommand extends RemoteGroup {
 
         /** Whether to go on. */
         boolean line(String line) {
+            heard = true;
             if (line.startsWith("event: ")) event = line.substring(7);
             if (line.startsWith("data: ") && (events == null || events.contains(event))) tell(line.substring(6));
             return !isFull() && !Thread.currentThread().isInterrupted();
