@@ -11,6 +11,7 @@ import io.carillon.cli.shell.Shell;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,8 +33,13 @@ final class ConfigCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    ConfigCommand(Shell shell) {
+    private ConfigCommand(Shell shell) {
         this.shell = shell;
+    }
+
+    /** With its verb. */
+    static CommandLine on(Shell shell) {
+        return new CommandLine(new ConfigCommand(shell)).addSubcommand(new Print(shell));
     }
 
     @Override
@@ -42,30 +48,45 @@ final class ConfigCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    /** {@code carillon config print}. */
     @Command(
             name = "print",
             description = "Check all settings, and print each with the place it comes from; secrets are hidden.",
             mixinStandardHelpOptions = true,
             sortOptions = false)
-    int print(
-            @Mixin ServerFlags flags,
-            @Option(
-                            names = {"-o", "--output"},
-                            paramLabel = "table|json|yaml|name",
-                            defaultValue = "table",
-                            description = "Form of the answer. Default: ${DEFAULT-VALUE}.")
-                    Format format) {
-        Settings settings = flags.settings(shell);
-        List<JsonNode> rows = new ArrayList<>();
-        for (Setting setting : Setting.values())
-            rows.add(JsonNodeFactory.instance
-                    .objectNode()
-                    .put("key", setting.key())
-                    .put("value", settings.shown(setting, shell))
-                    .put("from", settings.get(setting).map(Settings.Value::from).orElse("default")));
-        new Printer(shell, format).list(rows, "key", List.of("key", "value", "from"));
-        // What would stop a server is told here as well, below what is shown.
-        ServerConfig.of(settings, shell);
-        return ExitCode.OK;
+    static final class Print implements Callable<Integer> {
+        private final Shell shell;
+
+        @Mixin
+        private ServerFlags flags = new ServerFlags();
+
+        @Option(
+                names = {"-o", "--output"},
+                paramLabel = "table|json|yaml|name",
+                defaultValue = "table",
+                description = "Form of the answer. Default: ${DEFAULT-VALUE}.")
+        private Format format = Format.TABLE;
+
+        Print(Shell shell) {
+            this.shell = shell;
+        }
+
+        @Override
+        public Integer call() {
+            Settings settings = flags.settings(shell);
+            List<JsonNode> rows = new ArrayList<>();
+            for (Setting setting : Setting.values())
+                rows.add(JsonNodeFactory.instance
+                        .objectNode()
+                        .put("key", setting.key())
+                        .put("value", settings.shown(setting, shell))
+                        .put(
+                                "from",
+                                settings.get(setting).map(Settings.Value::from).orElse("default")));
+            new Printer(shell, format).list(rows, "key", List.of("key", "value", "from"));
+            // What would stop a server is told here as well, below what is shown.
+            ServerConfig.of(settings, shell);
+            return ExitCode.OK;
+        }
     }
 }

@@ -6,10 +6,19 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** What there is to say about an expression: how it was written, from when on it was asked, and its next runs. */
 record CronAnswer(String expression, Instant after, Preview preview) {
     static final DateTimeFormatter SECONDS = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
+
+    /** The instants at which it runs, one a line. */
+    String instants() {
+        return preview.entries().stream()
+                .filter(Preview.Entry::runs)
+                .map(entry -> entry.utc().toString())
+                .collect(Collectors.joining("\n"));
+    }
 
     /** The word for what a change of the clocks did to a run; empty for nothing. */
     static String word(Preview.Mark mark) {

@@ -1,7 +1,8 @@
 package io.carillon.cli;
 
+import io.carillon.cli.answer.Format;
+import io.carillon.cli.answer.Printer;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.schedule.CronExpression;
@@ -10,6 +11,7 @@ import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.When;
 import io.carillon.value.CarillonException;
+import io.carillon.value.Nearest;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -34,12 +36,6 @@ final class CronCommand implements Callable<Integer> {
 
     /** A hyphen and white space: several fields, and therefore no option, whatever follows the hyphen. */
     private static final Pattern HYPHENATED = Pattern.compile("-[^=\\s]*\\s.*", Pattern.DOTALL);
-
-    /** How the answer is written. */
-    enum Output {
-        TABLE,
-        JSON
-    }
 
     private final Shell shell;
 
@@ -71,10 +67,10 @@ final class CronCommand implements Callable<Integer> {
 
     @Option(
             names = {"-o", "--output"},
-            paramLabel = "table|json",
+            paramLabel = "table|json|yaml|name",
             defaultValue = "table",
-            description = "Table for people or JSON for programs. Default: ${DEFAULT-VALUE}.")
-    private Output output = Output.TABLE;
+            description = "Form of the answer; 'name' is the instants alone. Default: ${DEFAULT-VALUE}.")
+    private Format output = Format.TABLE;
 
     CronCommand(Shell shell) {
         this.shell = shell;
@@ -105,8 +101,16 @@ final class CronCommand implements Callable<Integer> {
                     "'%s' has no run after %s. It says: %s. A schedule with it would be refused; choose days that exist."
                             .formatted(expression, start, preview.description()));
         CronAnswer answer = new CronAnswer(expression.toString(), start, preview);
-        shell.out().println(output == Output.JSON ? CronJson.text(answer) : CronTable.text(answer));
+        shell.out().println(text(answer));
         return ExitCode.OK;
+    }
+
+    private String text(CronAnswer answer) {
+        return switch (output) {
+            case TABLE -> CronTable.text(answer);
+            case NAME -> answer.instants();
+            case JSON, YAML -> new Printer(shell, output).shown(CronJson.of(answer), "expression");
+        };
     }
 
     private CronExpression expression() {

@@ -3,9 +3,8 @@ package io.carillon.cli;
 import io.carillon.schedule.Preview;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The answer as JSON. Times are RFC 3339; a wall time has no offset, for it may not exist. */
@@ -15,11 +14,10 @@ final class CronJson {
 
     private CronJson() {}
 
-    static String text(CronAnswer answer) {
-        JsonMapper mapper =
-                JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+    static ObjectNode of(CronAnswer answer) {
         Preview preview = answer.preview();
-        ObjectNode root = mapper.createObjectNode()
+        ObjectNode root = JsonNodeFactory.instance
+                .objectNode()
                 .put("expression", answer.expression())
                 .put("zone", preview.zone().getId())
                 .put("description", preview.description())
@@ -35,6 +33,6 @@ final class CronJson {
                 node.put("mark", CronAnswer.word(entry.mark()))
                         .put("why", CronAnswer.why(entry.mark(), CronAnswer.wall(entry)));
         }
-        return mapper.writeValueAsString(root);
+        return root;
     }
 }

@@ -21,7 +21,7 @@ public final class Main {
         CommandLine command = new CommandLine(new RootCommand(shell))
                 .addSubcommand(new DevCommand(shell))
                 .addSubcommand(new ServeCommand(shell))
-                .addSubcommand(new ConfigCommand(shell))
+                .addSubcommand(ConfigCommand.on(shell))
                 .addSubcommand(new CronCommand(shell))
                 .addSubcommand(new MigrateCommand(shell));
         RemoteCommands.all(shell).forEach(command::addSubcommand);

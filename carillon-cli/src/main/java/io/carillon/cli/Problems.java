@@ -2,16 +2,19 @@ package io.carillon.cli;
 
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
-import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgresException;
 import io.carillon.value.CarillonException;
+import io.carillon.value.Nearest;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -28,7 +31,10 @@ final class Problems implements IParameterExceptionHandler, IExecutionExceptionH
     @Override
     public int handleParseException(ParameterException problem, String[] args) {
         CommandLine command = problem.getCommandLine();
-        say(problem instanceof UnmatchedArgumentException unmatched ? unknown(unmatched, command) : sentence(problem));
+        say(
+                problem instanceof UnmatchedArgumentException unmatched
+                        ? unknown(unmatched, command)
+                        : sentence(problem) + meant(problem));
         say("See '%s --help'.".formatted(command.getCommandSpec().qualifiedName()));
         return ExitCode.USAGE;
     }
@@ -63,6 +69,19 @@ final class Problems implements IParameterExceptionHandler, IExecutionExceptionH
         if (command.getSubcommands().isEmpty()) return "Nothing is known to do with '%s' here.".formatted(word);
         return "Unknown command '%s'.%s"
                 .formatted(word, Nearest.hint(word, command.getSubcommands().keySet()));
+    }
+
+    /** Where one of a few words was wanted. */
+    private static String meant(ParameterException problem) {
+        ArgSpec wanted = problem.getArgSpec();
+        String said = problem.getValue();
+        Object[] words = wanted == null ? null : wanted.type().getEnumConstants();
+        if (words == null || said == null) return "";
+        return Nearest.hint(
+                said,
+                Arrays.stream(words)
+                        .map(word -> word.toString().toLowerCase(Locale.ROOT))
+                        .toList());
     }
 
     private static String sentence(Exception problem) {

@@ -23,8 +23,9 @@ import picocli.CommandLine.Spec;
             "Look:        carillon doctor",
             "Measure:     carillon bench (in a checkout)",
             "",
-            "Exit codes: 0 fine, 1 it did not work, 2 it was not understood, 3 there is no such thing, 4 the key may not,",
-            "5 it contradicts what is there, 6 too slow, 7 the server is away, 8 done in part, 10 the awaited run failed.",
+            "Exit codes: 0 fine, 1 it did not work, 2 it was not understood,",
+            "3 there is no such thing, 4 the key may not, 5 it contradicts what is there,",
+            "6 too slow, 7 the server is away, 8 done in part, 10 the awaited run failed.",
         })
 final class RootCommand implements Callable<Integer> {
     private final Shell shell;

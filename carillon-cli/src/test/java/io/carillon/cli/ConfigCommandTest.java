@@ -2,6 +2,7 @@ package io.carillon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.seal.Keyring;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -76,6 +77,36 @@ class ConfigCommandTest {
     }
 
     @Test
+    void master_keys_and_where_webhooks_may_go_are_checked_and_no_key_is_shown() throws Exception {
+        String line = Keyring.newKey("k");
+        String file = Files.writeString(folder.resolve("keys"), line + "\n").toString();
+        Called fine = Called.with(
+                Map.of(
+                        "DATABASE_URL",
+                        URL,
+                        "CARILLON_MASTER_KEYS",
+                        line,
+                        "CARILLON_WEBHOOK_ALLOW",
+                        "a.example:9000, 10.0.0.0/8"),
+                "config",
+                "print");
+        Called both = Called.with(
+                Map.of("DATABASE_URL", URL, "CARILLON_MASTER_KEYS", line, "CARILLON_MASTER_KEYS_FILE", file), "serve");
+        Called odd = Called.with(Map.of("DATABASE_URL", URL, "CARILLON_MASTER_KEYS", "k:c2hvcnQ="), "serve");
+        Called nowhere = Called.with(Map.of("DATABASE_URL", URL), "serve", "--master-keys-file", file + "x");
+        Called everywhere = Called.with(Map.of("DATABASE_URL", URL), "serve", "--webhook-allow", "everywhere");
+
+        assertThat(fine.exit()).as(fine.err()).isZero();
+        assertThat(fine.out()).contains("a.example:9000").doesNotContain(line.substring(2));
+        for (Called refused : java.util.List.of(both, odd, nowhere, everywhere)) {
+            assertThat(refused.exit()).as(refused.err()).isEqualTo(2);
+            assertThat(refused.err()).doesNotContain(line.substring(2), "c2hvcnQ=");
+        }
+        assertThat(both.err()).contains("Both CARILLON_MASTER_KEYS and CARILLON_MASTER_KEYS_FILE are set");
+        assertThat(everywhere.err()).contains("'everywhere' cannot be allowed");
+    }
+
+    @Test
     void what_kubernetes_sets_for_a_service_of_our_name_and_the_test_kit_reads_is_left_alone() {
         Map<String, String> environment = Map.of(
                 "CARILLON_SERVICE_HOST", "10.0.0.1",
@@ -104,6 +135,61 @@ class ConfigCommandTest {
         assertThat(twice.err()).contains("carillon.conf:2: 'log' stands there twice");
         assertThat(nowhere.exit()).isEqualTo(2);
         assertThat(nowhere.err()).contains("Which database?", "PGHOST");
+    }
+
+    @Test
+    void tokens_are_set_up_by_flags_variables_or_the_file_and_their_secret_is_hidden() throws Exception {
+        String secret = "a secret of more than thirty-two bytes";
+        Path kept = Files.writeString(folder.resolve("jwt.secret"), secret + "\n");
+        String file =
+                file("database.url = " + URL + "\njwt.issuer = https://id.example\njwt.secret = " + secret + "\n");
+        Map<String, String> variables =
+                Map.of("DATABASE_URL", URL, "CARILLON_JWT_ISSUER", "me", "CARILLON_JWT_SECRET_FILE", kept.toString());
+
+        Called inFile = Called.carillon("config", "print", "--config", file);
+        Called byVariable = Called.with(variables, "config", "print");
+        Called byFlag = Called.with(
+                Map.of("DATABASE_URL", URL),
+                "config",
+                "print",
+                "--jwt-issuer",
+                "me",
+                "--jwt-audience",
+                "us",
+                "--jwt-secret-file",
+                kept.toString());
+
+        for (Called shown : java.util.List.of(inFile, byVariable, byFlag)) {
+            assertThat(shown.exit()).as(shown.err()).isZero();
+            assertThat(shown.out()).contains("(hidden)").doesNotContain(secret);
+        }
+        assertThat(byFlag.out()).contains("flag --jwt-secret-file");
+        assertThat(byVariable.out()).contains("variable CARILLON_JWT_SECRET_FILE");
+    }
+
+    @Test
+    void half_of_what_tokens_need_is_refused() {
+        Map<String, String> database = Map.of("DATABASE_URL", URL);
+
+        Called alone = Called.with(database, "config", "print", "--jwt-issuer", "me");
+        Called nobody = Called.with(database, "config", "print", "--jwt-jwks", "https://id.example/jwks.json");
+        Called odd = Called.with(database, "config", "print", "--jwt-issuer", "me", "--jwt-jwks", "id.example");
+
+        assertThat(java.util.List.of(alone.exit(), nobody.exit(), odd.exit())).containsOnly(2);
+        assertThat(alone.err()).contains("jwt.jwks or jwt.secret");
+        assertThat(nobody.err()).contains("jwt.issuer");
+        assertThat(odd.err()).contains("jwt.jwks is 'id.example' (flag --jwt-jwks)", "https://");
+    }
+
+    @Test
+    void a_word_that_cannot_be_is_answered_with_the_nearest() {
+        Map<String, String> environment = Map.of("DATABASE_URL", URL);
+
+        assertThat(Called.with(environment, "serve", "--schema", "validat").err())
+                .contains("auto, validate, off, print", "Did you mean 'validate'?");
+        assertThat(Called.with(environment, "serve", "--role", "engin").err()).contains("Did you mean 'engine'?");
+        assertThat(Called.with(environment, "config", "print", "-o", "yml").err())
+                .contains("Did you mean 'yaml'?");
     }
 
     @Test

@@ -18,7 +18,7 @@ final class Appetite {
     private final AtomicLong started = new AtomicLong();
     private long windowStart = System.nanoTime();
     private long startedAtWindowStart;
-    private int prefetch;
+    private volatile int prefetch;
 
     Appetite(Workers workers, ReadyQueue queue, Completer completer, EngineConfig.Slots slots) {
         this.workers = workers;

@@ -14,6 +14,18 @@ import org.slf4j.MDC;
 
 /** One attempt from start to decision. What it reads like is what happens: start, call, decide, hand over. */
 final class AttemptRunner {
+    /** Where a runner hands over what it decided. */
+    interface Finish {
+        /** To be written, fenced. */
+        void submit(Held held, Ended ended);
+
+        /** To be let go, counting nothing. */
+        void handBack(Held held);
+
+        /** In the database already, by the handler's own transaction. */
+        void done(Held held, Transition transition);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(AttemptRunner.class);
 
     private final HandlerBook handlers;

@@ -2,9 +2,7 @@ package io.carillon.engine;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
-import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.Claimed;
 import io.carillon.store.HeldRun;
 import io.carillon.store.LaneStore;
 import io.carillon.store.Look;
@@ -12,18 +10,12 @@ import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,12 +36,12 @@ final class Claimer extends Loop {
 
     private final RunStore runs;
     private final LaneStore lanes;
+    private final Claims claims;
     private final LaneBook book;
     private final Node node;
     private final Appetite appetite;
     private final Waking.Recruiter recruiter;
     private final Waking.PollPace pace;
-    private final Set<String> strangers = new HashSet<>();
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
     private volatile boolean hinted;
@@ -65,18 +57,18 @@ final class Claimer extends Loop {
     private boolean thin;
     private final LongAdder looks = new LongAdder();
     private final LongAdder lookNanos = new LongAdder();
-    private volatile Set<Lane> limited = Set.of();
     private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
     private volatile Consumer<Boolean> onGates = any -> {};
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
     private long lastScan = lastLook;
     private long lastSweep = lastLook;
     private long lastClaim = lastLook;
-    private long lastReconcile = System.nanoTime();
+    private volatile long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
 
     Claimer(
             Storage storage,
+            Claims claims,
             LaneBook book,
             Node node,
             Appetite appetite,
@@ -85,6 +77,7 @@ final class Claimer extends Loop {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
+        this.claims = claims;
         this.book = book;
         this.node = node;
         this.appetite = appetite;
@@ -127,7 +120,8 @@ final class Claimer extends Loop {
 
     @Override
     void turn() throws InterruptedException {
-        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS) reconcile();
+        // What a claim beside the last large one has got is not held before its answer is in.
+        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS && claims.quiet()) reconcile();
         if (accusedAlone()) {
             sleep(ALONE_NANOS);
             return;
@@ -168,7 +162,7 @@ final class Claimer extends Loop {
         int some = want > 0 ? want : appetite.forNewcomers();
         if (some == 0) return false;
         Instant now = node.clock().now();
-        servedNew = claim(book.takeNew(some, now), now);
+        servedNew = claim(book.takeNew(some, now), true, now);
         // The flood beside it is not thin.
         if (servedNew) thin = false;
         return servedNew;
@@ -177,91 +171,23 @@ final class Claimer extends Loop {
     /** Claims from the lanes that are due by the book; false: there are none. */
     private boolean claim(int want) {
         Instant now = node.clock().now();
-        return claim(book.take(want, now), now);
+        return claim(book.take(want, now), false, now);
     }
 
-    private boolean claim(List<ClaimRequest.Quota> quotas, Instant now) {
+    private boolean claim(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
         if (quotas.isEmpty()) return false;
         lastClaim = System.nanoTime();
-        List<ClaimRequest.Quota> free = new ArrayList<>();
-        List<ClaimRequest.Quota> under = new ArrayList<>();
-        for (ClaimRequest.Quota quota : quotas) (limited.contains(quota.lane()) ? under : free).add(quota);
-        try {
-            claim(free, runs::claim, now);
-            free.clear();
-            claim(under, lanes::claim, now);
-        } catch (RuntimeException | Error failure) {
-            book.again(free, now);
-            book.again(under, now);
-            throw failure;
-        }
+        Claims.Answer answer = claims.claim(quotas, ahead, now);
+        thin = answer.exhausted();
+        if (answer.got() > 0) took = true;
+        // In a crowd, who came too late leaves the field to the others until it would look anyway.
+        if (answer.exhausted() && !(answer.got() == 0 && node.crowd().large())) lookNow = true;
         return true;
-    }
-
-    private void claim(List<ClaimRequest.Quota> quotas, Function<ClaimRequest, Claimed> door, Instant now) {
-        if (quotas.isEmpty()) return;
-        UUID owner = node.id();
-        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null));
-        learn(quotas, claimed, now);
-        take(owner, claimed.attempts());
     }
 
     /** A run of this lane has ended; most lanes have no limit, and it means nothing. */
     void left(Lane lane) {
-        if (limited.contains(lane)) book.room(lane, node.clock().now());
-    }
-
-    private record Stream(Lane lane, Priority priority) {}
-
-    private void learn(List<ClaimRequest.Quota> quotas, Claimed claimed, Instant now) {
-        Map<Stream, Integer> got = new HashMap<>();
-        Map<Stream, Instant> lowest = new HashMap<>();
-        for (int i = 0; i < claimed.attempts().size(); i++) {
-            Attempt attempt = claimed.attempts().get(i);
-            Stream stream = new Stream(attempt.lane(), attempt.priority());
-            got.merge(stream, 1, Integer::sum);
-            // They come in order: the first of each is its lowest.
-            lowest.putIfAbsent(stream, claimed.readyAt().get(i));
-        }
-        boolean exhausted = false;
-        for (ClaimRequest.Quota quota : quotas) {
-            Stream stream = new Stream(quota.lane(), quota.priority());
-            int count = got.getOrDefault(stream, 0);
-            Instant shut = claimed.shut().get(quota.lane());
-            if (shut != null) {
-                book.shut(quota.lane(), quota.priority(), shut);
-                continue;
-            }
-            if (count >= quota.count()) {
-                book.full(quota.lane(), quota.priority(), lowest.getOrDefault(stream, now), now);
-                recruiter.more(quota.lane());
-                continue;
-            }
-            exhausted = true;
-            if (count == 0) book.empty(quota.lane(), quota.priority(), now);
-            else book.drained(quota.lane(), quota.priority());
-        }
-        thin = exhausted;
-        // In a crowd, who came too late leaves the field to the others until it would look anyway.
-        if (exhausted && !(claimed.attempts().isEmpty() && node.crowd().large())) lookNow = true;
-    }
-
-    private void take(UUID owner, List<Attempt> attempts) {
-        if (attempts.isEmpty()) return;
-        took = true;
-        List<Attempt> unknown = new ArrayList<>();
-        List<Held> known = new ArrayList<>(attempts.size());
-        for (Attempt attempt : attempts) {
-            if (node.handlers().find(attempt).isPresent()) known.add(node.hold(owner, attempt));
-            else unknown.add(attempt);
-        }
-        node.dispatch(known);
-        if (unknown.isEmpty()) return;
-        Set<String> names =
-                unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
-        log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
-        // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
-        strangers.addAll(runs.passOn(owner, unknown));
+        if (claims.limited(lane)) book.room(lane, node.clock().now());
     }
 
     private void look() {
@@ -280,7 +206,7 @@ final class Claimer extends Loop {
         node.clock().observe(look.now());
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
-        limited = look.limited();
+        claims.limited(look.limited());
         book.weigh(look.weights());
         onBroken.accept(look.broken());
         onGates.accept(look.gated());
@@ -315,6 +241,10 @@ final class Claimer extends Loop {
     /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */
     @Override
     void onFailure(Throwable failure) {
+        reconcileSoon();
+    }
+
+    void reconcileSoon() {
         lastReconcile = System.nanoTime() - RECONCILE_NANOS - 1;
     }
 
@@ -324,7 +254,8 @@ final class Claimer extends Loop {
         Optional<Attempt> suspect = runs.claimSuspect(owner, node.handlers().names());
         suspects = suspect.isPresent();
         suspect.ifPresent(attempt -> {
-            if (attempt.counts().suspicions() == 1) take(owner, List.of(attempt));
+            took = true;
+            if (attempt.counts().suspicions() == 1) claims.take(owner, List.of(attempt), false);
             else accused = node.hold(owner, attempt);
             tried = false;
         });
@@ -345,9 +276,9 @@ final class Claimer extends Loop {
             accused = null;
             return false;
         }
-        if (!tried && node.holding().all().stream().allMatch(one -> one == held || one.parked())) {
+        if (!tried && claims.quiet() && node.holding().all().stream().allMatch(one -> one == held || one.parked())) {
             tried = true;
-            node.dispatch(List.of(held));
+            node.dispatch(List.of(held), false);
         }
         return true;
     }
@@ -360,7 +291,7 @@ final class Claimer extends Loop {
                 .toList();
         lastReconcile = System.nanoTime();
         // Those who knew them may be gone.
-        strangers.clear();
+        claims.forgetStrangers();
         if (strangersHeld.isEmpty()) return;
         // Most of them ended between the two looks; the fence leaves those alone.
         int back = runs.handBackRows(owner, strangersHeld);

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Writes what was decided, in groups as they come: while one group is being committed the next one gathers. A group that could not be written is kept and
  * written again; the fence makes repeating harmless.
  */
-final class Completer extends Loop implements Finish {
+final class Completer extends Loop implements AttemptRunner.Finish {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
     private static final int GROUP = 1_000;
 

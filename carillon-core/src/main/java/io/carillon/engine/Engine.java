@@ -40,6 +40,7 @@ public final class Engine implements AutoCloseable {
     private final Workers workers;
     private final Completer completer;
     private final Claimer claimer;
+    private final Newcomers newcomers;
     private final Gatekeeper gatekeeper;
     private final Heart heart;
     private final Rescuer rescuer;
@@ -63,7 +64,7 @@ public final class Engine implements AutoCloseable {
         queue = new ReadyQueue(config.slots().concurrency(), queues > 1);
         book = new LaneBook(queue::room);
         Holding holding = new Holding();
-        node = new Node(new Incarnation(), holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
+        node = new Node(holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
         teller = new Teller(parts.listeners());
         Listeners.Told told = teller.later();
         completer = new Completer(storage.runs(), holding, told.runs());
@@ -79,7 +80,9 @@ public final class Engine implements AutoCloseable {
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         waking = new Waking(storage.wake(), clock, config);
         recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
-        claimer = new Claimer(storage, book, node, appetite[0], recruiter, waking.pace());
+        Claims claims = new Claims(storage, book, node, recruiter);
+        claimer = new Claimer(storage, claims, book, node, appetite[0], recruiter, waking.pace());
+        newcomers = new Newcomers(claims, book, node, appetite[0], claimer::reconcileSoon);
         completer.onWritten(claimer::wake);
         queue.onRoom(this::roomFor);
         reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
@@ -134,7 +137,18 @@ public final class Engine implements AutoCloseable {
 
     /** Those that live as long as the node; what wakes it may change. */
     private List<Loop> lasting() {
-        return List.of(heart, rescuer, completer, warden, planning, housekeeper, gatekeeper, reporter, claimer, teller);
+        return List.of(
+                heart,
+                rescuer,
+                completer,
+                warden,
+                planning,
+                housekeeper,
+                gatekeeper,
+                reporter,
+                claimer,
+                newcomers,
+                teller);
     }
 
     private Stream<Loop> loops() {
@@ -163,8 +177,8 @@ public final class Engine implements AutoCloseable {
                 waking.wakeup().mode().text());
     }
 
-    private void dispatch(List<Held> claimed) {
-        queue.add(claimed);
+    private void dispatch(List<Held> claimed, boolean ahead) {
+        queue.add(claimed, ahead);
         workers.look();
     }
 
@@ -219,7 +233,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private void hintHere(Lane lane, Instant readyAt) {
-        book.hint(lane, readyAt, node.clock().now());
+        if (book.hint(lane, readyAt, node.clock().now())) newcomers.hinted();
         claimer.hinted();
     }
 
@@ -311,7 +325,16 @@ public final class Engine implements AutoCloseable {
         wait.until(idle, Duration.ofSeconds(5));
         quietly("stop hearing", () -> waking.stopHearing(wait));
         Loop.end(
-                List.of(claimer, gatekeeper, reporter, planning, rescuer, warden, housekeeper, waking.announcer()),
+                List.of(
+                        claimer,
+                        newcomers,
+                        gatekeeper,
+                        reporter,
+                        planning,
+                        rescuer,
+                        warden,
+                        housekeeper,
+                        waking.announcer()),
                 wait);
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);

@@ -95,7 +95,7 @@ final class Heart extends Loop {
     private void rebirth(UUID old) {
         log.error("this node was declared dead, its attempts are given up and it starts afresh node={}", old);
         onDeath.run();
-        if (node.incarnation().rebirth(old)) register();
+        if (node.rebirth(old)) register();
     }
 
     private boolean bury(Map<UUID, Long> peers) {

@@ -83,21 +83,26 @@ final class LaneBook {
         owed.clear();
     }
 
-    /** Somebody says that a lane has a run ready at this instant; of which class is not said. */
-    synchronized void hint(Lane lane, Instant readyAt, Instant now) {
-        Instant at = readyAt.isAfter(now) ? readyAt : now;
+    /** Somebody says that a lane has a run ready at this instant; of which class is not said. True: it is ready now, and nothing flows there. */
+    synchronized boolean hint(Lane lane, Instant readyAt, Instant now) {
+        boolean fresh = !readyAt.isAfter(now);
+        Instant at = fresh ? now : readyAt;
         for (Priority priority : Priority.values()) {
             Entry entry = entry(lane, priority);
             entry.warm();
             Instant open = at.isBefore(entry.shutUntil) ? entry.shutUntil : at;
             if (open.isBefore(entry.readyAt)) entry.readyAt = open;
             entry.atLeastFrom(at.minus(LATE_COMMIT));
+            if (entry.flowing) fresh = false;
         }
+        return fresh;
     }
 
-    /** A look or a scan saw this. */
+    /** A look or a scan saw this. Lanes that are new in the book line up by how long their first run has waited. */
     synchronized void seen(List<LaneDue> found) {
-        for (LaneDue due : found) {
+        List<LaneDue> inOrder = new ArrayList<>(found);
+        inOrder.sort(Comparator.comparing(LaneDue::readyAt));
+        for (LaneDue due : inOrder) {
             Entry entry = entry(due.lane(), due.priority());
             Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
             if (at.isBefore(entry.shutUntil)) at = entry.shutUntil;

@@ -1,29 +1,31 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Consumer;
 
 /** This node as its loops share it: who it is, who else there is, what it holds, what it can handle and what time it is. */
 final class Node {
     private static final Duration PROBATION = Duration.ofSeconds(10);
 
-    private final Incarnation incarnation;
+    /** Where claimed attempts go; {@code ahead}: before those of other lanes that wait. */
+    @FunctionalInterface
+    interface Dispatch {
+        void accept(List<Held> claimed, boolean ahead);
+    }
+
+    /** An id is never used again: who was declared dead comes back as somebody else. */
+    private volatile UUID id = Uuid7.next();
+
     private final Holding holding;
     private final HandlerBook handlers;
     private final DatabaseClock clock;
     private final Crowd crowd = new Crowd();
-    private final Consumer<List<Held>> dispatch;
+    private final Dispatch dispatch;
 
-    Node(
-            Incarnation incarnation,
-            Holding holding,
-            HandlerBook handlers,
-            DatabaseClock clock,
-            Consumer<List<Held>> dispatch) {
-        this.incarnation = incarnation;
+    Node(Holding holding, HandlerBook handlers, DatabaseClock clock, Dispatch dispatch) {
         this.holding = holding;
         this.handlers = handlers;
         this.clock = clock;
@@ -31,11 +33,14 @@ final class Node {
     }
 
     UUID id() {
-        return incarnation.id();
+        return id;
     }
 
-    Incarnation incarnation() {
-        return incarnation;
+    /** Becomes somebody else, if it still is who it was; true: it was this call that did it. */
+    synchronized boolean rebirth(UUID old) {
+        if (!id.equals(old)) return false;
+        id = Uuid7.next();
+        return true;
     }
 
     Holding holding() {
@@ -60,8 +65,8 @@ final class Node {
         return held;
     }
 
-    void dispatch(List<Held> claimed) {
-        dispatch.accept(claimed);
+    void dispatch(List<Held> claimed, boolean ahead) {
+        dispatch.accept(claimed, ahead);
     }
 
     /** A suspect runs alone among suspects until it has shown for a while that it does not kill its node; the more often suspected, the longer. */

@@ -4,11 +4,11 @@ import io.carillon.run.Lane;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -38,7 +38,7 @@ final class ReadyQueue {
     }
 
     private final Map<Lane, Stand> lanes = new HashMap<>();
-    private final Queue<Stand> turns = new ArrayDeque<>();
+    private final Deque<Stand> turns = new ArrayDeque<>();
     /** Those that have their share of the slots or more. */
     private final Set<Stand> wide = new HashSet<>();
 
@@ -67,10 +67,14 @@ final class ReadyQueue {
         onRoom = action;
     }
 
-    synchronized void add(List<Held> claimed) {
+    /** {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others, however many they are. */
+    synchronized void add(List<Held> claimed, boolean ahead) {
         for (Held held : claimed) {
             Stand stand = stand(held);
-            if (stand.waiting.isEmpty()) turns.add(stand);
+            if (stand.waiting.isEmpty()) {
+                if (ahead && stand.running == 0) turns.addFirst(stand);
+                else turns.addLast(stand);
+            }
             stand.waiting.add(held);
             size++;
         }

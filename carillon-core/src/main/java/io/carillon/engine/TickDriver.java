@@ -65,7 +65,7 @@ public final class TickDriver {
         return new Result(turn.processed, turn.errors);
     }
 
-    private final class Turn implements Finish {
+    private final class Turn implements AttemptRunner.Finish {
         private final UUID owner;
         private final Duration lease;
         private final long deadline;

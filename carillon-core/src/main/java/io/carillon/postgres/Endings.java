@@ -38,7 +38,7 @@ final class Endings {
     private static final String HISTORY_INSERT = """
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, codec, result, log, trace)
+               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, codec, result, log, trace, payload)
             """;
 
     private static final String HISTORY_COLUMNS = """
@@ -47,12 +47,14 @@ final class Endings {
             schedule_id, parent_id, owner
             """;
 
+    // What a webhook sent is kept, so that it can be sent again to a receiver that lost it.
     private static final String SUCCEED = ENDED + """
             , done AS (
               DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
               RETURNING r.*, held.age, held.log, held.codec AS result_codec, held.result)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
-                 , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace
+                 , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace,
+                   CASE WHEN target_name = 'webhook' THEN payload END
               FROM done
             """;
 
@@ -71,7 +73,7 @@ final class Endings {
             """ + HISTORY_INSERT + """
             SELECT done.project, done.id, day, queue, class, suspect, crashes, done.attempt, failures, due_at, planned_at,
                    carillon.clock() - make_interval(secs => e.age), carillon.clock(), created_at, schedule_id, parent_id, owner,
-                   'succeeded', origin, target, target_name, key, NULL, NULL, NULL, NULL, trace
+                   'succeeded', origin, target, target_name, key, NULL, NULL, NULL, NULL, trace, NULL
               FROM done FULL JOIN e ON e.project = done.project AND e.id = done.id AND e.attempt = done.attempt
              WHERE coalesce(done.attempt, 0) > 0
             """;
@@ -81,7 +83,7 @@ final class Endings {
               DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
               RETURNING r.*, held.age, held.log, held.text AS why)
             """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
-                 , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace
+                 , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace, NULL
               FROM done
             """;
 
@@ -99,7 +101,7 @@ final class Endings {
             """ + HISTORY_INSERT + """
             SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
                    carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
-                   schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace
+                   schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace, NULL
               FROM gone
             """;
 

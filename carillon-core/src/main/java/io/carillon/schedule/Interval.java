@@ -83,7 +83,9 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         // The names of these units are constant English plurals: Seconds, Days, Months.
         String units = Character.toLowerCase(noun.charAt(0)) + noun.substring(1);
         String singular = units.substring(0, units.length() - 1);
-        return "Every " + (amount == 1 ? singular : amount + " " + units) + " from " + start;
+        // Nobody chose the start of the epoch: it is where intervals begin unless somebody says so.
+        String from = isElapsed() && start.toInstant().equals(Instant.EPOCH) ? "" : " from " + start;
+        return "Every " + (amount == 1 ? singular : amount + " " + units) + from;
     }
 
     private static boolean hasSecondRun(long amount, ChronoUnit unit, ZonedDateTime start) {

@@ -34,6 +34,9 @@ public record Vitals(
     /** The transaction that is open longest: no row that was deleted since can be cleaned away. */
     public record OldTransaction(long pid, String user, String application, String state, Duration age, String query) {}
 
+    /** The server beneath: its clock, and how many connections are in use and possible. */
+    public record Server(Instant now, int connections, int maxConnections) {}
+
     /** A queue's due runs (counted up to a limit) and how long the first of them waits. */
     public record QueueVitals(String queue, long due, Duration oldestDue) {}
 

@@ -50,7 +50,7 @@ class AppetiteTest {
 
     @Test
     void counts_what_is_claimed_and_not_started_as_taken() {
-        queue.add(held(5));
+        queue.add(held(5), false);
 
         assertThat(appetite(500).want()).isEqualTo(CONCURRENCY - 5);
     }
@@ -81,10 +81,10 @@ class AppetiteTest {
             want = appetite.want();
         assertThat(want).isEqualTo(50);
 
-        queue.add(held(100));
+        queue.add(held(100), false);
         assertThat(appetite.forNewcomers()).isEqualTo(5);
 
-        queue.add(held(100 + CONCURRENCY));
+        queue.add(held(100 + CONCURRENCY), false);
         assertThat(appetite.forNewcomers()).as("too much waits already").isZero();
     }
 
@@ -97,7 +97,7 @@ class AppetiteTest {
     }
 
     private void occupyAll() throws InterruptedException {
-        queue.add(held(CONCURRENCY));
+        queue.add(held(CONCURRENCY), false);
         workers.look();
         assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
     }

@@ -176,7 +176,7 @@ class AttemptRunnerTest {
         return new Held(UUID.randomUUID(), Attempts.any(), new DatabaseClock());
     }
 
-    private final class Finished implements Finish {
+    private final class Finished implements AttemptRunner.Finish {
         @Override
         public void submit(Held held, Ended ended) {
             submitted.add(ended.transition());

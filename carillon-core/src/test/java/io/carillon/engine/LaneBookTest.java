@@ -124,6 +124,26 @@ class LaneBookTest {
     }
 
     @Test
+    void tells_whether_a_hint_is_about_a_lane_in_which_nothing_flows_yet() {
+        assertThat(book.hint(MAIL, NOW, NOW)).isTrue();
+        assertThat(book.hint(MAIL, NOW.plusSeconds(1), NOW))
+                .as("there is time for it")
+                .isFalse();
+
+        book.full(MAIL, Priority.NORMAL, NOW, NOW);
+        assertThat(book.hint(MAIL, NOW, NOW)).as("it flows over").isFalse();
+    }
+
+    @Test
+    void lanes_that_a_look_saw_line_up_by_how_long_their_first_run_has_waited() {
+        book.seen(List.of(
+                new LaneDue(MAIL, Priority.NORMAL, NOW), new LaneDue(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+
+        assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(REPORTS);
+        assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(MAIL);
+    }
+
+    @Test
     void starves_no_class_however_small_the_batches_are() {
         Trials.of("every class gets its share of small batches", 60, random -> {
             LaneBook small = new LaneBook(lane -> Integer.MAX_VALUE);

@@ -22,14 +22,30 @@ class ReadyQueueTest {
 
     @Test
     void drains_lanes_in_turn_so_that_a_long_one_delays_nobody() {
-        queue.add(IntStream.range(0, 100).mapToObj(i -> held(LONG)).toList());
-        queue.add(List.of(held(SHORT), held(SHORT)));
+        queue.add(IntStream.range(0, 100).mapToObj(i -> held(LONG)).toList(), false);
+        queue.add(List.of(held(SHORT), held(SHORT)), false);
 
         List<String> firstFive = IntStream.range(0, 5)
                 .mapToObj(i -> queue.poll().attemptValue().lane().queue())
                 .toList();
 
         assertThat(firstFive).containsExactly("long", "short", "long", "short", "long");
+    }
+
+    @Test
+    void a_lane_of_which_nothing_waits_or_runs_may_have_its_first_turn_ahead_of_all_others() {
+        for (int i = 0; i < 100; i++) queue.add(List.of(held(new Lane("lane-" + i, "default"))), false);
+
+        queue.add(List.of(held(SHORT), held(SHORT)), true);
+
+        assertThat(queue.poll().attemptValue().lane()).isEqualTo(SHORT);
+        assertThat(queue.poll().attemptValue().lane()).isNotEqualTo(SHORT);
+        queue.clear();
+        queue.add(List.of(held(LONG)), false);
+        queue.add(List.of(held(SHORT)), true);
+        assertThat(queue.poll().attemptValue().lane())
+                .as("one of the other lane runs already")
+                .isEqualTo(LONG);
     }
 
     @Test
@@ -43,7 +59,7 @@ class ReadyQueueTest {
                     Held held = held(new Lane("q" + random.nextInt(5), "default"));
                     in.computeIfAbsent(held.attemptValue().lane(), l -> new ArrayList<>())
                             .add(held);
-                    any.add(List.of(held));
+                    any.add(List.of(held), false);
                 } else {
                     note(out, any.poll());
                 }
@@ -60,14 +76,14 @@ class ReadyQueueTest {
     @Test
     void leaves_a_tenth_of_the_slots_to_others_while_a_lane_has_long_runs() {
         ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
-        ten.add(held(LONG, 20));
+        ten.add(held(LONG, 20), false);
 
         assertThat(polled(ten)).hasSize(9);
         assertThat(ten.size()).isZero();
         assertThat(ten.room(LONG)).isZero();
 
         assertThat(ten.room(SHORT)).isEqualTo(9);
-        ten.add(held(SHORT, 2));
+        ten.add(held(SHORT, 2), false);
         assertThat(ten.size()).isEqualTo(2);
         assertThat(ten.poll().attemptValue().lane()).isEqualTo(SHORT);
     }
@@ -77,7 +93,7 @@ class ReadyQueueTest {
         ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
         List<Lane> told = new ArrayList<>();
         ten.onRoom(told::add);
-        ten.add(held(LONG, 9));
+        ten.add(held(LONG, 9), false);
         List<Held> running = polled(ten);
         ten.slow(LONG);
 
@@ -85,14 +101,14 @@ class ReadyQueueTest {
 
         assertThat(told).containsExactly(LONG);
         assertThat(ten.room(LONG)).isEqualTo(1);
-        ten.add(held(LONG, 1));
+        ten.add(held(LONG, 1), false);
         assertThat(polled(ten)).hasSize(1);
     }
 
     @Test
     void gives_all_slots_to_a_lane_whose_runs_are_short_until_one_is_not() {
         ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
-        ten.add(held(LONG, 30));
+        ten.add(held(LONG, 30), false);
         List<Held> running = polled(ten);
         ten.ended(running.get(0));
         assertThat(ten.room(LONG)).isGreaterThan(1_000);
@@ -111,7 +127,7 @@ class ReadyQueueTest {
     void gives_all_slots_to_a_lane_that_is_alone_until_another_comes_and_for_a_while_after() {
         ReadyQueue ten = new ReadyQueue(10, false, nanos::get);
         assertThat(ten.room(LONG)).isGreaterThan(1_000);
-        ten.add(held(LONG, 30));
+        ten.add(held(LONG, 30), false);
         assertThat(IntStream.range(0, 12).mapToObj(i -> ten.poll())).doesNotContainNull();
 
         ten.room(SHORT);
@@ -125,7 +141,7 @@ class ReadyQueueTest {
     @Test
     void one_slot_is_nobodys_share() {
         ReadyQueue one = new ReadyQueue(1, true, nanos::get);
-        one.add(held(LONG, 2));
+        one.add(held(LONG, 2), false);
 
         assertThat(one.poll()).isNotNull();
         assertThat(one.poll()).isNull();

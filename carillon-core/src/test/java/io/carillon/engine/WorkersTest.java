@@ -32,7 +32,7 @@ class WorkersTest {
             all.countDown();
         })) {
             for (int i = 0; i < 200; i++) {
-                queue.add(held(10));
+                queue.add(held(10), false);
                 workers.look();
             }
 
@@ -51,7 +51,7 @@ class WorkersTest {
             if (calls.incrementAndGet() % 2 == 0) throw new StackOverflowError("pretended");
             fine.countDown();
         })) {
-            queue.add(held(40));
+            queue.add(held(40), false);
             workers.look();
 
             assertThat(fine.await(30, TimeUnit.SECONDS)).isTrue();
@@ -75,7 +75,7 @@ class WorkersTest {
             stuck.acquireUninterruptibly();
             held.finish();
         })) {
-            queue.add(two);
+            queue.add(two, false);
             workers.look();
             assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
             assertThat(workers.busy()).isEqualTo(1);

@@ -242,6 +242,9 @@ class IntervalTest {
         assertThat(Interval.every(90, ChronoUnit.SECONDS, berlin("2024-01-01T09:00:00"))
                         .describe())
                 .isEqualTo("Every 90 seconds from 2024-01-01T09:00+01:00[Europe/Berlin]");
+        assertThat(Interval.every(10, ChronoUnit.SECONDS, utc("1970-01-01T00:00:00"))
+                        .describe())
+                .isEqualTo("Every 10 seconds");
     }
 
     /** The definition, step by step: start + k times the amount, each wall time looked up by itself. */

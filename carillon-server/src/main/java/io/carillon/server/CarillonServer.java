@@ -4,7 +4,9 @@ import io.carillon.Carillon;
 import io.carillon.server.access.KeyText;
 import io.carillon.server.access.Keys;
 import io.carillon.server.api.Api;
+import io.carillon.server.api.BulkWorker;
 import io.carillon.server.api.House;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Cursors;
 import io.carillon.server.http.Front;
 import io.carillon.server.http.HttpDoor;
@@ -12,6 +14,7 @@ import io.carillon.server.http.Route;
 import io.carillon.server.http.Router;
 import io.carillon.server.store.AnswerRepository;
 import io.carillon.server.store.AuditRepository;
+import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.HouseRepository;
 import io.carillon.server.store.KeyRepository;
 import io.carillon.server.store.Transactions;
@@ -34,10 +37,16 @@ public final class CarillonServer implements AutoCloseable {
     private static final int LONGEST_BODY = 2 * 1024 * 1024;
 
     private static final Duration JANITOR = Duration.ofMinutes(10);
+    private static final int PARTS = 50;
 
+    private final House house;
+    private final Duration auditKept;
     private final HttpDoor door;
     private final Router router;
-    private final Thread janitor;
+    private final List<Thread> threads;
+    /** Given by the caller, who closes them; or our own. */
+    private final Optional<ServerWebhooks> own;
+
     private final Optional<String> bootstrapKey;
 
     /** Starts here: the Carillon to serve, and a pool for requests (of their own, best: the engine keeps its two connections). */
@@ -46,18 +55,25 @@ public final class CarillonServer implements AutoCloseable {
     }
 
     CarillonServer(ServerBuilder builder) {
+        auditKept = builder.auditKept;
         Transactions transactions = new Transactions(builder.dataSource);
+        log.info("projects are kept apart walls={}", transactions.walled() ? 2 : 1);
         KeyRepository keys = new KeyRepository(transactions);
         HouseRepository projects = new HouseRepository(transactions);
         AnswerRepository answers = new AnswerRepository(transactions);
         refuseOpenDoor(builder.address, keys);
-        House house = new House(
+        own = builder.webhooks.isPresent()
+                ? Optional.empty()
+                : Optional.of(ServerWebhooks.on(builder.dataSource).build());
+        house = new House(
                 builder.carillon,
                 transactions,
-                new House.Tables(keys, new AuditRepository(), answers, projects),
-                new Cursors(projects.secret("cursor")));
+                new House.Tables(keys, new AuditRepository(), answers, projects, new BulkRepository(transactions)),
+                new Cursors(projects.secret("cursor")),
+                builder.webhooks.or(() -> own).orElseThrow());
+        BulkWorker bulk = new BulkWorker(house);
         Api.Settings settings = new Api.Settings(builder.registry::scrape, version(), builder.quota);
-        List<Route> routes = new ArrayList<>(Api.routes(house, settings));
+        List<Route> routes = new ArrayList<>(Api.routes(house, settings, bulk));
         routes.addAll(builder.more);
         router = new Router(routes);
         Double rate = builder.quota.requestsPerSecond();
@@ -78,7 +94,7 @@ public final class CarillonServer implements AutoCloseable {
                         .record(request.took()));
         door = new HttpDoor(builder.address, builder.port, front);
         bootstrapKey = bootstrap(keys);
-        janitor = Threads.every(JANITOR, () -> tidy(answers));
+        threads = List.of(Threads.every(JANITOR, this::tidy), Threads.again("carillon-server-bulk", bulk::round));
         log.info(
                 "server listens address={} port={} routes={}",
                 builder.address.getHostAddress(),
@@ -100,11 +116,15 @@ public final class CarillonServer implements AutoCloseable {
         return keys.bootstrap(key.id(), key.hash()) ? Optional.of(key.text()) : Optional.empty();
     }
 
-    private static void tidy(AnswerRepository answers) {
+    /** One part of each; the rest of it is the next round's. */
+    void tidy() {
         try {
-            answers.forget();
+            house.tables().answers().forget();
+            house.tables().bulk().forget();
+            for (int part = 0; part < PARTS; part++)
+                if (house.tables().audit().forget(house.transactions(), auditKept) == 0) return;
         } catch (RuntimeException failure) {
-            log.warn("old answers could not be removed, the next round will", failure);
+            log.warn("what is old could not be removed, the next round will", failure);
         }
     }
 
@@ -131,7 +151,8 @@ public final class CarillonServer implements AutoCloseable {
 
     @Override
     public void close() {
-        janitor.interrupt();
+        threads.forEach(Thread::interrupt);
         door.close();
+        own.ifPresent(ServerWebhooks::close);
     }
 }

@@ -2,6 +2,7 @@ package io.carillon.server;
 
 import io.carillon.Carillon;
 import io.carillon.server.access.Tokens;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.HouseRepository;
 import io.carillon.value.CarillonException;
@@ -10,6 +11,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -26,6 +28,8 @@ public final class ServerBuilder {
     HouseRepository.Quota quota = new HouseRepository.Quota(REQUESTS_PER_SECOND, null, null);
     Optional<Tokens> tokens = Optional.empty();
     List<Route> more = List.of();
+    Duration auditKept = Duration.ofDays(365);
+    Optional<ServerWebhooks> webhooks = Optional.empty();
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
         this.carillon = carillon;
@@ -65,9 +69,25 @@ public final class ServerBuilder {
         return this;
     }
 
+    /** How long lines of the audit log are kept; a year unless set. */
+    public ServerBuilder auditKept(Duration kept) {
+        if (kept.compareTo(Duration.ofDays(1)) < 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "The audit log cannot be kept for %s only. Choose a day or more.".formatted(kept));
+        this.auditKept = kept;
+        return this;
+    }
+
     /** Routes of others, beside those of the product. */
     public ServerBuilder routes(List<Route> routes) {
         this.more = List.copyOf(routes);
+        return this;
+    }
+
+    /** How webhooks are sent by hand, and where their secrets are; give the same to the builder of the Carillon by {@link ServerWebhooks#handleOn}. */
+    public ServerBuilder webhooks(ServerWebhooks webhooks) {
+        this.webhooks = Optional.of(webhooks);
         return this;
     }
 

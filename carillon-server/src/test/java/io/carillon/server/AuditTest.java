@@ -11,8 +11,9 @@ class AuditTest {
     @RegisterExtension
     static final Served SERVED = new Served();
 
+    /** Without those that tell of the end of something begun before. */
     private static int lines() {
-        return Integer.parseInt(SERVED.one("SELECT count(*) FROM carillon.audit"));
+        return Integer.parseInt(SERVED.one("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'"));
     }
 
     @Test
@@ -23,11 +24,12 @@ class AuditTest {
             String id = operation.node().path("operationId").stringValue("");
             // What reads or executes changes nothing that somebody decided about.
             if (id.equals("previewSchedule") || id.equals("tick")) continue;
+            SERVED.post(key, "/v1/secrets", "{\"name\":\"one\"}");
             SERVED.put(key, "/v1/schedules/one", "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"}}");
             SERVED.put(key, "/v1/queues/one/limits", "{}");
             String run = SERVED.post(key, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                     .at("/run");
-            boolean ofHouse = operation.path().startsWith("/v1/projects");
+            boolean ofHouse = operation.path().startsWith("/v1/projects") || id.equals("reEncryptSecrets");
             String named = operation.path().startsWith("/v1/keys")
                     ? KeyText.parse(SERVED.keyBy(key, "read")).orElseThrow().id()
                     : ofHouse ? "audited" : "one";
@@ -81,6 +83,27 @@ class AuditTest {
     }
 
     @Test
+    void lines_older_than_a_year_are_removed_in_parts_and_no_others() {
+        SERVED.project("old");
+        SERVED.project("older");
+        String lines = """
+                INSERT INTO carillon.audit (project, id, at, actor, action, object, request)
+                SELECT p, (lpad(to_hex((extract(epoch FROM carillon.clock() - interval '%d days') * 1000)::bigint + i), 12, '0') || '7000'
+                           || lpad(to_hex(i), 16, '8'))::uuid, carillon.clock() - interval '%d days', 'somebody', 'aged', 'x', 'r'
+                  FROM unnest(ARRAY['old', 'older']) p, generate_series(1, %d) i
+                """;
+        SERVED.database().execute(lines.formatted(366, 366, 2_500));
+        SERVED.database().execute(lines.formatted(364, 364, 3));
+        int others = lines() - 5_006;
+
+        SERVED.server().tidy();
+
+        assertThat(SERVED.one("SELECT count(*) FROM carillon.audit WHERE action = 'aged'"))
+                .isEqualTo("6");
+        assertThat(lines()).isEqualTo(others + 6);
+    }
+
+    @Test
     void quotas_are_kept_and_concern_one_project() {
         String small = SERVED.project("small");
         String large = SERVED.project("large");
@@ -100,6 +123,10 @@ class AuditTest {
         assertThat(SERVED.post(small, "/v1/runs", run).is(429).header("Retry-After"))
                 .isPresent();
         for (int i = 0; i < 6; i++) SERVED.post(large, "/v1/runs", run).is(201);
+        SERVED.put(SERVED.bootstrap(), "/v1/projects/small/quota", "{\"maxSchedules\":1,\"maxWaiting\":5}")
+                .is(200);
+        SERVED.post(small, "/v1/runs", run).is(201);
+        SERVED.post(small, "/v1/runs", run).is(429);
         SERVED.put(SERVED.bootstrap(), "/v1/projects/nobody/quota", "{}").is(404);
         SERVED.put(SERVED.bootstrap(), "/v1/projects/small/quota", "{\"maxSchedules\":-1}")
                 .is(422);

@@ -4,42 +4,201 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
+import io.carillon.seal.Keyring;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** While the database is away the server says so, and goes on by itself when it is back. */
+/** While the database is away the server says so on every route, loses nothing that it acknowledged, and goes on by itself when it is back. */
 class AwayTest {
     private static final Served CLIENT = new Served();
+    /** Calculated or counted here, or about just this: a caller who is known already gets them. */
+    /** Of what anybody may ask. */
+    private static final Set<String> ASKS_DATABASE = Set.of("readyz", "completeRun");
+
+    private static final Set<String> WITHOUT_DATABASE = Set.of("previewSchedule", "metrics", "health");
+
+    private TestDatabase database;
+    private FaultProxy proxy;
+    private ServerWebhooks webhooks;
+    private Carillon carillon;
+    private CarillonServer server;
+    private String key;
+
+    @BeforeEach
+    void start() {
+        database = TestDatabase.migrated();
+        proxy = FaultProxy.before(database);
+        webhooks = ServerWebhooks.on(proxy.dataSource())
+                .keys(Keyring.parse(Keyring.newKey("first")))
+                .build();
+        carillon = webhooks.handleOn(Carillon.on(proxy.dataSource())).build();
+        server = CarillonServer.on(carillon, proxy.dataSource())
+                .webhooks(webhooks)
+                .listen("127.0.0.1", 0)
+                .start();
+        key = server.bootstrapKey().orElseThrow();
+    }
+
+    @AfterEach
+    void stop() {
+        proxy.pass();
+        server.close();
+        carillon.close();
+        webhooks.close();
+        proxy.close();
+        database.close();
+    }
+
+    private Served.Reply ask(String by, String method, String path, String body, String... headers) {
+        return CLIENT.raw(server.port(), by, method, path, body, headers);
+    }
+
+    private void away() {
+        proxy.refuse();
+        proxy.cut();
+    }
+
+    private void recovers() {
+        proxy.pass();
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> ask(key, "GET", "/v1/stats", null).status() == 200
+                        && ask(null, "GET", "/readyz", null).status() == 200);
+    }
 
     @Test
-    void answers_503_while_the_database_is_away_and_recovers() {
-        try (TestDatabase database = TestDatabase.migrated();
-                FaultProxy proxy = FaultProxy.before(database);
-                Carillon carillon = Carillon.on(database.pool(6)).build();
-                CarillonServer server = CarillonServer.on(carillon, proxy.dataSource())
-                        .listen("127.0.0.1", 0)
-                        .start()) {
-            String key = server.bootstrapKey().orElseThrow();
-            CLIENT.raw(server.port(), key, "GET", "/v1/stats", null).is(200);
+    void every_route_answers_503_while_the_database_is_away_and_recovers() {
+        String unseen = ask(key, "POST", "/v1/keys", "{\"name\":\"unseen\",\"scopes\":[\"admin\"]}")
+                .is(201)
+                .at("/key");
+        ask(key, "PUT", "/v1/schedules/there", "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+        away();
 
-            proxy.refuse();
-            proxy.cut();
+        for (String caller : List.of(key, unseen))
+            for (Contract.Operation operation : Contract.the().operations()) {
+                Served.Reply reply = ask(
+                        caller, operation.method(), Samples.path(operation, named(operation)), Samples.body(operation));
+                String told = "%s by %s: %d %s".formatted(operation, caller, reply.status(), reply.text());
+                String id = operation.node().path("operationId").stringValue("");
+                assertThat(Contract.the()
+                                .faults(
+                                        operation,
+                                        reply.status(),
+                                        reply.header("Content-Type").orElse(""),
+                                        reply.text()))
+                        .as(told)
+                        .isEmpty();
+                if (operation.permission().equals("public") && !ASKS_DATABASE.contains(id)) {
+                    assertThat(reply.status()).as(told).isEqualTo(200);
+                    continue;
+                }
+                if (caller.equals(key) && WITHOUT_DATABASE.contains(id) && reply.status() == 200) continue;
+                assertThat(reply.status()).as(told).isEqualTo(503);
+                assertThat(reply.header("Retry-After")).as(told).isPresent();
+                assertThat(reply.text()).as(told).doesNotContain("SQL", "Connection", "java");
+            }
 
-            CLIENT.raw(server.port(), null, "GET", "/healthz", null).is(200);
-            CLIENT.raw(server.port(), null, "GET", "/readyz", null).is(503);
-            Served.Reply away =
-                    CLIENT.raw(server.port(), key, "GET", "/v1/stats", null).is(503);
-            assertThat(away.code()).isEqualTo("unavailable");
-            assertThat(away.header("Retry-After")).isPresent();
-            assertThat(away.text()).doesNotContain("SQL", "Connection", "java");
+        recovers();
+    }
 
-            proxy.pass();
+    private static String named(Contract.Operation operation) {
+        return operation.path().startsWith("/v1/bulk-actions/") ? "blk_00000000000000000000000000" : "there";
+    }
+
+    @Test
+    void nothing_acknowledged_is_lost_or_done_twice_while_it_comes_and_goes() throws Exception {
+        int writers = 4;
+        int each = 10;
+        ExecutorService threads = Executors.newFixedThreadPool(writers);
+        try {
+            List<Future<List<String>>> written = new ArrayList<>();
+            for (int i = 0; i < writers; i++) {
+                String name = "writer-" + i + "-";
+                written.add(threads.submit(() -> {
+                    List<String> runs = new ArrayList<>();
+                    for (int k = 0; k < each; k++) runs.add(untilAcknowledged(name + k));
+                    return runs;
+                }));
+            }
+            while (!written.stream().allMatch(Future::isDone)) {
+                away();
+                TimeUnit.MILLISECONDS.sleep(20); // the fault itself, not a wait for something
+                proxy.pass();
+                proxy.cutAfterCommit(sql -> sql.contains("carillon.idempotency"), 2);
+                TimeUnit.MILLISECONDS.sleep(80);
+            }
+            recovers();
+            Set<String> acknowledged = new HashSet<>();
+            for (Future<List<String>> one : written) acknowledged.addAll(one.get(1, TimeUnit.SECONDS));
+            assertThat(acknowledged).hasSize(writers * each);
+            assertThat(count("SELECT count(*) FROM carillon.run")).isEqualTo(acknowledged.size());
+            assertThat(count("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'"))
+                    .isEqualTo(acknowledged.size());
+            for (String run : acknowledged)
+                ask(key, "GET", "/v1/runs/" + run, null).is(200);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private String untilAcknowledged(String name) {
+        while (true) {
+            Served.Reply reply = ask(
+                    key,
+                    "POST",
+                    "/v1/runs",
+                    "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}",
+                    "Idempotency-Key",
+                    name);
+            if (reply.status() == 201) return reply.at("/run");
+            assertThat(reply.status()).as(reply.text()).isIn(409, 503);
+            assertThat(reply.header("Retry-After")).as(reply.text()).isPresent();
+        }
+    }
+
+    @Test
+    void a_database_that_says_nothing_leaves_somebody_to_say_so() throws Exception {
+        proxy.stall();
+        ExecutorService crowd = Executors.newFixedThreadPool(160);
+        try {
+            List<Future<Served.Reply>> asked = new ArrayList<>();
+            for (int i = 0; i < 160; i++) asked.add(crowd.submit(() -> ask(key, "GET", "/v1/stats", null)));
             await().atMost(Duration.ofSeconds(10))
-                    .until(() -> CLIENT.raw(server.port(), key, "GET", "/v1/stats", null)
-                                    .status()
-                            == 200);
+                    .until(() -> asked.stream().filter(Future::isDone).count() >= 40);
+            for (int i = 0; i < 20; i++) ask(null, "GET", "/healthz", null).is(200);
+            for (Future<Served.Reply> one : asked)
+                if (one.isDone())
+                    assertThat(one.get().is(503).header("Retry-After")).isPresent();
+            recovers();
+            for (Future<Served.Reply> one : asked)
+                assertThat(one.get(30, TimeUnit.SECONDS).status()).isIn(200, 503);
+        } finally {
+            crowd.shutdownNow();
+        }
+    }
+
+    private long count(String sql) throws Exception {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getLong(1);
         }
     }
 }

@@ -74,7 +74,7 @@ final class Contract {
                 .filter(operation -> operation.method().equals(method))
                 .filter(operation -> Pattern.compile(operation
                                 .path()
-                                .replaceAll("\\{[a-z]+}", "[^/]+")
+                                .replaceAll("\\{[a-z]+}", "[^/]*")
                                 .replace(".", "\\."))
                         .matcher(plain)
                         .matches())
@@ -104,7 +104,19 @@ final class Contract {
         return faults;
     }
 
-    private JsonNode resolved(JsonNode node) {
+    /** What is wrong with a problem, whoever it came from. */
+    List<String> faultsOfProblem(String body) {
+        List<String> faults = new ArrayList<>();
+        check(root.at("/components/schemas/Problem"), JSON.readTree(body), "", faults);
+        return faults;
+    }
+
+    /** A part of the description, by its pointer. */
+    JsonNode at(String pointer) {
+        return root.at(pointer);
+    }
+
+    JsonNode resolved(JsonNode node) {
         String reference = node.path("$ref").stringValue("");
         return reference.isEmpty() ? node : root.at(reference.substring(1));
     }

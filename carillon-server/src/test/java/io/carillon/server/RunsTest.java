@@ -239,31 +239,6 @@ class RunsTest {
     }
 
     @Test
-    void many_are_changed_at_once() {
-        for (int i = 0; i < 7; i++) enqueue("echo", ",\"queue\":\"bulk\",\"after\":\"1h\"");
-        String filter = ",\"filter\":{\"state\":\"waiting\",\"queue\":\"bulk\"}";
-        assertThat(SERVED.post(key(), "/v1/bulk-actions", "{\"action\":\"cancel\",\"dryRun\":true" + filter + "}")
-                        .is(200)
-                        .at("/matching"))
-                .isEqualTo("7");
-        assertThat(SERVED.post(
-                                key(),
-                                "/v1/bulk-actions",
-                                "{\"action\":\"reschedule\",\"at\":\"2999-01-01T00:00:00Z\"" + filter + "}")
-                        .is(200)
-                        .at("/done"))
-                .isEqualTo("7");
-        Served.Reply done = SERVED.post(key(), "/v1/bulk-actions", "{\"action\":\"cancel\"" + filter + "}")
-                .is(200);
-        assertThat(done.at("/done")).isEqualTo("7");
-        assertThat(done.at("/more")).isEqualTo("false");
-        SERVED.post(key(), "/v1/bulk-actions", "{\"action\":\"redrive\"" + filter + "}")
-                .is(422);
-        SERVED.post(key(), "/v1/bulk-actions", "{\"action\":\"reschedule\"" + filter + "}")
-                .is(422);
-    }
-
-    @Test
     void odd_numbers_come_back_as_they_were() {
         String payload = "{\"big\":12345678901234567890123,\"huge\":1E+400,\"small\":1.10,\"text\":\"ü\u0001\"}";
         SERVED.put(

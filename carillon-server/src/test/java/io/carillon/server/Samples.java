@@ -21,14 +21,24 @@ final class Samples {
             Map.entry("redriveRun", "{}"),
             Map.entry("rescheduleRun", "{\"at\":\"2999-01-01T00:00:00Z\"}"),
             Map.entry("limitQueue", "{\"maxRunning\":5}"),
+            Map.entry("weighQueue", "{\"weight\":5}"),
             Map.entry("pauseQueue", "{\"reason\":\"r\"}"),
             Map.entry("resumeQueue", "{}"),
             Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),
+            Map.entry("abortBulkAction", "{}"),
             Map.entry("makeKey", "{\"name\":\"k\",\"scopes\":[\"read\"]}"),
             Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
             Map.entry("makeProject", "{\"name\":\"sample\"}"),
             Map.entry("limitProject", "{\"maxSchedules\":100}"),
-            Map.entry("tick", "{\"budget\":\"1s\"}"));
+            Map.entry("tick", "{\"budget\":\"1s\"}"),
+            Map.entry("replayRun", "{}"),
+            Map.entry("completeRun", "{\"attempt\":1,\"token\":\"" + "t".repeat(43) + "\",\"error\":\"e\"}"),
+            Map.entry(
+                    "testWebhook",
+                    "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},\"payload\":{\"a\":1}}"),
+            Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
+            Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
+            Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));
 
     private Samples() {}
 

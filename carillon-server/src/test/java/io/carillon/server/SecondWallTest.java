@@ -47,8 +47,14 @@ class SecondWallTest {
                 .at("/run");
         SERVED.post(alpha, "/v1/runs/" + ended + "/cancel", null).is(200);
         SERVED.put(alpha, "/v1/queues/default/limits", "{\"maxRunning\":2}").is(200);
+        SERVED.post(alpha, "/v1/secrets", "{\"name\":\"mine\"}").is(201);
         SERVED.send(alpha, "POST", "/v1/schedules/mine/trigger", null, "Idempotency-Key", "x")
                 .is(201);
+        SERVED.post(
+                        alpha,
+                        "/v1/bulk-actions",
+                        "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\",\"queue\":\"none\"}}")
+                .is(202);
         transactions = new Transactions(SERVED.database().pool(2));
     }
 
@@ -63,7 +69,19 @@ class SecondWallTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"schedule", "run", "run_history", "lane", "api_key", "audit", "idempotency", "project"})
+    @ValueSource(
+            strings = {
+                "schedule",
+                "run",
+                "run_history",
+                "lane",
+                "api_key",
+                "audit",
+                "idempotency",
+                "project",
+                "bulk_action",
+                "webhook_secret"
+            })
     void a_statement_without_a_condition_meets_one_project_only(String table) {
         String all = SERVED.one("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'");
         assertThat(Integer.parseInt(all)).isPositive();
@@ -78,12 +96,35 @@ class SecondWallTest {
     }
 
     @Test
+    void every_table_with_a_project_stands_behind_it_or_is_out_of_reach() {
+        String open = SERVED.one("""
+                SELECT string_agg(c.relname, ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project' AND NOT a.attisdropped
+                 WHERE n.nspname = 'carillon' AND c.relkind IN ('r', 'p')
+                   AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
+                   AND NOT (c.relrowsecurity AND EXISTS (
+                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'one_project' AND NOT p.polpermissive AND p.polcmd = '*'
+                            AND pg_get_expr(p.polqual, c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
+                """);
+        assertThat(open).isNull();
+        assertThat(SERVED.one("""
+                SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                 WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p') AND c.relname <> 'node'
+                   AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
+                """))
+                .as("what the role may touch without a policy, besides nodes")
+                .isEqualTo("0");
+    }
+
+    @Test
     void nothing_of_others_is_changed_or_written() {
         for (String sql : List.of(
                 "UPDATE carillon.run SET due_at = due_at + interval '1 hour' WHERE project = 'alpha'",
                 "DELETE FROM carillon.schedule WHERE project = 'alpha'",
                 "DELETE FROM carillon.run WHERE project = 'alpha'",
-                "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'"))
+                "UPDATE carillon.api_key SET revoked_at = NULL WHERE project = 'alpha'",
+                "UPDATE carillon.webhook_secret SET sealed = 'x' WHERE project = 'alpha'",
+                "DELETE FROM carillon.webhook_secret WHERE project = 'alpha'"))
             assertThat(SecondWallTest.<Object>done("beta", connection -> update(connection, sql)))
                     .as(sql)
                     .isEqualTo(0);

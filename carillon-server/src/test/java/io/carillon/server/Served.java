@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.seal.Keyring;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.webhook.guard.GuardPolicy;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,6 +21,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -33,6 +37,7 @@ final class Served implements BeforeAllCallback, AfterAllCallback {
     private final HttpClient client = HttpClient.newHttpClient();
     private TestDatabase database;
     private Carillon carillon;
+    private ServerWebhooks webhooks;
     private CarillonServer server;
     private String bootstrap;
 
@@ -48,13 +53,19 @@ final class Served implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void beforeAll(ExtensionContext context) {
         database = TestDatabase.migrated();
-        carillon = with.apply(Carillon.on(database.pool(8))).build();
+        webhooks = ServerWebhooks.on(database.pool(4))
+                .keys(Keyring.parse(Keyring.newKey("first")))
+                .guard(GuardPolicy.defaults().allow("127.0.0.1/32"))
+                .build();
+        carillon = with.apply(webhooks.handleOn(Carillon.on(database.pool(8)))).build();
         server = start();
         bootstrap = server.bootstrapKey().orElseThrow();
     }
 
     CarillonServer start() {
-        return serving.apply(CarillonServer.on(carillon, database.pool(8)).listen("127.0.0.1", 0))
+        return serving.apply(CarillonServer.on(carillon, database.pool(8))
+                        .webhooks(webhooks)
+                        .listen("127.0.0.1", 0))
                 .start();
     }
 
@@ -62,7 +73,13 @@ final class Served implements BeforeAllCallback, AfterAllCallback {
     public void afterAll(ExtensionContext context) {
         server.close();
         carillon.close();
+        webhooks.close();
         database.close();
+    }
+
+    /** Executes what is due. */
+    void tick() {
+        post(bootstrap, "/v1/tick", "{\"budget\":\"5s\"}").is(200);
     }
 
     CarillonServer server() {
@@ -89,6 +106,18 @@ final class Served implements BeforeAllCallback, AfterAllCallback {
 
         CarillonServer start(String host) {
             return CarillonServer.on(carillon, database.pool(4)).listen(host, 0).start();
+        }
+
+        /** With secrets; the webhooks end with the database. */
+        CarillonServer start(Keyring keys) {
+            return CarillonServer.on(carillon, database.pool(4))
+                    .webhooks(ServerWebhooks.on(pool()).keys(keys).build())
+                    .listen("127.0.0.1", 0)
+                    .start();
+        }
+
+        DataSource pool() {
+            return database.pool(2);
         }
 
         @Override

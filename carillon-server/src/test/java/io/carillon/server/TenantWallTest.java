@@ -1,6 +1,7 @@
 package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.carillon.server.access.KeyText;
 import java.util.List;
@@ -20,9 +21,11 @@ class TenantWallTest {
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run_history t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.dead_run t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.webhook_secret t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '') || coalesce(k.expires_at::text, ''), ','), ''))
                           FROM carillon.api_key k WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t WHERE project = 'alpha'
               UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.audit t WHERE project = 'alpha') parts
             """;
 
@@ -32,6 +35,7 @@ class TenantWallTest {
     private static String alpha;
     private static String beta;
     private static String run;
+    private static String bulk;
 
     @BeforeAll
     static void two_projects() {
@@ -49,6 +53,16 @@ class TenantWallTest {
                 .is(201)
                 .at("/run");
         SERVED.put(alpha, "/v1/queues/secret/limits", "{\"maxRunning\":2}").is(200);
+        SERVED.post(alpha, "/v1/secrets", "{\"name\":\"secret\"}").is(201);
+        bulk = SERVED.post(
+                        alpha,
+                        "/v1/bulk-actions",
+                        "{\"action\":\"redrive\",\"filter\":{\"state\":\"dead\",\"queue\":\"secret\"}}")
+                .is(202)
+                .at("/id");
+        // Its end is written down as well, and shall not look like a change by somebody else.
+        await().until(() ->
+                !SERVED.get(alpha, "/v1/bulk-actions/" + bulk).at("/state").equals("running"));
     }
 
     static Stream<Contract.Operation> operations() {
@@ -62,7 +76,7 @@ class TenantWallTest {
     void nothing_of_another_project_is_seen_or_changed(Contract.Operation operation) {
         String before = SERVED.one(ROWS);
         List<String> names =
-                List.of("secret", "alpha", KeyText.parse(alpha).orElseThrow().id());
+                List.of("secret", "alpha", KeyText.parse(alpha).orElseThrow().id(), bulk);
         for (String name : names) {
             Served.Reply reply =
                     SERVED.send(beta, operation.method(), Samples.path(operation, name, run), Samples.body(operation));
@@ -78,7 +92,7 @@ class TenantWallTest {
         // What beta made under the same names is swept away, so that it hides nothing from the next operation.
         SERVED.database()
                 .execute(
-                        "DELETE FROM carillon.schedule WHERE project = 'beta'; DELETE FROM carillon.run WHERE project = 'beta'; DELETE FROM carillon.lane WHERE project = 'beta'");
+                        "DELETE FROM carillon.schedule WHERE project = 'beta'; DELETE FROM carillon.run WHERE project = 'beta'; DELETE FROM carillon.lane WHERE project = 'beta'; DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
     }
 
     @Test

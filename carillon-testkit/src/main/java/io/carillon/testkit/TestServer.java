@@ -2,8 +2,8 @@ package io.carillon.testkit;
 
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.postgres.migration.Migrator;
-import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.value.CarillonException;
+import io.carillon.value.SchemaMode;
 import io.carillon.value.Uuid7;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

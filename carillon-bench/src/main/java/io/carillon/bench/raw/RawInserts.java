@@ -7,6 +7,7 @@ import io.carillon.run.Priority;
 import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -29,12 +30,7 @@ public final class RawInserts {
                         int rows = 0;
                         long start = System.nanoTime();
                         while (System.nanoTime() - start < time.toNanos()) {
-                            insert.setObject(1, Uuid7.next());
-                            insert.setString(2, Job.QUEUE);
-                            insert.setInt(3, Priority.NORMAL.number());
-                            insert.setString(4, Job.TYPE.name());
-                            insert.setBytes(5, Job.json(number.incrementAndGet()));
-                            insert.executeUpdate();
+                            insert(insert, number.incrementAndGet());
                             rows++;
                         }
                         return rows / ((System.nanoTime() - start) / 1e9);
@@ -43,5 +39,21 @@ public final class RawInserts {
                 .stream()
                 .mapToDouble(Double::doubleValue)
                 .sum();
+    }
+
+    /** One row on a connection of a pool; the driver keeps the statement prepared. */
+    public static void insert(Connection connection, int number) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
+            insert(insert, number);
+        }
+    }
+
+    private static void insert(PreparedStatement insert, int number) throws SQLException {
+        insert.setObject(1, Uuid7.next());
+        insert.setString(2, Job.QUEUE);
+        insert.setInt(3, Priority.NORMAL.number());
+        insert.setString(4, Job.TYPE.name());
+        insert.setBytes(5, Job.json(number));
+        insert.executeUpdate();
     }
 }

@@ -10,9 +10,11 @@ public final class Workloads {
         return List.of(
                 new Drain(),
                 new EnqueueRates(),
+                new Rest(),
                 new Fire(),
                 new Herd(),
                 new Pickup(),
+                new Neighbour(),
                 new Idle(),
                 new Scale(),
                 new Mixed(),

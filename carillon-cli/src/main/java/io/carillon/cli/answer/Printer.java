@@ -23,9 +23,16 @@ public final class Printer {
         this.format = format;
     }
 
-    /** Many things: the columns of the table are fields, and one of them is the name. */
+    /** Whether people read it, who want a sentence rather than what became of it. */
+    public boolean isTable() {
+        return format == Format.TABLE;
+    }
+
+    /** Many things: the columns of the table are fields, and one of them is the name. That there are none is told to people only; a program reads an empty list, or no line. */
     public void list(List<JsonNode> items, String name, List<String> columns) {
-        shell.out().println(listed(items, name, columns));
+        boolean none = items.isEmpty();
+        if (none && format == Format.TABLE) shell.err().println("There are none.");
+        else if (!none || format != Format.NAME) shell.out().println(listed(items, name, columns));
     }
 
     /** The same as text, without the last newline. */
@@ -48,18 +55,30 @@ public final class Printer {
         return Table.text(rows);
     }
 
-    /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT. */
+    /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT, {@code nextRuns.0} under NEXT RUNS. */
     private static String title(String column) {
-        return column.substring(column.lastIndexOf('.') + 1)
+        String named = column.replaceAll("\\.\\d+$", "");
+        return named.substring(named.lastIndexOf('.') + 1)
                 .replaceAll("([a-z])([A-Z])", "$1 $2")
                 .toUpperCase(Locale.ROOT);
     }
 
     private static String cell(JsonNode item, String path) {
+        return value(at(item, path));
+    }
+
+    private static JsonNode at(JsonNode item, String path) {
         JsonNode at = item;
         for (String step : path.split("\\.", -1))
             at = step.matches("\\d+") ? at.path(Integer.parseInt(step)) : at.path(step);
-        return value(at);
+        return at;
+    }
+
+    /** Where a thing goes by several names, one a line. */
+    private static String names(JsonNode node) {
+        return node.isArray()
+                ? String.join("\n", node.valueStream().map(Printer::value).toList())
+                : value(node);
     }
 
     private static String value(JsonNode node) {
@@ -77,7 +96,7 @@ public final class Printer {
         return switch (format) {
             case JSON -> JSON.writeValueAsString(item);
             case YAML -> Yaml.text(item);
-            case NAME -> cell(item, name);
+            case NAME -> names(at(item, name));
             case TABLE ->
                 Table.text(item.properties().stream()
                         .map(field -> List.of(field.getKey(), value(field.getValue())))

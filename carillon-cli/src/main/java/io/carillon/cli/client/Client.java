@@ -3,6 +3,7 @@ package io.carillon.cli.client;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -14,11 +15,14 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -106,6 +110,25 @@ public final class Client {
                 .collect(Collectors.joining("&", "?", ""));
     }
 
+    /** Hands over the lines of an answer that goes on, as they come, until somebody has heard enough or it ends. It may take any time. */
+    public void lines(String path, Predicate<String> goOn) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.url() + path))
+                .header("Accept", "text/event-stream, application/problem+json");
+        endpoint.key().ifPresent(key -> authorize(request, key));
+        HttpResponse<Stream<String>> response = exchange(request.build(), HttpResponse.BodyHandlers.ofLines());
+        try (Stream<String> lines = response.body()) {
+            if (response.statusCode() >= 300) {
+                String text = lines.collect(Collectors.joining("\n"));
+                throw Refusal.of(endpoint, response.statusCode(), response.headers(), text, json(text));
+            }
+            Iterator<String> each = lines.iterator();
+            boolean more = true;
+            while (more && each.hasNext()) more = goOn.test(each.next());
+        } catch (UncheckedIOException broken) {
+            throw away(new IOException(broken.getMessage(), broken));
+        }
+    }
+
     /** Any request. */
     public Reply send(String method, String path, @Nullable JsonNode body, Map<String, String> headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.url() + path))
@@ -119,9 +142,10 @@ public final class Client {
         if (body != null) request.header("Content-Type", "application/json");
         headers.forEach(request::header);
         endpoint.key().ifPresent(key -> authorize(request, key));
-        HttpResponse<String> response = exchange(request.build());
+        HttpResponse<String> response = exchange(request.build(), HttpResponse.BodyHandlers.ofString());
         JsonNode answer = json(response.body());
-        if (response.statusCode() >= 300) throw Refusal.of(endpoint, response, answer);
+        if (response.statusCode() >= 300)
+            throw Refusal.of(endpoint, response.statusCode(), response.headers(), response.body(), answer);
         return new Reply(response.statusCode(), answer, response.headers().firstValue("Date"));
     }
 
@@ -133,9 +157,9 @@ public final class Client {
         }
     }
 
-    private HttpResponse<String> exchange(HttpRequest request) {
+    private <T> HttpResponse<T> exchange(HttpRequest request, HttpResponse.BodyHandler<T> reading) {
         try {
-            return http.send(request, HttpResponse.BodyHandlers.ofString());
+            return http.send(request, reading);
         } catch (HttpConnectTimeoutException away) {
             throw away(away);
         } catch (HttpTimeoutException slow) {

@@ -1,10 +1,10 @@
 package io.carillon.cli.client;
 
 import io.carillon.cli.shell.DataHome;
-import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.Secrets;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.value.Nearest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

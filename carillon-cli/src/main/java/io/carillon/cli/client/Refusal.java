@@ -2,7 +2,7 @@ package io.carillon.cli.client;
 
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
-import java.net.http.HttpResponse;
+import java.net.http.HttpHeaders;
 import tools.jackson.databind.JsonNode;
 
 /** What a server said no to, in words: its sentence, the parts that are at fault, what to do, and what to look for in its log. */
@@ -11,16 +11,13 @@ final class Refusal {
 
     private Refusal() {}
 
-    static Failure of(Endpoint endpoint, HttpResponse<String> response, JsonNode problem) {
-        int status = response.statusCode();
+    static Failure of(Endpoint endpoint, int status, HttpHeaders headers, String body, JsonNode problem) {
         String detail = problem.path("detail").stringValue("");
-        if (detail.isEmpty()) return stranger(endpoint, response);
+        if (detail.isEmpty()) return stranger(endpoint, status, body.strip());
         StringBuilder text = new StringBuilder(detail.replace(" See errors.", ""));
         for (JsonNode fault : problem.path("errors")) text.append(fault(fault, detail));
         text.append(advice(endpoint, status));
-        response.headers()
-                .firstValue("Retry-After")
-                .ifPresent(seconds -> text.append("\nTry again in %s s.".formatted(seconds)));
+        headers.firstValue("Retry-After").ifPresent(seconds -> text.append("\nTry again in %s s.".formatted(seconds)));
         text.append("\n(%d %s, request %s)"
                 .formatted(
                         status,
@@ -37,7 +34,7 @@ final class Refusal {
 
     private static String advice(Endpoint endpoint, int status) {
         if (status == 401 && endpoint.key().isEmpty())
-            return "\nNo key was sent. Set CARILLON_KEY or CARILLON_KEY_FILE, give --key-file, or make a profile with 'carillon profile set'.";
+            return "\nNo key was sent. Set CARILLON_KEY or CARILLON_KEY_FILE, give --key-file, or make a profile with 'carillon profile set'. 'carillon dev' says at its start where its key lies.";
         if (status == 401)
             return "\nThe key was sent to %s and is wrong, expired or revoked. Check where it comes from: --key-file, CARILLON_KEY, CARILLON_KEY_FILE or the profile."
                     .formatted(endpoint);
@@ -45,13 +42,11 @@ final class Refusal {
         return "";
     }
 
-    private static Failure stranger(Endpoint endpoint, HttpResponse<String> response) {
-        String body = response.body().strip();
+    private static Failure stranger(Endpoint endpoint, int status, String body) {
         return new Failure(
-                exit(response.statusCode()),
+                exit(status),
                 clean("Something at %s answered %d, and it does not sound like Carillon: %s Check the address."
-                        .formatted(
-                                endpoint, response.statusCode(), body.substring(0, Math.min(SHOWN, body.length())))));
+                        .formatted(endpoint, status, body.substring(0, Math.min(SHOWN, body.length())))));
     }
 
     private static int exit(int status) {

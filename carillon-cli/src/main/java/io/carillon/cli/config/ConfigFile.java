@@ -1,8 +1,8 @@
 package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DataHome;
-import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.value.Nearest;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;

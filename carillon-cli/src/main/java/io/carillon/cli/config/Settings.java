@@ -1,10 +1,10 @@
 package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DatabaseUrl;
-import io.carillon.cli.shell.Nearest;
 import io.carillon.cli.shell.Secrets;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.value.Nearest;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -58,7 +58,9 @@ public final class Settings {
 
     private static Optional<Value> value(Shell shell, Map<Setting, String> flags, ConfigFile config, Setting setting) {
         String flag = flags.get(setting);
-        if (flag != null) return Optional.of(new Value(flag, "flag " + setting.flag()));
+        if (flag != null)
+            return Optional.of(new Value(
+                    setting.flagNamesFile() ? Secrets.read(setting.flag(), flag) : flag, "flag " + setting.flag()));
         Optional<Value> told = variable(shell, setting);
         if (told.isPresent()) return told;
         // The variables of libpq are part of the environment, so they come before the file as well.
@@ -83,7 +85,10 @@ public final class Settings {
     /** A misspelt variable would otherwise be a setting that silently does nothing. */
     private static void refuseUnknown(Shell shell) {
         List<String> known = new ArrayList<>(OTHERS);
-        for (Setting setting : Setting.values()) if (setting.variable().startsWith(OURS)) known.add(setting.variable());
+        for (Setting setting : Setting.values()) {
+            known.add(setting.variable());
+            if (setting.isSecret()) known.add(setting.variable() + "_FILE");
+        }
         shell.environment().keySet().stream()
                 .filter(name -> name.startsWith(OURS) && !name.startsWith(OF_TESTS) && !known.contains(name))
                 .filter(name -> !OF_KUBERNETES.matcher(name).matches())
@@ -104,7 +109,9 @@ public final class Settings {
     public String shown(Setting setting, Shell shell) {
         if (setting == Setting.DATABASE_URL)
             return get(setting).isPresent() ? database(shell).shown() + " (user and password hidden)" : "";
-        return get(setting).map(Value::text).orElse("");
+        return get(setting)
+                .map(value -> setting.isSecret() ? "(hidden)" : value.text())
+                .orElse("");
     }
 
     /** Which database, or how to say it. */
@@ -121,10 +128,18 @@ public final class Settings {
                 "Which database? Name it with --database-url, or set DATABASE_URL, DATABASE_URL_FILE or PGHOST, PGUSER and PGDATABASE.");
     }
 
-    /** One of the words that are possible. */
-    public String word(Setting setting, List<String> words) {
+    /** One of the words that are possible, or the nearest of them in the message. */
+    public String word(Setting setting) {
         Value value = get(setting).orElse(new Value("", "default"));
-        if (!words.contains(value.text())) throw wrong(setting, value, "one of " + String.join(", ", words));
+        List<String> words = setting.words();
+        if (!words.contains(value.text()))
+            throw new UsageException("%s is '%s' (%s), and must be one of %s.%s"
+                    .formatted(
+                            setting.key(),
+                            value.text(),
+                            value.from(),
+                            String.join(", ", words),
+                            Nearest.hint(value.text(), words)));
         return value.text();
     }
 

@@ -13,6 +13,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Schedule;
+import io.carillon.server.hooks.ServerWebhooks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -79,8 +80,10 @@ public final class Dev {
         try (DevDatabase database = DevDatabase.open(options, this::step)) {
             Schema tables = Carillon.schema(database.pool());
             int before = tables.number();
-            try (Carillon carillon = start(database);
-                    DevServer server = DevServer.start(carillon, database, options)) {
+            tables.migrate();
+            try (ServerWebhooks webhooks = DevWebhooks.on(database, options);
+                    Carillon carillon = start(webhooks, database);
+                    DevServer server = DevServer.start(carillon, webhooks, database, options)) {
                 show(carillon, head(database), schema(before, tables.newest()), server.rest());
             }
         }
@@ -88,8 +91,9 @@ public final class Dev {
         say("Stopped.%s The data stays in %s.".formatted(rest, options.directory()));
     }
 
-    private Carillon start(DevDatabase database) {
-        CarillonBuilder builder = Carillon.on(database.pool()).listener(board).drain(DRAIN);
+    private Carillon start(ServerWebhooks webhooks, DevDatabase database) {
+        CarillonBuilder builder =
+                webhooks.handleOn(Carillon.on(database.pool()).listener(board).drain(DRAIN));
         DemoSchedules demo = new DemoSchedules(board);
         demo.addHandlers(builder);
         if (options.demo()) demo.addSchedules(builder);

@@ -23,6 +23,11 @@ public record DevOptions(
         return directory.resolve("api.key");
     }
 
+    /** The key that seals secrets here. */
+    Path masterKeys() {
+        return directory.resolve("master.key");
+    }
+
     Path postgres() {
         return directory.resolve("postgres");
     }

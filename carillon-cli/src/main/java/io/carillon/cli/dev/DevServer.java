@@ -4,9 +4,12 @@ import io.carillon.Carillon;
 import io.carillon.cli.config.Address;
 import io.carillon.cli.shell.Secrets;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.ServerBuilder;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.value.CarillonException;
 import java.net.BindException;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -26,23 +29,27 @@ final class DevServer implements AutoCloseable {
         this.options = options;
     }
 
-    static DevServer start(Carillon carillon, DevDatabase database, DevOptions options) {
+    static DevServer start(Carillon carillon, ServerWebhooks webhooks, DevDatabase database, DevOptions options) {
         Address address = options.listen().orElse(USUAL);
         CarillonServer server;
         try {
-            server = listen(carillon, database, address);
+            server = listen(builder(carillon, webhooks, database), address);
         } catch (CarillonException taken) {
             if (options.listen().isPresent() || !isTaken(taken)) throw taken;
-            server = listen(carillon, database, new Address(address.host(), 0));
+            server = listen(builder(carillon, webhooks, database), new Address(address.host(), 0));
         }
         server.bootstrapKey().ifPresent(key -> Secrets.write(options.key(), key + "\n"));
         return new DevServer(server, address.host(), options);
     }
 
-    private static CarillonServer listen(Carillon carillon, DevDatabase database, Address address) {
+    private static ServerBuilder builder(Carillon carillon, ServerWebhooks webhooks, DevDatabase database) {
         return CarillonServer.on(carillon, database.requests())
-                .listen(address.host(), address.port())
-                .start();
+                .webhooks(webhooks)
+                .routes(DevWebhooks.echo());
+    }
+
+    private static CarillonServer listen(ServerBuilder builder, Address address) {
+        return builder.listen(address.host(), address.port()).start();
     }
 
     private static boolean isTaken(CarillonException failure) {
@@ -55,17 +62,25 @@ final class DevServer implements AutoCloseable {
         String url = "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, server.port());
         if (!Files.exists(options.key()))
             return new FirstBlock.Rest(
-                    url, List.of("curl " + url + "/healthz  (this database has keys already: use one of them)"));
+                    url,
+                    echo(url),
+                    List.of("curl " + url + "/healthz  (this database has keys already: use one of them)"));
         String key = quoted(options.key().toString());
         String access = (url.equals("http://127.0.0.1:8080") ? "" : " --url " + url) + " --key-file " + key;
-        String command = options.demo()
-                ? "./carillon schedule create my.hello --every 10s --handler demo.hello --payload '{\"text\":\"Hello again\"}'"
-                : "./carillon schedule list";
-        return new FirstBlock.Rest(
-                url,
-                List.of(
-                        "curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/schedules".formatted(key, url),
-                        command + access));
+        List<String> tries = new ArrayList<>();
+        tries.add("curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/schedules".formatted(key, url));
+        if (options.demo())
+            tries.add(
+                    "./carillon schedule create my.hello --every 10s --handler demo.hello --payload '{\"text\":\"Hello again\"}'"
+                            + access);
+        tries.add("./carillon schedule create my.hook --every 10s --webhook %s --payload '{\"text\":\"Hello\"}'"
+                        .formatted(echo(url))
+                + access);
+        return new FirstBlock.Rest(url, echo(url), tries);
+    }
+
+    private static String echo(String url) {
+        return url + DevWebhooks.ECHO;
     }
 
     private static String quoted(String path) {

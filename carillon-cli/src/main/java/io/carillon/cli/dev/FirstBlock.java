@@ -7,8 +7,8 @@ import java.util.List;
 
 /** The first thing a user reads: what runs here, on what, what is planned, and how to stop it. */
 record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules, Rest rest) {
-    /** Where the server listens, and what to try on it. */
-    record Rest(String url, List<String> tries) {}
+    /** Where the server listens, where webhooks may be sent to see them come back, and what to try on it. */
+    record Rest(String url, String echo, List<String> tries) {}
 
     private static final String ENTRY = "  %-10s %s";
 
@@ -26,6 +26,8 @@ record FirstBlock(Picture.Head head, String schema, List<Picture.Row> schedules,
         for (int i = 0; i < schedules.size(); i++)
             lines.add(ENTRY.formatted(i == 0 ? "schedules" : "", row(schedules.get(i))));
         lines.add(ENTRY.formatted("rest", rest.url()));
+        lines.add(
+                ENTRY.formatted("webhooks", rest.echo() + " answers them; here they may call this machine (loopback)"));
         for (int i = 0; i < rest.tries().size(); i++)
             lines.add(ENTRY.formatted(i == 0 ? "try" : "", rest.tries().get(i)));
         lines.add(ENTRY.formatted("stop", "Ctrl-C; the data stays"));

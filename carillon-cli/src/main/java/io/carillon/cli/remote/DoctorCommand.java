@@ -11,11 +11,10 @@ import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Logs;
 import io.carillon.cli.shell.Pools;
 import io.carillon.cli.shell.Shell;
+import io.carillon.store.Vitals;
 import io.carillon.value.CarillonException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,13 +86,27 @@ final class DoctorCommand extends RemoteGroup {
             found("server", "FAILED", line(away));
             return;
         }
-        check("its database", client, "/readyz", answer -> "answers");
+        ready(client);
         if (check(
                 "key",
                 client,
                 "/v1/stats",
                 answer -> "accepted; %s wait, %s run, %s dead"
                         .formatted(answer.path("waiting"), answer.path("running"), answer.path("dead")))) house(client);
+    }
+
+    private void ready(Client client) {
+        try {
+            client.get("/readyz");
+            found("its database", "ok", "answers");
+        } catch (Failure failure) {
+            found(
+                    "its database",
+                    "FAILED",
+                    failure.exit() == ExitCode.AWAY
+                            ? "does not answer the server: see whether PostgreSQL runs and takes connections, and read the server's log"
+                            : line(failure));
+        }
     }
 
     private interface Reading {
@@ -168,7 +181,7 @@ final class DoctorCommand extends RemoteGroup {
                 found("schema", "FAILED", line(unfit) + " 'carillon migrate' brings it up to date.");
                 return;
             }
-            connections(pool);
+            connections(schema.server());
         } catch (CarillonException | SQLException failure) {
             found("database", "FAILED", line(failure));
         }
@@ -186,26 +199,17 @@ final class DoctorCommand extends RemoteGroup {
         }
     }
 
-    private void connections(HikariDataSource pool) throws SQLException {
-        try (Connection connection = pool.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("""
-                        SELECT extract(epoch FROM carillon.clock())::bigint, current_setting('max_connections')::int,
-                               (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')
-                        """)) {
-            row.next();
-            clock("clock of the database", Instant.ofEpochSecond(row.getLong(1)));
-            int most = row.getInt(2);
-            int used = row.getInt(3);
-            String counts = "%d of %d in use".formatted(used, most);
-            if (most - used >= POOLS) found("connections", "ok", counts);
-            else
-                found(
-                        "connections",
-                        "warning",
-                        counts
-                                + "; one more server takes %d: lower --engine-pool and --request-pool, or raise max_connections"
-                                        .formatted(POOLS));
-        }
+    private void connections(Vitals.Server server) {
+        clock("clock of the database", server.now());
+        int free = server.maxConnections() - server.connections();
+        String counts = "%d of %d in use".formatted(server.connections(), server.maxConnections());
+        if (free >= POOLS) found("connections", "ok", counts);
+        else
+            found(
+                    "connections",
+                    "warning",
+                    counts
+                            + "; one more server takes %d: lower --engine-pool and --request-pool, or raise max_connections"
+                                    .formatted(POOLS));
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The one moment in which a key can be seen. */
+/** The one moment in which a key or a secret can be seen. */
 final class FreshKey {
     private final Shell shell;
     private final Printer printer;
@@ -19,18 +19,25 @@ final class FreshKey {
         this.printer = printer;
     }
 
-    /** On the screen, or in a file and nowhere else. */
     int show(JsonNode made, String name, @Nullable String file) {
-        String key = made.path("key").stringValue("");
+        return show(made, "key", name, file);
+    }
+
+    /** The field that holds it, on the screen, or in a file and nowhere else. */
+    int show(JsonNode made, String field, String name, @Nullable String file) {
+        String word = field.equals("key") ? "key" : "secret";
+        String key = made.path(field).stringValue("");
         if (file != null) {
             Secrets.write(DataHome.absolute("--to", file), key + "\n");
             ObjectNode rest = (ObjectNode) made.deepCopy();
-            rest.remove("key");
-            printer.done("The key is in %s.".formatted(file), rest, name);
+            rest.remove(field);
+            printer.done("The %s is in %s.".formatted(word, file), rest, name);
         } else {
-            shell.err().println("This is the only time the key is shown. Keep it where nobody else reads it.");
+            shell.err()
+                    .println("This is the only time the %s is shown. Keep it where nobody else reads it."
+                            .formatted(word));
             // Names alone would lose it: here it is what there is to name.
-            printer.done(key, made, "key");
+            printer.done(key, made, field);
         }
         return ExitCode.OK;
     }

@@ -43,6 +43,7 @@ final class KeyCommands extends RemoteGroup {
                     @Nullable
                     String expires,
             @Option(names = "--to", paramLabel = "FILE", description = TO) @Nullable String file) {
+        for (String scope : scopes) Words.one("--scope", scope, List.of("read", "enqueue", "manage", "admin"));
         ObjectNode body = with(body().put("name", name), "expiresAt", expires);
         scopes.forEach(body.putArray("scopes")::add);
         return new FreshKey(shell, printer()).show(client().post("/v1/keys", body), "id", file);

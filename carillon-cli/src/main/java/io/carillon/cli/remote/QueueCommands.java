@@ -17,12 +17,14 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon queue}. */
 @Command(
         name = "queue",
-        description = "Look at queues, pause and limit them.",
+        description = "Look at queues, pause, limit and weigh them.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class QueueCommands extends RemoteGroup {
-    private static final List<String> COLUMNS =
-            List.of("name", "waiting", "running", "maxRunning", "perSecond", "breaker.state", "paused.reason");
+    private static final List<String> COLUMNS = List.of(
+            "name", "waiting", "running", "maxRunning", "perSecond", "weight", "breaker.state", "paused.reason");
+
+    private static final List<String> STATS = List.of("waiting", "running", "dead", "quarantined");
 
     QueueCommands(Shell shell) {
         super(shell);
@@ -39,9 +41,20 @@ final class QueueCommands extends RemoteGroup {
     }
 
     @Command(description = "Show one queue.", sortOptions = false)
-    int get(@Parameters(paramLabel = "NAME") String name) {
-        printer().one(client().get(Client.path("queues", name)), "name");
-        return ExitCode.OK;
+    int get(
+            @Parameters(paramLabel = "NAME") String name,
+            @Option(names = "--watch", description = "Show it anew when it changes, until Ctrl-C.") boolean watch) {
+        Client client = client();
+        Printer printer = printer();
+        return shown(watch, () -> printer.shown(client.get(Client.path("queues", name)), "name"));
+    }
+
+    @Command(description = "Count what waits and runs in all queues, and what is dead.", sortOptions = false)
+    int stats(
+            @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
+        Client client = client();
+        Printer printer = printer();
+        return shown(watch, () -> printer.listed(List.of(client.get("/v1/stats")), "waiting", STATS));
     }
 
     @Command(description = "Start nothing of a queue until it is resumed.", sortOptions = false)
@@ -59,6 +72,16 @@ final class QueueCommands extends RemoteGroup {
     @Command(description = "Resume a queue.", sortOptions = false)
     int resume(@Parameters(paramLabel = "NAME") String name) {
         return changed("Resumed %s.".formatted(name), "name", Client.path("queues", name, "resume"), body());
+    }
+
+    @Command(description = "Give a queue so many parts of what nodes start where others have one.", sortOptions = false)
+    int weigh(
+            @Parameters(paramLabel = "NAME") String name,
+            @Parameters(paramLabel = "WEIGHT", description = "1 to 100.") int weight) {
+        JsonNode queue = client().put(Client.path("queues", name, "weight"), body().put("weight", weight), Map.of())
+                .body();
+        printer().done("%s weighs %d.".formatted(name, weight), queue, "name");
+        return ExitCode.OK;
     }
 
     @Command(description = "Limit a queue, on all nodes together; what is not said has no limit.", sortOptions = false)

@@ -5,7 +5,6 @@ import io.carillon.cli.client.Client;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
-import io.carillon.cli.shell.UsageException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +15,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code carillon run}. */
@@ -27,7 +28,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class RunCommands extends RemoteGroup {
     private static final List<String> COLUMNS =
             List.of("id", "state", "target", "queue", "attempt", "dueAt", "endedAt");
-    private static final List<String> ATTEMPTS = List.of("attempt", "outcome", "startedAt", "endedAt", "node", "error");
+    private static final List<String> ATTEMPTS =
+            List.of("attempt", "outcome", "delivery.status", "startedAt", "endedAt", "node", "error");
     private static final Set<String> LIVING = Set.of("waiting", "running");
     private static final long WAIT_MILLIS = 500;
 
@@ -51,6 +53,41 @@ final class RunCommands extends RemoteGroup {
                                 : "%s holds the key already; nothing was enqueued.".formatted(run),
                         made,
                         "run");
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "enqueue-all",
+            description =
+                    "Enqueue a run for each payload of a file, a thousand at a time, each thousand whole or not at all.",
+            sortOptions = false)
+    int enqueueAll(
+            @Parameters(paramLabel = "HANDLER", arity = "0..1", description = "The handler that does the work.")
+                    @Nullable
+                    String handler,
+            @Option(
+                            names = {"-f", "--file"},
+                            paramLabel = "FILE",
+                            required = true,
+                            description = "JSON: payloads in []; - is standard input.")
+                    String file,
+            @Mixin EnqueueForm form) {
+        Client client = client();
+        ArrayNode made = JsonNodeFactory.instance.arrayNode();
+        for (ObjectNode batch : form.batches(handler, file)) {
+            try {
+                client.post("/v1/runs:batch", batch).path("items").forEach(made::add);
+            } catch (Failure failure) {
+                if (made.isEmpty()) throw failure;
+                throw new Failure(
+                        ExitCode.PARTLY,
+                        "%d runs were enqueued, then: %s".formatted(made.size(), failure.getMessage()),
+                        failure);
+            }
+        }
+        Printer printer = printer();
+        if (printer.isTable()) printer.done("Enqueued %d runs.".formatted(made.size()), body(), "run");
+        else printer.list(made.valueStream().toList(), "run", List.of("run"));
         return ExitCode.OK;
     }
 
@@ -104,6 +141,16 @@ final class RunCommands extends RemoteGroup {
         JsonNode made = client().post(Client.path("runs", id, "redrive"), body());
         printer().done("Redriven as %s.".formatted(made.path("run").stringValue("")), made, "run");
         return ExitCode.OK;
+    }
+
+    @Command(
+            description =
+                    "Send what a webhook's run sent once more, under its id. Exit code 0: it was taken, 10: it was not.",
+            sortOptions = false)
+    int replay(@Parameters(paramLabel = "ID") String id) {
+        JsonNode delivery = client().post(Client.path("runs", id, "replay"), body());
+        printer().done(WebhookCommands.sentence(delivery), delivery, "verdict");
+        return WebhookCommands.isTaken(delivery) ? ExitCode.OK : ExitCode.RUN_FAILED;
     }
 
     @Command(description = "Move a run that waits.", sortOptions = false)
@@ -169,64 +216,5 @@ final class RunCommands extends RemoteGroup {
             pause(WAIT_MILLIS);
         }
         throw new Failure(ExitCode.FAILED, "Interrupted.");
-    }
-
-    /** What to enqueue, by flags. */
-    static final class EnqueueForm {
-        @Option(names = "--target", paramLabel = "JSON", description = "What to do, where it is not a handler.")
-        private @Nullable String target;
-
-        @Option(
-                names = "--payload",
-                paramLabel = "JSON",
-                description = "What the run carries; @FILE reads a file. Default: {}.")
-        private @Nullable String payload;
-
-        @Option(names = "--at", paramLabel = "INSTANT", description = "When it falls due; now unless said.")
-        private @Nullable String at;
-
-        @Option(names = "--after", paramLabel = "LENGTH", description = "How long until it falls due.")
-        private @Nullable String after;
-
-        @Option(
-                names = "--key",
-                paramLabel = "KEY",
-                description = "While a run with this key has not ended, no other is enqueued.")
-        private @Nullable String key;
-
-        @Option(names = "--queue", paramLabel = "NAME", description = "Its queue.")
-        private @Nullable String queue;
-
-        @Option(names = "--priority", paramLabel = "high|normal|low|bulk", description = "Its priority.")
-        private @Nullable String priority;
-
-        @Option(names = "--fifo-key", paramLabel = "KEY", description = "Runs with the same one run one after another.")
-        private @Nullable String fifoKey;
-
-        @Option(
-                names = "--concurrency-key",
-                paramLabel = "KEY",
-                description = "At most --concurrency runs with the same one at a time.")
-        private @Nullable String concurrencyKey;
-
-        @Option(names = "--concurrency", paramLabel = "N", description = "How many. Default: 1.")
-        private @Nullable Integer concurrency;
-
-        ObjectNode json(@Nullable String handler) {
-            if ((handler == null) == (target == null))
-                throw new UsageException("What? Name a HANDLER, or say --target.");
-            ObjectNode body = body();
-            if (target == null) body.putObject("target").put("handler", handler);
-            else body.set("target", Json.typed("--target", target));
-            if (payload != null) body.set("payload", Json.typed("--payload", payload));
-            with(body, "at", at);
-            with(body, "after", after);
-            with(body, "key", key);
-            with(body, "queue", queue);
-            with(body, "priority", priority);
-            with(body, "fifoKey", fifoKey);
-            with(body, "concurrencyKey", concurrencyKey);
-            return concurrency == null ? body : body.put("concurrency", concurrency);
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.carillon.cli.remote;
 
+import io.carillon.run.RunState;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,7 @@ final class RunFilterForm {
 
     Map<String, String> query() {
         Map<String, String> query = new LinkedHashMap<>();
-        put(query, "state", state);
+        put(query, "state", Words.one("--state", state, RunState.class));
         put(query, "queue", queue);
         put(query, "handler", handler);
         put(query, "schedule", schedule);

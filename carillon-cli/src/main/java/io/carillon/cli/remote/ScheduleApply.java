@@ -50,6 +50,13 @@ final class ScheduleApply {
         return wanted;
     }
 
+    /** A schedule as the server shows it, as it may be sent back. */
+    static ObjectNode settable(JsonNode schedule) {
+        ObjectNode body = (ObjectNode) schedule.deepCopy();
+        body.remove(TOLD);
+        return body;
+    }
+
     int all(List<ObjectNode> wanted) {
         List<Failure> failures = new ArrayList<>();
         for (ObjectNode schedule : wanted) {
@@ -69,8 +76,7 @@ final class ScheduleApply {
     }
 
     private void one(String name, ObjectNode schedule) {
-        ObjectNode body = schedule.deepCopy();
-        body.remove(TOLD);
+        ObjectNode body = settable(schedule);
         JsonNode before = before(name);
         Client.Reply reply = client.put(Client.path("schedules", name), body, Map.of());
         String change = reply.status() == 201

@@ -3,6 +3,7 @@ package io.carillon.cli.remote;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.Client;
 import io.carillon.cli.shell.ExitCode;
+import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,10 +33,23 @@ final class ScheduleCommands extends RemoteGroup {
 
     @Command(description = "Create a schedule; refused if there is one of this name.", sortOptions = false)
     int create(@Parameters(paramLabel = "NAME") String name, @Mixin ScheduleForm form) {
-        JsonNode made = client().put(Client.path("schedules", name), form.json(), Map.of("If-None-Match", "*"))
-                .body();
+        JsonNode made = created(name, form);
         printer().done("Created %s: %s, next at %s.".formatted(name, description(made), next(made)), made, "name");
         return ExitCode.OK;
+    }
+
+    private JsonNode created(String name, ScheduleForm form) {
+        try {
+            return client().put(Client.path("schedules", name), form.json(), Map.of("If-None-Match", "*"))
+                    .body();
+        } catch (Failure refused) {
+            if (refused.exit() != ExitCode.CONFLICT) throw refused;
+            throw new Failure(
+                    ExitCode.CONFLICT,
+                    "There is a schedule %s already, and it stays as it is. 'carillon schedule apply' changes it, 'get' shows it."
+                            .formatted(name),
+                    refused);
+        }
     }
 
     private static String description(JsonNode schedule) {
@@ -60,6 +74,24 @@ final class ScheduleCommands extends RemoteGroup {
                     String file,
             @Mixin ScheduleForm form) {
         return new ScheduleApply(shell, client(), printer()).all(ScheduleApply.wanted(name, file, form));
+    }
+
+    @Command(
+            description =
+                    "Change a part of a schedule; what is not said stays. Refused if somebody changes it meanwhile.",
+            sortOptions = false)
+    int update(
+            @Parameters(paramLabel = "NAME") String name,
+            @Mixin ScheduleForm form,
+            @Option(
+                            names = "--clear",
+                            paramLabel = "FLAG",
+                            split = ",",
+                            description = "Back to the default: what these flags had set, such as jitter,until.")
+                    @Nullable
+                    List<String> cleared) {
+        new ScheduleUpdate(client(), printer()).one(name, form, cleared == null ? List.of() : cleared);
+        return ExitCode.OK;
     }
 
     @Command(description = "Show one schedule.", sortOptions = false)

@@ -1,6 +1,8 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.shell.UsageException;
+import io.carillon.run.Priority;
+import io.carillon.schedule.Missed;
+import io.carillon.schedule.Overlap;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -14,8 +16,8 @@ final class ScheduleForm {
     @Option(names = "--handler", paramLabel = "NAME", description = "The handler that does the work.")
     private @Nullable String handler;
 
-    @Option(names = "--target", paramLabel = "JSON", description = "What to do, where it is not a handler.")
-    private @Nullable String target;
+    @Mixin
+    private TargetForm target = new TargetForm();
 
     @Option(
             names = "--payload",
@@ -45,25 +47,52 @@ final class ScheduleForm {
     @Option(names = "--grace", paramLabel = "LENGTH", description = "How late a run may start before it is missed.")
     private @Nullable String grace;
 
+    @Option(
+            names = "--catch-up",
+            paramLabel = "LENGTH",
+            description = "How far back missed instants are made up for; 24h unless said.")
+    private @Nullable String catchUp;
+
+    @Option(
+            names = "--missed-cap",
+            paramLabel = "N",
+            description = "With --missed run-all: no more late runs at a time; 100 unless said.")
+    private @Nullable Integer missedCap;
+
+    @Option(
+            names = "--missed-spread",
+            paramLabel = "LENGTH",
+            description = "With --missed run-all: how far apart late runs fall due.")
+    private @Nullable String missedSpread;
+
     @Option(names = "--pause-after", paramLabel = "N", description = "Pause after so many dead runs in a row.")
     private @Nullable Integer pauseAfter;
 
+    /** Whether nothing was said that would make a schedule. */
     boolean isEmpty() {
-        return when.isEmpty() && handler == null && target == null;
+        return when.hasNoTiming() && handler == null && target.isEmpty();
     }
 
     ObjectNode json() {
         ObjectNode body = RemoteGroup.body();
         body.set("when", when.json());
-        if ((handler == null) == (target == null)) throw new UsageException("What? Say --handler or --target.");
-        if (target == null) body.putObject("target").put("handler", handler);
-        else body.set("target", Json.typed("--target", target));
+        if (handler == null && target.isEmpty()) target.json(null, "--handler");
+        return over(body);
+    }
+
+    /** What was said put in the place of what is there. */
+    ObjectNode over(ObjectNode body) {
+        if (body.get("when") instanceof ObjectNode before) when.over(before);
+        if (handler != null || !target.isEmpty()) body.set("target", target.json(handler, "--handler"));
         if (payload != null) body.set("payload", Json.typed("--payload", payload));
         RemoteGroup.with(body, "queue", queue);
-        RemoteGroup.with(body, "priority", priority);
-        RemoteGroup.with(body, "missed", missed);
-        RemoteGroup.with(body, "overlap", overlap);
+        RemoteGroup.with(body, "priority", Words.one("--priority", priority, Priority.class));
+        RemoteGroup.with(body, "missed", Words.one("--missed", missed, Missed.class));
+        RemoteGroup.with(body, "overlap", Words.one("--overlap", overlap, Overlap.class));
         RemoteGroup.with(body, "grace", grace);
+        RemoteGroup.with(body, "catchUp", catchUp);
+        if (missedCap != null) body.put("missedCap", missedCap);
+        RemoteGroup.with(body, "missedSpread", missedSpread);
         if (pauseAfter != null) body.put("pauseAfter", pauseAfter);
         return body;
     }

@@ -1,6 +1,7 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.shell.UsageException;
+import io.carillon.schedule.DstPolicy;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,8 +15,12 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** When a schedule runs, by flags. */
 final class WhenForm {
+    /** The fields of a timing, of which there is one, and what belongs to it. */
+    private static final List<String> TIMINGS = List.of("cron", "every", "once", "adaptive");
+
     private static final Pattern EVERY =
             Pattern.compile("(\\d{1,9})\\s*(s|m|h|d|w|second|minute|hour|day|week|month|year)s?");
+    private static final Pattern ADAPTIVE = Pattern.compile("(\\S+?)\\.\\.(\\S+)");
     private static final Map<String, String> UNITS =
             Map.of("s", "seconds", "m", "minutes", "h", "hours", "d", "days", "w", "weeks");
 
@@ -41,6 +46,12 @@ final class WhenForm {
                 paramLabel = "INSTANT",
                 description = "A single instant, such as 2026-03-29T01:00:00Z.")
         private @Nullable String once;
+
+        @Option(
+                names = "--adaptive",
+                paramLabel = "MIN..MAX",
+                description = "As often as the backlog of its queue asks for, such as 10s..1h.")
+        private @Nullable String adaptive;
     }
 
     @Option(
@@ -48,6 +59,12 @@ final class WhenForm {
             paramLabel = "ZONE",
             description = "IANA name of the time zone; UTC unless said.")
     private @Nullable String zone;
+
+    @Option(
+            names = "--start",
+            paramLabel = "INSTANT",
+            description = "Where --every counts from; 1970-01-01T00:00:00Z unless said.")
+    private @Nullable String start;
 
     @Option(names = "--from", paramLabel = "INSTANT", description = "Not before this instant.")
     private @Nullable String from;
@@ -65,25 +82,62 @@ final class WhenForm {
     @Option(names = "--max-runs", paramLabel = "N", description = "No more than so many runs in all.")
     private @Nullable Long maxRuns;
 
-    @Option(names = "--jitter", paramLabel = "LENGTH", description = "Each run later by a random part of this.")
+    @Option(
+            names = "--jitter",
+            paramLabel = "LENGTH",
+            description = "Runs fall due later by a part of this, always the same for one schedule.")
     private @Nullable String jitter;
 
-    boolean isEmpty() {
-        return timing.cron == null && timing.every == null && timing.once == null;
+    @Option(
+            names = "--gap",
+            paramLabel = "run-after|skip",
+            description = "Where the clocks skip the time: run right after, or not at all.")
+    private @Nullable String gap;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "first|second|both",
+            description = "Where the clocks show the time twice: run at which.")
+    private @Nullable String repeat;
+
+    boolean hasNoTiming() {
+        return timing.cron == null && timing.every == null && timing.once == null && timing.adaptive == null;
     }
 
     ObjectNode json() {
-        if (isEmpty()) throw new UsageException("When? Say --cron, --every or --once.");
-        ObjectNode when = JsonNodeFactory.instance.objectNode();
+        if (hasNoTiming()) throw new UsageException("When? Say --cron, --every, --once or --adaptive.");
+        return over(JsonNodeFactory.instance.objectNode());
+    }
+
+    /** What was said put in the place of what is there. */
+    ObjectNode over(ObjectNode when) {
+        if (!hasNoTiming()) when.remove(TIMINGS);
         RemoteGroup.with(when, "cron", timing.cron);
         RemoteGroup.with(when, "once", timing.once);
         if (timing.every != null) when.set("every", interval(timing.every));
+        if (timing.adaptive != null) when.set("adaptive", bounds(timing.adaptive));
+        if (start != null) every(when).put("start", start);
         RemoteGroup.with(when, "zone", zone);
         RemoteGroup.with(when, "from", from);
         RemoteGroup.with(when, "until", until);
         if (except != null) except.forEach(when.putArray("except")::add);
         if (maxRuns != null) when.put("maxRuns", maxRuns);
-        return RemoteGroup.with(when, "jitter", jitter);
+        RemoteGroup.with(when, "jitter", jitter);
+        RemoteGroup.with(when, "gap", Words.one("--gap", gap, DstPolicy.Gap.class));
+        return RemoteGroup.with(when, "repeat", Words.one("--repeat", repeat, DstPolicy.Repeat.class));
+    }
+
+    private static ObjectNode every(ObjectNode when) {
+        if (when.get("every") instanceof ObjectNode every) return every;
+        throw new UsageException("--start belongs to --every. Leave it out, or say --from.");
+    }
+
+    private static ObjectNode bounds(String text) {
+        Matcher parts = ADAPTIVE.matcher(text.strip());
+        if (!parts.matches())
+            throw new UsageException("--adaptive is '%s'. Write the shortest and the longest interval, such as 10s..1h."
+                    .formatted(text));
+        return JsonNodeFactory.instance.objectNode().put("min", parts.group(1)).put("max", parts.group(2));
     }
 
     private static ObjectNode interval(String text) {

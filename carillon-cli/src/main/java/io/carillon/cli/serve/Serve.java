@@ -3,11 +3,14 @@ package io.carillon.cli.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.Schema;
 import io.carillon.cli.config.ServerConfig;
 import io.carillon.cli.shell.Pools;
 import io.carillon.cli.shell.Shell;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.ServerBuilder;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.concurrent.CountDownLatch;
@@ -27,14 +30,30 @@ public final class Serve {
         this.config = config;
     }
 
-    /** Serves until a signal comes. */
+    /** Serves until a signal comes; or prints the SQL of the tables, where that is all. */
     public void run() {
+        if (config.tables() == ServerConfig.Tables.PRINT) print();
+        else work();
+    }
+
+    private void print() {
+        try (HikariDataSource pool = Pools.on(config.database(), 1)) {
+            Schema schema = Carillon.schema(pool);
+            shell.out().print(schema.sql(schema.number() + 1));
+            shell.out().flush();
+        } finally {
+            done.countDown();
+        }
+    }
+
+    private void work() {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         CarillonMeters meters = new CarillonMeters(registry);
         try (HikariDataSource pool = Pools.on(config.database(), config.pools().engine());
-                Carillon carillon = start(builder(pool).listener(meters))) {
+                ServerWebhooks webhooks = webhooks(pool);
+                Carillon carillon = start(webhooks.handleOn(builder(pool)).listener(meters))) {
             if (config.role().executes()) meters.watch(carillon);
-            if (config.role().serves()) serve(carillon, registry);
+            if (config.role().serves()) serve(carillon, webhooks, registry);
             else idle();
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -45,23 +64,38 @@ public final class Serve {
 
     private CarillonBuilder builder(HikariDataSource pool) {
         ServerConfig.Node node = config.node();
-        CarillonBuilder builder = Carillon.on(pool).drain(node.drain()).wakeup(node.wakeup());
+        CarillonBuilder builder = Carillon.on(pool)
+                .schema(config.tables().mode())
+                .drain(node.drain())
+                .wakeup(node.wakeup());
         node.name().ifPresent(builder::nodeName);
         node.concurrency().ifPresent(builder::concurrency);
         return builder;
+    }
+
+    /** Before anything is delivered it is certain that the secrets can be opened. */
+    private ServerWebhooks webhooks(HikariDataSource pool) {
+        switch (config.tables()) {
+            case AUTO -> Carillon.schema(pool).migrate();
+            case VALIDATE -> Carillon.schema(pool).validate();
+            case OFF, PRINT -> {}
+        }
+        ServerWebhooks.Builder builder =
+                ServerWebhooks.on(pool).guard(config.webhooks().guard());
+        config.webhooks().keys().ifPresent(builder::keys);
+        return builder.build().check();
     }
 
     private Carillon start(CarillonBuilder builder) {
         return config.role().executes() ? builder.start() : builder.build();
     }
 
-    private void serve(Carillon carillon, PrometheusMeterRegistry registry) throws InterruptedException {
+    private void serve(Carillon carillon, ServerWebhooks webhooks, PrometheusMeterRegistry registry)
+            throws InterruptedException {
         try (HikariDataSource requests =
                         Pools.on(config.database(), config.pools().requests());
-                CarillonServer server = CarillonServer.on(carillon, requests)
-                        .listen(config.address().host(), config.address().port())
-                        .registry(registry)
-                        .start()) {
+                CarillonServer server =
+                        door(carillon, requests, webhooks, registry).start()) {
             greet("listening on http://%s:%d".formatted(config.address().host(), server.port()));
             server.bootstrapKey().ifPresent(key -> {
                 shell.out()
@@ -71,6 +105,17 @@ public final class Serve {
             });
             asked.await();
         }
+    }
+
+    private ServerBuilder door(
+            Carillon carillon, HikariDataSource requests, ServerWebhooks webhooks, PrometheusMeterRegistry registry) {
+        ServerBuilder door = CarillonServer.on(carillon, requests)
+                .listen(config.address().host(), config.address().port())
+                .registry(registry)
+                .webhooks(webhooks)
+                .auditKept(config.auditKept());
+        config.tokens().ifPresent(door::tokens);
+        return door;
     }
 
     private void idle() throws InterruptedException {

@@ -27,8 +27,8 @@ class PrinterTest {
         assertThat(as(Format.TABLE)
                         .listed(List.of(ITEM), "name", List.of("name", "when.cron", "list.1", "text", "none")))
                 .isEqualTo("""
-                        NAME  CRON       1  TEXT    NONE
-                        a     0 2 * * *  2  a: b??  -""");
+                        NAME  CRON       LIST  TEXT    NONE
+                        a     0 2 * * *  2     a: b??  -""");
     }
 
     @Test
@@ -46,6 +46,25 @@ class PrinterTest {
                           - 2
                         text: "a: b\\u001B\\n"
                         none: null""");
+    }
+
+    @Test
+    void an_empty_list_is_told_to_people_and_empty_to_programs() {
+        assertThat(emptyAs(Format.TABLE)).containsExactly("", "There are none.\n");
+        assertThat(emptyAs(Format.NAME)).containsExactly("", "");
+        assertThat(emptyAs(Format.JSON)).containsExactly("[ ]\n", "");
+        assertThat(emptyAs(Format.YAML)).containsExactly("[]\n", "");
+    }
+
+    private static List<String> emptyAs(Format format) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        new Printer(
+                        new Shell(
+                                new PrintWriter(out, true), new PrintWriter(err, true), Map.of(), () -> Instant.EPOCH),
+                        format)
+                .list(List.of(), "name", List.of("name"));
+        return List.of(out.toString(), err.toString());
     }
 
     @Test

@@ -10,8 +10,8 @@ class FirstBlockTest {
     private static final Picture.Head HEAD =
             new Picture.Head("1.2.3", "embedded PostgreSQL 18.6 on 127.0.0.1:5433", "/data", "/data/carillon.log");
 
-    private static final FirstBlock.Rest REST =
-            new FirstBlock.Rest("http://127.0.0.1:8080", List.of("curl one", "./carillon two"));
+    private static final FirstBlock.Rest REST = new FirstBlock.Rest(
+            "http://127.0.0.1:8080", "http://127.0.0.1:8080/echo", List.of("curl one", "./carillon two"));
 
     @Test
     void says_what_runs_on_what_and_how_to_stop_it() {
@@ -32,6 +32,7 @@ class FirstBlockTest {
                   schedules  demo.hello  Every 5 seconds                    next in 4 s
                              nightly     At 02:00 every day (Europe/Paris)  paused
                   rest       http://127.0.0.1:8080
+                  webhooks   http://127.0.0.1:8080/echo answers them; here they may call this machine (loopback)
                   try        curl one
                              ./carillon two
                   stop       Ctrl-C; the data stays

@@ -3,6 +3,7 @@ package io.carillon.postgres.migration;
 import io.carillon.postgres.backend.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.SchemaMode;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -56,7 +56,7 @@ class AccessTest {
         assertThat(SERVER.carillon("key", "revoke", "nobody").exit()).isEqualTo(3);
         assertThat(SERVER.carillon("key", "create", "odd", "--scope", "everything")
                         .err())
-                .contains("/scopes: ");
+                .contains("--scope is 'everything'", "read, enqueue, manage, admin");
     }
 
     private static RemoteServer.Called as(String key, String... words) {

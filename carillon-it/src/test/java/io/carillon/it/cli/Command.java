@@ -44,6 +44,14 @@ final class Command implements AutoCloseable {
         return launch(List.of("script", "-qfec", session, "/dev/null"));
     }
 
+    /** A program of a user's, out of one file of source, with these variables. */
+    static Command program(Map<String, String> environment, String source) throws IOException {
+        List<String> java = java();
+        List<String> command = new ArrayList<>(java.subList(0, java.size() - 1));
+        command.add(source);
+        return launch(command, environment);
+    }
+
     /** How a shell starts it. */
     static String program() {
         return java().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
@@ -58,11 +66,16 @@ final class Command implements AutoCloseable {
     }
 
     private static Command launch(List<String> command) throws IOException {
+        return launch(command, Map.of());
+    }
+
+    private static Command launch(List<String> command, Map<String, String> environment) throws IOException {
         Path messages = Files.createTempFile("carillon-command", ".err");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(messages.toFile());
         builder.environment().keySet().removeAll(List.of("DATABASE_URL", "JAVA_TOOL_OPTIONS", "NO_COLOR"));
         // Even where one could draw: a pipe is no terminal.
         builder.environment().putAll(Map.of("TERM", "xterm", "LC_ALL", "C.UTF-8"));
+        builder.environment().putAll(environment);
         return new Command(builder.start(), messages);
     }
 

@@ -79,7 +79,11 @@ class DevCommandTest {
         String curl = dev.await("^  try +(curl .*)$").group(1);
         String command = dev.await("^ +\\./carillon (schedule create .*)$").group(1);
 
+        String hook = dev.await("^ +\\./carillon (schedule create my.hook .*)$").group(1);
+
         assertThat(shell(Command.program() + " " + command)).startsWith("Created my.hello: Every 10 seconds");
+        assertThat(shell(Command.program() + " " + hook)).startsWith("Created my.hook: Every 10 seconds");
+        dev.await("webhook" + RUN + "succeeded");
         if (Files.isExecutable(Path.of("/usr/bin/curl")))
             assertThat(shell(curl)).contains("my.hello", "demo.flaky");
     }

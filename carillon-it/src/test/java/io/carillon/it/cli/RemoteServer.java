@@ -5,8 +5,11 @@ import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
+import io.carillon.seal.Keyring;
 import io.carillon.server.CarillonServer;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.webhook.guard.GuardPolicy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -28,6 +31,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
 
     private TestDatabase database;
     private Carillon carillon;
+    private ServerWebhooks webhooks;
     private CarillonServer server;
     private String key;
     private Path home;
@@ -43,7 +47,11 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
     public void beforeAll(ExtensionContext context) throws IOException {
         home = Files.createTempDirectory("carillon-home");
         database = TestDatabase.migrated();
-        carillon = Carillon.on(database.pool(8))
+        webhooks = ServerWebhooks.on(database.pool(4))
+                .keys(Keyring.parse(Keyring.newKey("test")))
+                .guard(GuardPolicy.defaults().allow("127.0.0.1/32"))
+                .build();
+        carillon = webhooks.handleOn(Carillon.on(database.pool(8)))
                 .handle(HandlerType.of("fine", JsonNode.class), (payload, run) -> run.log("done"))
                 .handle(
                         HandlerType.of("broken", JsonNode.class),
@@ -54,6 +62,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                                 Retry.exponential(Duration.ofMillis(1)).attempts(2)))
                 .start();
         server = CarillonServer.on(carillon, database.pool(8))
+                .webhooks(webhooks)
                 .listen("127.0.0.1", 0)
                 .start();
         key = server.bootstrapKey().orElseThrow();
@@ -63,6 +72,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
     public void afterAll(ExtensionContext context) {
         server.close();
         carillon.close();
+        webhooks.close();
         database.close();
     }
 

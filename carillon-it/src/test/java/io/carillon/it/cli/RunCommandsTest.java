@@ -1,9 +1,14 @@
 package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code carillon run} and {@code carillon bulk} against a running server. */
 class RunCommandsTest {
@@ -11,6 +16,9 @@ class RunCommandsTest {
 
     @RegisterExtension
     static final RemoteServer SERVER = new RemoteServer();
+
+    @TempDir
+    Path folder;
 
     private static String enqueued(String... more) {
         String[] words = new String[more.length + 4];
@@ -97,6 +105,47 @@ class RunCommandsTest {
     }
 
     @Test
+    void a_window_keeps_a_key_and_a_rate_holds_runs_back() {
+        String run = enqueued("fine", "--key", "once-an-hour", "--key-window", "1h");
+        assertThat(SERVER.carillon("run", "wait", run, "--for", "30s").exit()).isZero();
+        String[] rate = {"fine", "--rate-key", "acme", "--rate-starts", "1", "--rate-in", "1h"};
+
+        assertThat(SERVER.carillon("run", "enqueue", "fine", "--key", "once-an-hour", "--key-window", "1h")
+                        .out())
+                .contains("holds the key already");
+        String first = enqueued(rate);
+        String second = enqueued(rate);
+        assertThat(SERVER.carillon("run", "wait", first, "--for", "30s").exit()).isZero();
+        assertThat(SERVER.carillon("run", "explain", second).out()).contains("acme");
+        assertThat(SERVER.carillon("run", "enqueue", "fine", "--rate-key", "acme")
+                        .err())
+                .contains("/rateStarts");
+        assertThat(SERVER.carillon("run", "enqueue", "fine", "--priority", "hihg")
+                        .err())
+                .contains("Did you mean 'high'?");
+    }
+
+    @Test
+    void enqueues_a_file_of_payloads_a_thousand_at_a_time() throws Exception {
+        Path file = Files.writeString(folder.resolve("payloads.json"), "[" + "{},".repeat(1_200) + "{}]");
+        Path wrong = Files.writeString(folder.resolve("wrong.json"), "{}");
+
+        RemoteServer.Called made =
+                SERVER.carillon("run", "enqueue-all", "fine", "-f", file.toString(), "--at", LATER, "--queue", "crowd");
+
+        assertThat(made.out()).as(made.err()).isEqualTo("Enqueued 1201 runs.\n");
+        assertThat(SERVER.carillon("bulk", "count", "--state", "waiting", "--queue", "crowd")
+                        .out())
+                .isEqualTo("1201\n");
+        assertThat(SERVER.carillon("run", "enqueue-all", "fine", "-f", wrong.toString())
+                        .err())
+                .contains("holds no payloads");
+        assertThat(SERVER.carillon("run", "enqueue-all", "fine", "-f", file.toString(), "--key", "k")
+                        .exit())
+                .isEqualTo(2);
+    }
+
+    @Test
     void bulk_counts_asks_and_changes_all_that_match() {
         for (int i = 0; i < 3; i++) enqueued("fine", "--at", LATER, "--queue", "bulk");
         String[] filter = {"--state", "waiting", "--queue", "bulk"};
@@ -138,6 +187,20 @@ class RunCommandsTest {
         assertThat(SERVER.carillon("bulk", "delete", "--state", "dead", "--queue", "nothing-here", "--yes")
                         .out())
                 .isEqualTo("0 runs were deleted.\n");
+        RemoteServer.Called begun = SERVER.carillon(
+                "bulk", "delete", "--state", "dead", "--queue", "nothing-here", "--yes", "--no-wait", "-o", "name");
+        String id = begun.out().strip();
+        assertThat(id).startsWith("blk_");
+        assertThat(SERVER.carillon("bulk", "list", "-o", "name").out()).contains(id);
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> SERVER.carillon("bulk", "get", id, "-o", "json")
+                        .json()
+                        .path("state")
+                        .stringValue("")
+                        .equals("done"));
+        RemoteServer.Called late = SERVER.carillon("bulk", "abort", id);
+        assertThat(late.exit()).isEqualTo(5);
+        assertThat(late.err()).contains("ended already");
         assertThat(SERVER.carillon("bulk", "delete", "--state", "waiting", "--yes")
                         .exit())
                 .isEqualTo(2);

@@ -66,6 +66,7 @@ class ScheduleCommandsTest {
         RemoteServer.Called second = schedule("create", "taken", "--every", "2h", "--handler", "fine");
 
         assertThat(second.exit()).isEqualTo(5);
+        assertThat(second.err()).contains("There is a schedule taken already", "'carillon schedule apply' changes it");
         assertThat(schedule("get", "taken", "-o", "json")
                         .json()
                         .at("/when/every/amount")
@@ -89,8 +90,9 @@ class ScheduleCommandsTest {
 
     @Test
     void what_is_missing_or_contradicts_itself_is_told_before_anything_is_sent() {
-        assertThat(schedule("create", "x", "--handler", "fine").err()).contains("--cron, --every or --once");
-        assertThat(schedule("create", "x", "--every", "1h").err()).contains("--handler or --target");
+        assertThat(schedule("create", "x", "--handler", "fine").err())
+                .contains("--cron, --every, --once or --adaptive");
+        assertThat(schedule("create", "x", "--every", "1h").err()).contains("--handler, --webhook or --target");
         assertThat(schedule("create", "x", "--every", "soon", "--handler", "fine")
                         .err())
                 .contains("'soon'", "10s");
@@ -191,7 +193,11 @@ class ScheduleCommandsTest {
                 .isZero();
         assertThat(SERVER.carillon("queue", "pause", "mail", "--reason", "full").out())
                 .isEqualTo("Paused mail.\n");
-        assertThat(SERVER.carillon("queue", "list").out()).contains("WAITING", "mail", "full");
+        assertThat(SERVER.carillon("queue", "weigh", "mail", "4").out()).isEqualTo("mail weighs 4.\n");
+        assertThat(SERVER.carillon("queue", "weigh", "mail", "0").err()).contains("/weight", "1..100");
+        assertThat(SERVER.carillon("queue", "get", "mail", "-o", "yaml").out()).contains("weight: 4\n");
+        assertThat(SERVER.carillon("queue", "list").out()).contains("WAITING", "WEIGHT", "mail", "full");
+        assertThat(SERVER.carillon("queue", "stats").out()).contains("WAITING  RUNNING  DEAD  QUARANTINED");
         assertThat(SERVER.carillon("queue", "get", "mail", "-o", "json")
                         .json()
                         .path("maxRunning")

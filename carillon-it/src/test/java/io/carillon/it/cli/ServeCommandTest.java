@@ -2,19 +2,33 @@ package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.Carillon;
+import io.carillon.seal.Keyring;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.WallClock;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code carillon serve} as a process: shows the first key once, serves, and stops in order. */
 class ServeCommandTest {
+    @TempDir
+    Path folder;
+
     private static final Pattern PORT = Pattern.compile("listening on http://127.0.0.1:(\\d+)");
 
     @Test
@@ -65,6 +79,125 @@ class ServeCommandTest {
                 assertThat(api.terminate()).isZero();
             }
         }
+    }
+
+    @Tag("slow")
+    @Test
+    void tokens_of_an_issuer_open_the_door_and_the_tables_are_only_checked_where_told_so() throws Exception {
+        String secret = "a secret of more than thirty-two bytes";
+        try (TestDatabase database = TestDatabase.empty()) {
+            String url = url(database);
+            Path file = Files.writeString(folder.resolve("secret"), secret);
+            try (Command early =
+                    Command.ended("serve", "--database-url", url, "--listen", "0", "--schema", "validate")) {
+                assertThat(early.exit()).isEqualTo(1);
+                assertThat(early.err()).contains("is at number 0");
+            }
+            try (Command print = Command.ended("serve", "--database-url", url, "--schema", "print")) {
+                assertThat(print.exit()).isZero();
+                assertThat(print.out()).contains("CREATE TABLE carillon.run (");
+            }
+            Carillon.schema(database.dataSource()).migrate();
+            String[] words = {
+                "serve",
+                "--role",
+                "api",
+                "--database-url",
+                url,
+                "--listen",
+                "0",
+                "--schema",
+                "validate",
+                "--jwt-issuer",
+                "https://id.example",
+                "--jwt-secret-file",
+                file.toString()
+            };
+            try (Command api = Command.start(words)) {
+                api.await("^crl_");
+                Matcher port = PORT.matcher(api.err());
+                assertThat(port.find()).isTrue();
+
+                assertThat(get(port.group(1), token(secret, "https://id.example")))
+                        .isEqualTo(200);
+                assertThat(get(port.group(1), token(secret, "https://else.example")))
+                        .isEqualTo(401);
+                assertThat(get(port.group(1), token(secret + "!", "https://id.example")))
+                        .isEqualTo(401);
+                assertThat(api.err()).doesNotContain(secret);
+                assertThat(api.terminate()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void webhooks_go_where_the_operator_allows_with_secrets_that_only_its_key_opens() throws Exception {
+        Path keys = Files.writeString(folder.resolve("master.keys"), Keyring.newKey("first") + "\n");
+        try (TestDatabase database = TestDatabase.empty()) {
+            String url = url(database);
+            try (Command serve = Command.start(
+                    "serve",
+                    "--database-url",
+                    url,
+                    "--listen",
+                    "0",
+                    "--master-keys-file",
+                    keys.toString(),
+                    "--webhook-allow",
+                    "127.0.0.1/32")) {
+                String key = serve.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
+                Matcher port = PORT.matcher(serve.err());
+                assertThat(port.find()).isTrue();
+                assertThat(post(port.group(1), key, "/v1/secrets", "{\"name\":\"orders\"}"))
+                        .contains("whsec_");
+                String target = "{\"url\":\"http://127.0.0.1:%s/healthz\",\"method\":\"GET\",\"secret\":\"orders\"}"
+                        .formatted(port.group(1));
+                String made = post(port.group(1), key, "/v1/runs", "{\"target\":" + target + "}");
+                String run = made.replaceAll(".*(run_\\w+).*", "$1");
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(60))
+                        .until(() -> ask(port.group(1), key, "/v1/runs/" + run)
+                                .body()
+                                .contains("\"verdict\":\"delivered\""));
+                assertThat(serve.terminate()).isZero();
+                assertThat(serve.err()).doesNotContain("whsec_");
+            }
+            try (Command without = Command.ended("serve", "--database-url", url, "--listen", "0")) {
+                assertThat(without.exit()).isEqualTo(1);
+                assertThat(without.err()).contains("no master key to open them").doesNotContain("\tat ");
+            }
+            try (Command odd = Command.ended("serve", "--database-url", url, "--webhook-allow", "everywhere")) {
+                assertThat(odd.exit()).isEqualTo(2);
+            }
+        }
+    }
+
+    /** Valid for ten minutes, for the project default. */
+    private static String token(String secret, String issuer) throws Exception {
+        long until = WallClock.millis() / 1_000 + 600;
+        String claims =
+                "{\"iss\":\"%s\",\"aud\":\"carillon\",\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"read\",\"exp\":%d}"
+                        .formatted(issuer, until);
+        String signed = base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8)) + "."
+                + base64(claims.getBytes(StandardCharsets.UTF_8));
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+        return signed + "." + base64(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static String base64(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    private static String post(String port, String key, String path, String body) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .header("Authorization", "Bearer " + key)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        HttpResponse<String> response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(201);
+        return response.body();
     }
 
     /** With user and password. */

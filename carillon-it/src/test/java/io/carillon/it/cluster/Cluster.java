@@ -134,6 +134,11 @@ final class Cluster implements AutoCloseable {
 
     /** What happened to all runs: what the tables say, and what the handlers wrote down themselves. */
     History history() {
+        return history(Duration.ofSeconds(30));
+    }
+
+    /** {@code late}: how much later than its pause says a run may be tried again. */
+    private History history(Duration late) {
         List<RunEvent> events = new ArrayList<>(recorder.events());
         for (List<String> row :
                 rows("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'"))
@@ -144,15 +149,18 @@ final class Cluster implements AutoCloseable {
                     RunEvent.Kind.STARTED,
                     instant(row.get(3)),
                     ""));
-        History history = History.of(events).retried(ClusterNode.RETRY, Duration.ofSeconds(30));
+        History history = History.of(events).retried(ClusterNode.RETRY, late);
         for (List<String> row : rows("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'"))
             history = history.lost(row.get(0), instant(row.get(1)));
         return history;
     }
 
-    /** The same where nodes may fall silent without having died: who was declared dead counts as lost. */
-    History historyBesideSilence() {
-        History history = history();
+    /**
+     * The same where nodes die all the time, or fall silent without having died: who was declared dead counts as lost, and a run is tried again when a node
+     * lives that has nobody accused to itself, however late that is.
+     */
+    History historyAmongDeaths() {
+        History history = history(Duration.ofHours(1));
         for (List<String> row :
                 rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
             history = history.lost(row.get(0), instant(row.get(1)));

@@ -92,7 +92,7 @@ class PoisonMixTest {
                     .anyMatch(issue ->
                             issue.contains("%d runs wait for a handler named '%s'".formatted(each, UNKNOWN.name())));
             // A node without memory may be silent for too long.
-            assertThat(HistoryChecker.judge(cluster.historyBesideSilence())).isEmpty();
+            assertThat(HistoryChecker.judge(cluster.historyAmongDeaths())).isEmpty();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.carillon.it.docs;
 
+import static java.time.Duration.ofDays;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
@@ -8,6 +9,7 @@ import io.carillon.Authorization;
 import io.carillon.Bulk;
 import io.carillon.Carillon;
 import io.carillon.Project;
+import io.carillon.engine.EngineConfig;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Attempt;
@@ -231,6 +233,10 @@ Carillon.on(dataSource)
     .companion(authorization)
     .handle(REMIND, (reminder, run) -> calls.asCaller(authorization.current().orElseThrow(), reminder))
     .start();
+    }
+
+    static void retention(DataSource dataSource) {
+Carillon.on(dataSource).config(EngineConfig.defaults().with(new EngineConfig.Retention(ofDays(90), ofDays(365)))).start();
     }
 
     interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }

@@ -30,7 +30,8 @@ class SnippetsTest {
                 "docs/observability.md",
                 "docs/schedules.md",
                 "docs/rest.md",
-                "docs/webhooks.md"
+                "docs/webhooks.md",
+                "docs/operations.md"
             })
     void every_java_line_of_a_page_is_compiled(String page) throws IOException {
         String compiled = compiled();

@@ -8,6 +8,8 @@ import io.carillon.run.RunId;
 import io.carillon.schedule.When;
 import io.carillon.seal.Keyring;
 import io.carillon.seal.Secret;
+import io.carillon.server.CarillonServer;
+import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.store.AttemptRecord;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.Verdict;
@@ -38,6 +40,12 @@ WebhookTarget target = WebhookTarget.post("https://hooks.example.com/orders")
     .body("{\"order\": 17}");
 carillon.enqueue(Webhooks.TYPE, target);
 carillon.schedules().upsert("hourly-ping", When.cron("0 * * * *", "UTC"), Webhooks.TYPE, target);
+    }
+
+    static void server(DataSource dataSource, DataSource requests) {
+ServerWebhooks webhooks = ServerWebhooks.on(dataSource).keys(Keyring.fromFile(Path.of("master.keys"))).build();
+Carillon carillon = webhooks.handleOn(Carillon.on(dataSource)).start();
+CarillonServer server = CarillonServer.on(carillon, requests).webhooks(webhooks.check()).start();
     }
 
     static void verify(String body, HttpHeaders headers) throws Exception {

@@ -84,6 +84,7 @@ class LimitsTest {
         assertThat(most.get()).isEqualTo(5);
         double worked =
                 spans.stream().mapToLong(span -> span.to() - span.from()).sum() / 1e9;
+        System.out.printf("limits: %.0f %% of the limit was used%n", 100 * worked / (5 * seconds()));
         assertThat(worked / (5 * seconds()))
                 .as("part of the limit that was used")
                 .isGreaterThan(0.8);
@@ -107,6 +108,7 @@ class LimitsTest {
                 .orElseThrow();
         // A second's worth, a tenth of that and one; and what a start may be late after its claim.
         assertThat(inOneSecond).isBetween(32, 40 + 5 + 4);
+        System.out.printf("limits: %.0f %% of the rate was used%n", 100 * 120 / (40 * seconds()));
         assertThat(120 / seconds()).isGreaterThan(32);
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.Project;
-import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Redrive;
@@ -17,6 +16,7 @@ import io.carillon.run.RunState;
 import io.carillon.schedule.When;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
+import io.carillon.value.SchemaMode;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

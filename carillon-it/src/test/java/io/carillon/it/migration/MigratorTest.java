@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.carillon.postgres.migration.Migrator;
-import io.carillon.postgres.migration.SchemaMode;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.SchemaMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -56,8 +56,7 @@ final class NewerCode {
 
     private static Object mode(Object migrator) {
         try {
-            Class<?> modes =
-                    migrator.getClass().getClassLoader().loadClass("io.carillon.postgres.migration.SchemaMode");
+            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.value.SchemaMode");
             return modes.getField("AUTO").get(null);
         } catch (ReflectiveOperationException e) {
             throw new LinkageError(e.getMessage(), e);

@@ -50,19 +50,19 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                     "testkit",
                     with(VALUES, FRONT_DOOR, "store", "engine", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
-            // Speaks SQL about its own tables: keys, projects, audit.
+            // Speaks SQL about its own tables: keys, projects, secrets, audit.
             new Room(
                     "server",
-                    with(VALUES, FRONT_DOOR, "store", "micrometer"),
+                    with(VALUES, FRONT_DOOR, "seal", "store", "json", "micrometer", "webhook"),
                     with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
             new Room(
                     "cli",
-                    with(VALUES, FRONT_DOOR, "store", "embedded", "micrometer", "server"),
+                    with(VALUES, FRONT_DOOR, "seal", "store", "embedded", "micrometer", "webhook", "server"),
                     with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
-            // The peers stand in one package of it, behind a port.
+            // The peers stand in one package of it, behind a port; so does the bare Jetty.
             new Room(
                     "bench",
-                    with(VALUES, FRONT_DOOR, "engine", "embedded"),
+                    with(VALUES, FRONT_DOOR, "engine", "embedded", "server"),
                     with(
                             SQL,
                             "picocli",
@@ -70,6 +70,7 @@ public record Room(String name, Set<String> rooms, List<String> libraries) {
                             "ch.qos.logback",
                             "tools.jackson",
                             "org.postgresql",
+                            "org.eclipse.jetty",
                             "com.github.kagkarlsson",
                             "org.quartz",
                             "org.jobrunr",

@@ -13,7 +13,7 @@ public final class Api {
     /** What the system routes tell, and what a project may have that has no quota of its own. */
     public record Settings(Supplier<String> meters, String version, HouseRepository.Quota quota) {}
 
-    public static List<Route> routes(House house, Settings settings) {
+    public static List<Route> routes(House house, Settings settings, BulkWorker bulk) {
         Deeds deeds = new Deeds(house);
         Quotas quotas = new Quotas(house.tables().projects(), settings.quota());
         List<Route> all = new ArrayList<>();
@@ -21,9 +21,12 @@ public final class Api {
         all.addAll(new ScheduleRoutes(deeds, quotas).routes());
         all.addAll(new RunRoutes(deeds, quotas).routes());
         all.addAll(new QueueRoutes(deeds).routes());
+        all.addAll(new BulkRoutes(deeds, bulk).routes());
         all.addAll(new KeyRoutes(deeds).routes());
         all.addAll(new ProjectRoutes(deeds).routes());
         all.addAll(new StreamRoutes(deeds).routes());
+        all.addAll(new SecretRoutes(deeds).routes());
+        all.addAll(new WebhookRoutes(deeds).routes());
         return all;
     }
 }

@@ -43,7 +43,8 @@ final class KeyRoutes {
                 Route.get("/v1/keys/{id}", Permission.ADMIN, this::get),
                 Route.delete("/v1/keys/{id}", Permission.ADMIN, this::revoke),
                 Route.post("/v1/keys/{id}/rotate", Permission.ADMIN, this::rotate),
-                Route.get("/v1/audit", Permission.ADMIN, this::audit).with("limit", "cursor", "action"));
+                Route.get("/v1/audit", Permission.ADMIN, this::audit)
+                        .with("limit", "cursor", "action", "actor", "object"));
     }
 
     private Answer list(Call call) {
@@ -122,9 +123,12 @@ final class KeyRoutes {
     private Answer audit(Call call) {
         int limit = call.limit();
         String before = deeds.cursor(call).orElse("");
-        String action = call.query("action").orElse("");
+        AuditRepository.Filter filter = new AuditRepository.Filter(
+                call.query("action").orElse(null),
+                call.query("actor").orElse(null),
+                call.query("object").orElse(null));
         List<AuditRepository.Entry> found = deeds.read(
-                call, desk -> audit.list(desk.connection(), desk.project().name(), before, action, limit + 1));
+                call, desk -> audit.list(desk.connection(), desk.project().name(), before, filter, limit + 1));
         return deeds.page(call, found, limit, KeyRoutes::shown, AuditRepository.Entry::id);
     }
 

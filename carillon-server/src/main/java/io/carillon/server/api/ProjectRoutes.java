@@ -152,6 +152,12 @@ final class ProjectRoutes {
                 .put("startedAt", node.startedAt())
                 .put("beatAt", node.beatAt())
                 .put("busy", node.busy())
+                .put("slots", node.info().slots())
+                .put("host", node.info().host())
+                .put("pid", node.info().pid())
+                .put("version", node.info().version())
+                .put("wakeup", node.info().wakeup())
+                .put("handlers", node.info().handlers().stream().sorted().toList())
                 .put("deadAt", node.deadAt())
                 .put("deadWhy", node.deadWhy());
     }

@@ -15,9 +15,7 @@ final class Quotas {
     }
 
     private HouseRepository.Quota of(Deeds.Desk desk) throws SQLException {
-        return projects.get(desk.connection(), desk.project().name())
-                .map(HouseRepository.Kept::quota)
-                .orElse(defaults);
+        return projects.quota(desk.connection(), desk.project().name()).orElse(defaults);
     }
 
     /** Refuses if there are too many schedules, the one just made included. */

@@ -5,14 +5,12 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Explanation;
 import io.carillon.run.Payload;
-import io.carillon.run.Priority;
 import io.carillon.run.Redrive;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
-import io.carillon.run.Target;
 import io.carillon.server.http.Answer;
 import io.carillon.server.http.Call;
 import io.carillon.server.http.Doc;
@@ -22,7 +20,6 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.store.AttemptRecord;
 import io.carillon.value.CarillonException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +52,7 @@ final class RunRoutes {
     }
 
     /** What cannot be an id names nothing. */
-    private static RunId id(Call call) {
+    static RunId id(Call call) {
         try {
             return RunId.parse(call.value("id"));
         } catch (CarillonException malformed) {
@@ -63,7 +60,7 @@ final class RunRoutes {
         }
     }
 
-    private static Run there(Deeds.Desk desk, Call call) {
+    static Run there(Deeds.Desk desk, Call call) {
         return desk.project().runs().get(id(call)).orElseThrow(() -> Problem.missing("run"));
     }
 
@@ -102,7 +99,19 @@ final class RunRoutes {
     }
 
     private Answer get(Call call) {
-        return Answer.ok(Shapes.run(deeds.read(call, desk -> there(desk, call))));
+        return deeds.read(call, desk -> {
+            Run run = there(desk, call);
+            Doc shown = Shapes.run(run);
+            // What a webhook calls is in its payload, which is kept longer than those of others.
+            if (WebhookForm.isOne(run.target()))
+                deeds.house()
+                        .webhooks()
+                        .runs()
+                        .sent(desk.connection(), desk.project().name(), run.id().value())
+                        .flatMap(WebhookForm::stored)
+                        .ifPresent(target -> shown.put("target", WebhookForm.shown(target)));
+            return Answer.ok(shown);
+        });
     }
 
     private Answer attempts(Call call) {
@@ -123,42 +132,18 @@ final class RunRoutes {
                 .put("holds", found.holds()));
     }
 
-    /** When and how, out of the same fields for one and for many. */
-    private static Enqueue options(Fields body) {
-        Optional<Instant> at = body.instant("at");
-        Optional<Duration> after = body.duration("after");
-        if (at.isPresent() && after.isPresent()) throw Problem.invalid("/at", "Give 'at' or 'after', not both.");
-        Enqueue options = Enqueue.now();
-        if (at.isPresent()) options = body.making("at", () -> Enqueue.at(at.get()));
-        if (after.isPresent()) options = body.making("after", () -> Enqueue.after(after.get()));
-        Optional<Priority> priority = body.word("priority", Priority.class);
-        if (priority.isPresent()) options = options.priority(priority.get());
-        options = with(body, "key", options, Enqueue::key);
-        options = with(body, "queue", options, Enqueue::queue);
-        options = with(body, "fifoKey", options, Enqueue::fifoKey);
-        int most = body.integer("concurrency").orElse(1);
-        return with(body, "concurrencyKey", options, (before, key) -> before.concurrencyKey(key, most));
-    }
-
-    private interface Change {
-        Enqueue of(Enqueue before, String text);
-    }
-
-    private static Enqueue with(Fields body, String name, Enqueue before, Change change) {
-        Optional<String> value = body.text(name);
-        return value.isEmpty() ? before : body.making(name, () -> change.of(before, value.get()));
-    }
-
     private Answer enqueue(Call call) {
         Fields body = call.fields();
-        Target target = ScheduleForm.target(body);
-        Payload payload = ScheduleForm.payload(body);
-        Enqueue options = options(body);
+        Wanted wanted = ScheduleForm.target(body);
+        Payload payload = wanted.payload(body);
+        Enqueue options = EnqueueForm.options(body);
         body.done();
-        return deeds.change(call, "run.enqueue", "handler/" + target.name(), desk -> {
+        return deeds.change(call, "run.enqueue", wanted.object(), desk -> {
+            wanted.check(deeds, desk);
             quotas.waiting(desk, 1);
-            EnqueueResult result =
-                    desk.project().enqueueAll(target, List.of(payload), options).get(0);
+            EnqueueResult result = desk.project()
+                    .enqueueAll(wanted.target(), List.of(payload), options)
+                    .get(0);
             desk.note("run", result.run().toString());
             return Answer.json(result instanceof EnqueueResult.Enqueued ? 201 : 200, shown(result));
         });
@@ -170,21 +155,22 @@ final class RunRoutes {
 
     private Answer enqueueMany(Call call) {
         Fields body = call.fields();
-        Target target = ScheduleForm.target(body);
+        Wanted wanted = ScheduleForm.target(body);
         List<Fields> items = body.required("runs", body.objects("runs"));
         if (items.isEmpty() || items.size() > BATCH)
             throw Problem.invalid("/runs", "Send 1 to %d at a time.".formatted(BATCH));
-        Enqueue options = options(body);
+        Enqueue options = EnqueueForm.options(body);
         List<Payload> payloads = new ArrayList<>();
         for (Fields item : items) {
-            payloads.add(ScheduleForm.payload(item));
+            payloads.add(wanted.payload(item));
             item.done();
         }
         body.done();
         if (options.key() != null) throw Problem.invalid("/key", "A key is one run's. Leave it out.");
-        return deeds.change(call, "run.enqueue", "handler/" + target.name(), desk -> {
+        return deeds.change(call, "run.enqueue", wanted.object(), desk -> {
+            wanted.check(deeds, desk);
             quotas.waiting(desk, payloads.size());
-            List<EnqueueResult> results = desk.project().enqueueAll(target, payloads, options);
+            List<EnqueueResult> results = desk.project().enqueueAll(wanted.target(), payloads, options);
             desk.note("runs", Integer.toString(results.size()));
             return Answer.json(
                     201,

@@ -3,7 +3,6 @@ package io.carillon.server.api;
 import io.carillon.ScheduleOptions;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
-import io.carillon.run.Target;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
@@ -103,12 +102,13 @@ final class ScheduleForm {
         }
     }
 
-    /** What is to be done. A handler by its name; what else there is, others add here. */
-    static Target target(Fields body) {
+    /** What is to be done: a handler by its name, or a URL to call. */
+    static Wanted target(Fields body) {
         Fields form = body.required("target", body.object("target"));
+        if (form.has("url")) return Wanted.webhook(WebhookForm.read(form));
         String handler = form.required("handler", form.text("handler"));
         form.done();
-        return form.making("handler", () -> Target.handler(Names.check("handler", handler)));
+        return form.making("handler", () -> Wanted.handler(Names.check("handler", handler)));
     }
 
     static Payload payload(Fields body) {

@@ -1,7 +1,6 @@
 package io.carillon.server.api;
 
 import io.carillon.run.Payload;
-import io.carillon.run.Target;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import io.carillon.server.http.Answer;
@@ -70,13 +69,14 @@ final class ScheduleRoutes {
     private Answer put(Call call) {
         Fields body = call.fields();
         When when = ScheduleForm.when(body);
-        Target target = ScheduleForm.target(body);
-        Payload payload = ScheduleForm.payload(body);
+        Wanted wanted = ScheduleForm.target(body);
+        Payload payload = wanted.payload(body);
         var options = ScheduleForm.options(body);
         body.done();
         String name = call.value("name");
         return deeds.change(call, "schedule.put", "schedule/" + name, desk -> {
-            ScheduleChange change = desk.project().schedules().upsert(name, when, target, payload, options);
+            wanted.check(deeds, desk);
+            ScheduleChange change = desk.project().schedules().upsert(name, when, wanted.target(), payload, options);
             // Judged by what the change found under its lock, so that of two changes with one tag one is refused.
             Versions.check(call, before(change));
             if (change instanceof ScheduleChange.Created) quotas.schedules(desk);

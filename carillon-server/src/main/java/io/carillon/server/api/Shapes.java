@@ -14,15 +14,19 @@ import io.carillon.server.http.Doc;
 import io.carillon.server.http.Fields;
 import io.carillon.server.http.Json;
 import io.carillon.server.store.ApiKey;
+import io.carillon.server.store.SecretRepository;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.LedgerEntry;
 import io.carillon.value.PublicId;
 import io.carillon.value.WallClock;
+import io.carillon.webhook.Delivery;
+import io.carillon.webhook.WebhookTarget;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** How things look on the wire. */
@@ -42,14 +46,20 @@ final class Shapes {
         Policies policies = definition.policies();
         Instant next = schedule.progress().nextAt();
         Schedule.Pause pause = schedule.pause();
+        Payload payload = new Payload(what.payload(), what.codec());
+        Optional<WebhookTarget> webhook = WebhookForm.isOne(what.target(), what.targetName())
+                ? WebhookForm.stored(payload.bytes())
+                : Optional.empty();
         return new Doc()
                 .put("name", schedule.name())
                 .put("id", schedule.id().toString())
                 .put("version", schedule.version())
                 .put("when", when(definition.when()))
                 .put("description", definition.when().describe())
-                .put("target", target(what.target(), what.targetName()))
-                .put("payload", payload(new Payload(what.payload(), what.codec())))
+                .put(
+                        "target",
+                        webhook.map(WebhookForm::shown).orElseGet(() -> target(what.target(), what.targetName())))
+                .put("payload", webhook.isPresent() ? null : payload(payload))
                 .put("queue", what.queue())
                 .put("priority", Fields.wordOf(Priority.of(what.priority())))
                 .put("missed", policies.missed().text())
@@ -176,6 +186,7 @@ final class Shapes {
                 .put("reason", details.reason())
                 .put("result", payload(details.result()))
                 .put("log", details.log())
+                .put("delivery", delivery(details.log()))
                 .put(
                         "progress",
                         details.progress() == null
@@ -193,7 +204,24 @@ final class Shapes {
                 .put("endedAt", attempt.endedAt())
                 .put("outcome", attempt.outcome())
                 .put("error", attempt.error())
-                .put("pause", attempt.pause());
+                .put("pause", attempt.pause())
+                .put("delivery", delivery(attempt.log()));
+    }
+
+    private static @Nullable Doc delivery(@Nullable String log) {
+        return Delivery.in(log).map(Shapes::delivery).orElse(null);
+    }
+
+    /** What a receiver answered, as much of it as is kept. */
+    static Doc delivery(Delivery delivery) {
+        return new Doc()
+                .put("verdict", Fields.wordOf(delivery.verdict()))
+                .put("status", delivery.status() == 0 ? null : delivery.status())
+                .put("headers", delivery.headers().isEmpty() ? null : delivery.headers())
+                .put("body", delivery.body().isEmpty() ? null : delivery.body())
+                .put("note", delivery.note().isEmpty() ? null : delivery.note())
+                .put("millis", delivery.millis())
+                .put("pause", delivery.pause());
     }
 
     static Doc entry(LedgerEntry entry) {
@@ -217,6 +245,7 @@ final class Shapes {
                 .put("running", lane.running())
                 .put("maxRunning", lane.limits().running())
                 .put("perSecond", lane.limits().perSecond())
+                .put("weight", lane.weight())
                 .put(
                         "breaker",
                         breaker == null
@@ -243,6 +272,18 @@ final class Shapes {
                 .put("expiresAt", key.expiresAt())
                 .put("revokedAt", key.revokedAt())
                 .put("usedAt", key.usedAt());
+    }
+
+    /** Neither the secret nor a part of it. */
+    static Doc secret(SecretRepository.Kept secret) {
+        return new Doc()
+                .put("name", secret.name())
+                .put("kind", secret.signing() ? "signing" : "value")
+                .put("value", "set")
+                .put("createdAt", secret.made().at())
+                .put("createdBy", secret.made().by())
+                .put("rotatedAt", secret.rotatedAt())
+                .put("previousUntil", secret.previousUntil());
     }
 
     static List<String> states() {

@@ -14,14 +14,14 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
 /**
- * What happens in a project, as server-sent events: looked up every second by whoever listens, so that it does not matter which node a run ended on. An event
+ * What happens in a project, as server-sent events: looked up every second for all who listen, so that it does not matter which node a run ended on. An event
  * is a hint to look; who was away looks for itself.
  */
 final class StreamRoutes {
@@ -30,11 +30,10 @@ final class StreamRoutes {
 
     private static final long EVERY_MILLIS = 1_000;
     private static final Duration LONGEST = Duration.ofMinutes(10);
-    /** Commits become visible a moment after the time they carry. */
-    private static final Duration OVERLAP = Duration.ofSeconds(5);
 
     private final Deeds deeds;
-    private final FeedRepository feed = new FeedRepository();
+    private final FeedRepository happenings = new FeedRepository();
+    private final Map<String, Shared> feeds = new ConcurrentHashMap<>();
     private final Semaphore places = new Semaphore(LISTENERS);
 
     StreamRoutes(Deeds deeds) {
@@ -45,46 +44,57 @@ final class StreamRoutes {
         return List.of(Route.get("/v1/stream", Permission.READ, this::stream));
     }
 
+    /** A project's feed, as long as anybody listens to it. */
+    private record Shared(Feed feed, int listeners) {}
+
     private Answer stream(Call call) {
-        Instant now = deeds.read(call, desk -> feed.now(desk.connection()));
+        Instant now = deeds.read(call, desk -> happenings.now(desk.connection()));
         return Answer.stream("text/event-stream", out -> {
             if (!places.tryAcquire()) {
                 out.write("retry: 30000\n\n".getBytes(StandardCharsets.UTF_8));
                 return;
             }
+            String project = call.caller().project();
+            Feed feed = Objects.requireNonNull(feeds.merge(
+                            project,
+                            new Shared(new Feed(now), 1),
+                            (there, mine) -> new Shared(there.feed(), there.listeners() + 1)))
+                    .feed();
             try {
-                tell(call, now, out);
+                tell(call, feed, out);
             } catch (RuntimeException ended) {
                 throw new IOException(ended);
             } finally {
                 places.release();
+                feeds.computeIfPresent(
+                        project,
+                        (name, there) ->
+                                there.listeners() == 1 ? null : new Shared(there.feed(), there.listeners() - 1));
             }
         });
     }
 
-    private void tell(Call call, Instant from, OutputStream out) throws IOException {
-        Instant since = from;
-        Map<UUID, Instant> told = new HashMap<>();
+    private void tell(Call call, Feed feed, OutputStream out) throws IOException {
+        long told = feed.last();
         long end = System.nanoTime() + LONGEST.toNanos();
         out.write("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
         out.flush();
         while (System.nanoTime() < end) {
-            Instant looked = since;
-            List<FeedRepository.Happening> news = deeds.read(
-                    call, desk -> feed.since(desk.connection(), desk.project().name(), looked));
+            List<Feed.News> news = feed.after(
+                    told,
+                    since -> deeds.read(
+                            call,
+                            desk -> happenings.since(
+                                    desk.connection(), desk.project().name(), since)));
             ByteArrayOutputStream text = new ByteArrayOutputStream();
-            for (FeedRepository.Happening one : news)
-                if (told.put(one.id(), one.at()) == null) text.writeBytes(event(one));
+            for (Feed.News one : news) {
+                text.writeBytes(event(one.happening()));
+                told = one.number();
+            }
             // A comment shows whether anybody is still there.
             if (text.size() == 0) text.writeBytes(":\n\n".getBytes(StandardCharsets.UTF_8));
             out.write(text.toByteArray());
             out.flush();
-            if (!news.isEmpty()) {
-                Instant last = news.get(news.size() - 1).at().minus(OVERLAP);
-                if (last.isAfter(since)) since = last;
-            }
-            Instant oldest = since;
-            told.values().removeIf(at -> at.isBefore(oldest));
             if (!pause()) return;
         }
     }

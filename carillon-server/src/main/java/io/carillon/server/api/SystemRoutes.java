@@ -4,6 +4,7 @@ import io.carillon.Health;
 import io.carillon.server.http.Answer;
 import io.carillon.server.http.Call;
 import io.carillon.server.http.Doc;
+import io.carillon.server.http.Fields;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
 import java.io.IOException;
@@ -40,7 +41,8 @@ final class SystemRoutes {
     /** Whether the database answers; why not is in the log, and for those who look after the house at /v1/health. */
     private Answer ready(Call call) {
         boolean ready = house.transactions().reachable();
-        return Answer.json(ready ? 200 : 503, new Doc().put("status", ready ? "ready" : "database away"));
+        Answer answer = Answer.json(ready ? 200 : 503, new Doc().put("status", ready ? "ready" : "database away"));
+        return ready ? answer : answer.header("Retry-After", "2");
     }
 
     private Answer metrics(Call call) {
@@ -51,7 +53,12 @@ final class SystemRoutes {
     private Answer health(Call call) {
         call.caller().mustKeepHouse();
         Health health = house.carillon().health();
-        return Answer.ok(new Doc().put("healthy", health.healthy()).put("issues", health.issues()));
+        return Answer.ok(new Doc()
+                .put("healthy", health.healthy())
+                .put("issues", health.issues())
+                .put(
+                        "kinds",
+                        health.kinds().stream().sorted().map(Fields::wordOf).toList()));
     }
 
     private static byte[] description() {

@@ -1,6 +1,7 @@
 package io.carillon.server.http;
 
 import io.carillon.value.Names;
+import io.carillon.value.Nearest;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -111,7 +112,9 @@ public final class Call {
     public Optional<String> word(String name, List<String> words) {
         Optional<String> value = query(name);
         if (value.isPresent() && !words.contains(value.get()))
-            throw parameter(name, "This must be one of " + String.join(", ", words) + ".");
+            throw parameter(
+                    name,
+                    "This must be one of %s.%s".formatted(String.join(", ", words), Nearest.hint(value.get(), words)));
         return value;
     }
 

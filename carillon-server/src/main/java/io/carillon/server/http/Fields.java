@@ -2,6 +2,7 @@ package io.carillon.server.http;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.Durations;
+import io.carillon.value.Nearest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -9,8 +10,10 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -33,7 +36,8 @@ public final class Fields {
     /** Refuses fields that nobody asked for. */
     public void done() {
         for (String name : object.propertyNames())
-            if (!read.contains(name)) throw Problem.invalid(at(name), "There is no such field.");
+            if (!read.contains(name))
+                throw Problem.invalid(at(name), "There is no such field." + Nearest.hint(name, read));
     }
 
     public boolean has(String name) {
@@ -90,8 +94,9 @@ public final class Fields {
     public Optional<Double> real(String name) {
         return typed(
                 name,
-                node -> node.isNumber() && Double.isFinite(node.doubleValue())
-                        ? Optional.of(node.doubleValue())
+                // By way of a decimal: what no double holds becomes infinite there, and is thrown at us elsewhere.
+                node -> node.isNumber()
+                        ? Optional.of(node.decimalValue().doubleValue()).filter(Double::isFinite)
                         : Optional.empty(),
                 "a number");
     }
@@ -122,14 +127,13 @@ public final class Fields {
     /** One of the words of an enum, written in small letters with hyphens. */
     public <E extends Enum<E>> Optional<E> word(String name, Class<E> type) {
         E[] all = type.getEnumConstants();
-        return typed(
-                name,
-                node -> Arrays.stream(all)
-                        .filter(one -> node.isString() && wordOf(one).equals(node.stringValue()))
-                        .findFirst(),
-                "one of "
-                        + String.join(
-                                ", ", Arrays.stream(all).map(Fields::wordOf).toList()));
+        List<String> words = Arrays.stream(all).map(Fields::wordOf).toList();
+        Optional<String> given = find(name).map(node -> node.stringValue(""));
+        if (given.isPresent() && !words.contains(given.get()))
+            throw Problem.invalid(
+                    at(name),
+                    "This must be one of %s.%s".formatted(String.join(", ", words), Nearest.hint(given.get(), words)));
+        return given.map(word -> all[words.indexOf(word)]);
     }
 
     /** An enum's word on the wire. */
@@ -160,6 +164,32 @@ public final class Fields {
                 "a list of texts");
     }
 
+    public Optional<List<Integer>> integers(String name) {
+        return typed(
+                name,
+                node -> {
+                    List<Integer> all = new ArrayList<>();
+                    for (JsonNode one : node)
+                        if (one.isIntegralNumber() && one.canConvertToInt()) all.add(one.intValue());
+                    return node.isArray() && all.size() == node.size() ? Optional.of(all) : Optional.empty();
+                },
+                "a list of whole numbers");
+    }
+
+    /** An object whose fields are texts of any name, in their order. */
+    public Optional<Map<String, String>> textsByName(String name) {
+        return typed(
+                name,
+                node -> {
+                    Map<String, String> all = new LinkedHashMap<>();
+                    for (Map.Entry<String, JsonNode> one : node.properties())
+                        if (one.getValue().isString())
+                            all.put(one.getKey(), one.getValue().stringValue());
+                    return node.isObject() && all.size() == node.size() ? Optional.of(all) : Optional.empty();
+                },
+                "an object of texts");
+    }
+
     public Optional<List<Fields>> objects(String name) {
         return typed(
                 name,
@@ -177,6 +207,8 @@ public final class Fields {
         try {
             return value.get();
         } catch (CarillonException refused) {
+            // The database being away is nothing that the field could help.
+            if (Troubles.of(refused).status() >= 500) throw refused;
             throw Problem.of(422, refused.code().text(), String.valueOf(refused.getMessage()))
                     .at(at(name), String.valueOf(refused.getMessage()));
         }

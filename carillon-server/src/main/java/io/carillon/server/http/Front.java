@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +25,9 @@ public final class Front {
     private static final Logger log = LoggerFactory.getLogger(Front.class);
     private static final Logger access = LoggerFactory.getLogger("io.carillon.server.access");
     private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._-]{1,100}");
+    /** Fewer than there are threads: when all of them wait for a database that says nothing, somebody is left to say so. */
+    private static final int AT_ONCE = 120;
+
     private static final Duration LONGEST_READ = Duration.ofSeconds(20);
     static final String REQUEST_ID_HEADER = "X-Request-Id";
 
@@ -49,6 +53,7 @@ public final class Front {
     private final Authenticator authenticator;
     private final int longestBody;
     private final Listener listener;
+    private final Semaphore places = new Semaphore(AT_ONCE);
 
     public Front(Router router, Authenticator authenticator, int longestBody, Listener listener) {
         this.router = router;
@@ -94,18 +99,25 @@ public final class Front {
         trace.path = route.path();
         Call.Head head = new Call.Head(
                 route, found.values(), query(request.query()), request.headers(), requestId, request.remote());
-        Call call = new Call(head, new byte[0], Caller.nobody());
-        if (route.permission() != Permission.PUBLIC) {
-            trace.caller = authenticator.identify(call);
+        if (route.permission() == Permission.PUBLIC) return done(head, request, trace);
+        if (!places.tryAcquire()) throw Troubles.busy();
+        try {
+            trace.caller = authenticator.identify(new Call(head, new byte[0], Caller.nobody()));
             if (!trace.caller.may(route.permission()))
                 throw Problem.of(
                         403,
                         "forbidden",
                         "This needs the scope %s. Use a key that has it."
                                 .formatted(route.permission().text()));
+            return done(head, request, trace);
+        } finally {
+            places.release();
         }
+    }
+
+    private Answer done(Call.Head head, Incoming request, Trace trace) {
         refuseUnknown(head);
-        return route.action().on(new Call(head, body(request), trace.caller));
+        return head.route().action().on(new Call(head, body(request), trace.caller));
     }
 
     private static void refuseUnknown(Call.Head head) {

@@ -28,7 +28,7 @@ public final class HttpDoor implements AutoCloseable {
     private static final int HEADER_BYTES = 16 * 1024;
     private static final long IDLE_MILLIS = 30_000;
 
-    private static final int THREADS = 100;
+    private static final int THREADS = 200;
 
     private final Server server;
     private final ServerConnector connector;
@@ -129,8 +129,12 @@ public final class HttpDoor implements AutoCloseable {
     private static final class Refusals extends ErrorHandler {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
-            int status = response.getStatus() < 400 ? 500 : response.getStatus();
-            Problem problem = status >= 500
+            // A version or a coding that it does not know is the sender's fault, not ours.
+            boolean unknown = response.getStatus() == 501 || response.getStatus() == 505;
+            int status = unknown
+                    ? 400
+                    : response.getStatus() < 400 || response.getStatus() > 500 ? 500 : response.getStatus();
+            Problem problem = status == 500
                     ? Troubles.internal()
                     : Problem.of(status, "malformed-request", "This is not an HTTP request that can be answered.");
             Answer answer = problem.answer("none");

@@ -7,6 +7,7 @@ import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -41,7 +42,7 @@ public final class Json {
         try {
             tree = MAPPER.readTree(body);
         } catch (JacksonException failure) {
-            throw malformed(Text.clean(failure.getOriginalMessage(), 300));
+            throw malformed(told(failure));
         } catch (StackOverflowError | NumberFormatException | ArithmeticException odd) {
             throw malformed("A part of it is too large or too deep.");
         }
@@ -51,6 +52,14 @@ public final class Json {
                     .at(pointer, "Remove or encode the character.");
         });
         return object;
+    }
+
+    /** What the parser says, unless it speaks of itself. */
+    private static String told(JacksonException failure) {
+        String said = Text.clean(failure.getOriginalMessage(), 300);
+        String what = said.contains("`") ? "A part of it is too large, too deep or too much." : said;
+        TokenStreamLocation at = failure.getLocation();
+        return at == null ? what : "%s (line %d, column %d)".formatted(what, at.getLineNr(), at.getColumnNr());
     }
 
     private static Problem malformed(String why) {

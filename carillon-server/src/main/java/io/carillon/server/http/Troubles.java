@@ -87,6 +87,14 @@ public final class Troubles {
                 .header("Retry-After", "2");
     }
 
+    static Problem busy() {
+        return Problem.of(
+                        503,
+                        "unavailable",
+                        "More requests are being done at the moment than this server can do. Nothing was changed; try again.")
+                .header("Retry-After", "1");
+    }
+
     static Problem internal() {
         return Problem.of(
                 500, "internal", "This should not happen. The server's log has the cause under this request id.");

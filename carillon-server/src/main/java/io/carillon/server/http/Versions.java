@@ -16,7 +16,8 @@ public final class Versions {
         Optional<String> noneMatch = call.header("If-None-Match");
         if (match.isPresent() && (present.isEmpty() || !names(match.get(), present.get()))) throw changed(present);
         if (noneMatch.isPresent() && present.isPresent() && names(noneMatch.get(), present.get()))
-            throw changed(present);
+            throw failed("There is one of this name already, at version %d. To change it, leave If-None-Match out."
+                    .formatted(present.get()));
     }
 
     private static boolean names(String tags, long version) {
@@ -28,11 +29,12 @@ public final class Versions {
     }
 
     private static Problem changed(Optional<Long> present) {
-        return Problem.of(
-                412,
-                "precondition-failed",
-                present.map(version -> "It is at version %d now. Read it again, and repeat your change on that."
-                                .formatted(version))
-                        .orElse("It does not exist. Leave If-Match out to create it."));
+        return failed(present.map(version ->
+                        "It is at version %d now. Read it again, and repeat your change on that.".formatted(version))
+                .orElse("It does not exist. Leave If-Match out to create it."));
+    }
+
+    private static Problem failed(String detail) {
+        return Problem.of(412, "precondition-failed", detail);
     }
 }

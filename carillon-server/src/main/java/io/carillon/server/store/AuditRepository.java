@@ -5,9 +5,11 @@ import io.carillon.value.Text;
 import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Who changed what, and when: written with the change, never changed itself. */
 public final class AuditRepository {
@@ -17,7 +19,20 @@ public final class AuditRepository {
 
     private static final String LIST = """
             SELECT id, at, actor, action, object, detail, request FROM carillon.audit
-             WHERE project = ? AND id < ? AND (?::text IS NULL OR action = ?) ORDER BY id DESC LIMIT ?
+             WHERE project = ? AND id < ? AND action = coalesce(?, action) AND actor = coalesce(?, actor) AND object = coalesce(?, object)
+             ORDER BY id DESC LIMIT ?
+            """;
+
+    // From project to project over its key: ids carry the time of the node they were made on, which may be an hour off.
+    private static final String FORGET = """
+            DELETE FROM carillon.audit WHERE ctid = any(array(
+              SELECT old.ctid FROM carillon.project p
+               CROSS JOIN LATERAL (
+                SELECT a.ctid FROM carillon.audit a
+                 WHERE a.project = p.project AND a.at < carillon.clock() - make_interval(secs => ?)
+                   AND a.id < (lpad(to_hex(greatest(0, extract(epoch FROM carillon.clock()) + 3600 - ?) :: bigint * 1000), 12, '0') || repeat('0', 20))::uuid
+                 ORDER BY a.id LIMIT 1000) old
+               LIMIT 10000))
             """;
 
     private static final String PREFIX = "aud";
@@ -28,6 +43,12 @@ public final class AuditRepository {
 
     /** A change as it was written down. */
     public record Entry(String id, Instant at, Change change) {}
+
+    /** Which changes: a part that is null matches all. */
+    public record Filter(
+            @Nullable String action,
+            @Nullable String actor,
+            @Nullable String object) {}
 
     public void write(Connection connection, String project, Change change) throws SQLException {
         Sql.update(
@@ -42,11 +63,16 @@ public final class AuditRepository {
                 change.request());
     }
 
+    /** Removes lines older than this, some thousands at a time; returns how many. Outside the wall: who calls may write them, and no more. */
+    public int forget(Transactions transactions, Duration kept) {
+        double seconds = kept.toMillis() / 1e3;
+        return transactions.single(connection -> Sql.update(connection, FORGET, seconds, seconds));
+    }
+
     /** Newest first, those before this one; the empty text stands for the end. */
-    public List<Entry> list(Connection connection, String project, String before, String action, int limit)
+    public List<Entry> list(Connection connection, String project, String before, Filter filter, int limit)
             throws SQLException {
         UUID from = before.isEmpty() ? LAST : PublicId.parse(PREFIX, before);
-        String wanted = action.isEmpty() ? null : action;
         return Sql.list(
                 connection,
                 LIST,
@@ -61,8 +87,9 @@ public final class AuditRepository {
                                 row.getString("request"))),
                 project,
                 from,
-                wanted,
-                wanted,
+                filter.action(),
+                filter.actor(),
+                filter.object(),
                 limit);
     }
 }

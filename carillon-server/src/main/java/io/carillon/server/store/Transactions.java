@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +18,9 @@ import org.slf4j.LoggerFactory;
 public final class Transactions {
     private static final Logger log = LoggerFactory.getLogger(Transactions.class);
     private static final int TURNS = 4;
+    /** Longer than any statement may take: a database that says nothing at all is away. */
+    private static final int SILENT_MILLIS = 15_000;
+
     private static final Set<String> REPEATABLE = Set.of("40001", "40P01");
 
     private static final String ENTER = """
@@ -30,15 +34,23 @@ public final class Transactions {
             """;
 
     private final DataSource source;
-    private final String role;
+    private volatile @Nullable String role;
 
     public Transactions(DataSource source) {
         this.source = source;
+    }
+
+    /** Found out when it is first needed: the tables may not be there before. */
+    private String role() {
+        String known = role;
+        if (known != null) return known;
         boolean walled = walled(source);
         if (!walled)
             log.warn("projects have one wall less: the role carillon_api is missing, or this user is no member of it."
                     + " Let a user who may make roles call carillon.raise_wall(), and grant the role");
-        role = walled ? "carillon_api" : "none";
+        String found = walled ? "carillon_api" : "none";
+        role = found;
+        return found;
     }
 
     /** Tries it: whether a user may take on a role depends on more than on being a member. */
@@ -66,14 +78,15 @@ public final class Transactions {
 
     /** Whether the second wall stands. */
     public boolean walled() {
-        return !role.equals("none");
+        return !role().equals("none");
     }
 
     /** Does the work for one project and commits it; deadlocks are repeated, so the work may run more than once and must change nothing but the database. */
     public <T> T in(String project, Work<T> work) {
+        String as = role();
         for (int turn = 1; ; turn++) {
             try (Connection connection = source.getConnection()) {
-                return committed(connection, project, role, work);
+                return committed(connection, project, as, work);
             } catch (SQLException failure) {
                 if (turn == TURNS || !REPEATABLE.contains(String.valueOf(failure.getSQLState())))
                     throw Sql.failed(failure);
@@ -89,8 +102,7 @@ public final class Transactions {
     }
 
     private static <T> T committed(Connection connection, String project, String as, Work<T> work) throws SQLException {
-        boolean before = connection.getAutoCommit();
-        connection.setAutoCommit(false);
+        Manners before = impatient(connection, false);
         try {
             Sql.list(connection, ENTER, row -> 1, project, as);
             T result = work.on(connection);
@@ -112,9 +124,21 @@ public final class Transactions {
         }
     }
 
-    private static void restore(Connection connection, boolean autoCommit) {
+    /** How a connection was before it was borrowed. */
+    private record Manners(boolean autoCommit, int silentMillis) {}
+
+    private static Manners impatient(Connection connection, boolean autoCommit) throws SQLException {
+        Manners before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
+        connection.setNetworkTimeout(Runnable::run, SILENT_MILLIS);
+        if (before.autoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
+        return before;
+    }
+
+    private static void restore(Connection connection, Manners before) {
         try {
-            if (!connection.isClosed()) connection.setAutoCommit(autoCommit);
+            if (connection.isClosed()) return;
+            connection.setAutoCommit(before.autoCommit());
+            connection.setNetworkTimeout(Runnable::run, before.silentMillis());
         } catch (SQLException broken) {
             log.debug("a connection could not be put right; its pool will find out", broken);
         }
@@ -123,8 +147,7 @@ public final class Transactions {
     /** One statement for the house itself, outside the wall: who calls, what to sign with. */
     <T> T single(Work<T> work) {
         try (Connection connection = source.getConnection()) {
-            boolean before = connection.getAutoCommit();
-            if (!before) connection.setAutoCommit(true);
+            Manners before = impatient(connection, true);
             try {
                 return work.on(connection);
             } finally {

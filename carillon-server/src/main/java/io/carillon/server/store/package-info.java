@@ -1,4 +1,4 @@
-/** The server's own tables: projects, keys, audit and answers already given. Speaks SQL; what concerns schedules and runs goes through the front door instead. */
+/** The server's own tables: projects, keys, secrets, audit and answers already given. Speaks SQL; what concerns schedules and runs goes through the front door instead. */
 @NullMarked
 package io.carillon.server.store;
 

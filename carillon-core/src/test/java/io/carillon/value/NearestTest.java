@@ -1,4 +1,4 @@
-package io.carillon.cli.shell;
+package io.carillon.value;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.carillon.cli.shell;
+package io.carillon.value;
 
 import java.util.Collection;
 import java.util.Comparator;

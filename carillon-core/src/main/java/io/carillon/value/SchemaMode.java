@@ -1,4 +1,4 @@
-package io.carillon.postgres.migration;
+package io.carillon.value;
 
 /** What a starting process does about the tables in the schema {@code carillon}. */
 public enum SchemaMode {

@@ -1,0 +1,193 @@
+package io.carillon.engine;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
+import io.carillon.store.LaneStore;
+import io.carillon.store.RunStore;
+import io.carillon.store.Storage;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One claim from question to dispatch: asks for the quotas, tells the book what the answer means, and lays what was got in the ready queue. The claimer makes
+ * them one after the other; while it waits for the answer to a large one, a small one may go beside it, and no more than that.
+ */
+final class Claims {
+    private static final Logger log = LoggerFactory.getLogger(Claims.class);
+
+    /** A claim of fewer is soon answered: nobody needs to overtake it. */
+    private static final int LARGE = 50;
+
+    private final RunStore runs;
+    private final LaneStore lanes;
+    private final LaneBook book;
+    private final Node node;
+    private final Waking.Recruiter recruiter;
+    private final Set<String> strangers = ConcurrentHashMap.newKeySet();
+    private volatile Set<Lane> limited = Set.of();
+    private volatile boolean large;
+    private boolean beside;
+
+    Claims(Storage storage, LaneBook book, Node node, Waking.Recruiter recruiter) {
+        this.runs = storage.runs();
+        this.lanes = storage.lanes();
+        this.book = book;
+        this.node = node;
+        this.recruiter = recruiter;
+    }
+
+    /** How many a claim got, and whether some lane had less than was asked for. */
+    record Answer(int got, boolean exhausted) {
+        private static final Answer NONE = new Answer(0, false);
+
+        private Answer and(Answer other) {
+            return new Answer(got + other.got, exhausted || other.exhausted);
+        }
+    }
+
+    /** A look saw that these lanes have limits. */
+    void limited(Set<Lane> seen) {
+        limited = seen;
+    }
+
+    boolean limited(Lane lane) {
+        return limited.contains(lane);
+    }
+
+    /** Those who knew the handlers this node does not may be gone. */
+    void forgetStrangers() {
+        strangers.clear();
+    }
+
+    /** For the claimer alone. */
+    Answer claim(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
+        if (quotas.stream().mapToInt(ClaimRequest.Quota::count).sum() < LARGE) return ask(quotas, ahead, now);
+        large(true);
+        try {
+            return ask(quotas, ahead, now);
+        } finally {
+            large(false);
+        }
+    }
+
+    private synchronized void large(boolean now) {
+        large = now;
+    }
+
+    /** Whether the claimer waits for the answer to a large claim. */
+    boolean large() {
+        return large;
+    }
+
+    /** A small claim beside a large one; without one the claimer goes itself. */
+    void claimBeside(List<ClaimRequest.Quota> quotas, Instant now) {
+        synchronized (this) {
+            beside = large;
+            if (!beside) {
+                book.again(quotas, now);
+                return;
+            }
+        }
+        try {
+            ask(quotas, true, now);
+        } finally {
+            synchronized (this) {
+                beside = false;
+            }
+        }
+    }
+
+    /** Whether all answers are in: asked by the claimer between two claims of its own, when no other can begin. */
+    synchronized boolean quiet() {
+        return !beside;
+    }
+
+    private Answer ask(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
+        List<ClaimRequest.Quota> free = new ArrayList<>();
+        List<ClaimRequest.Quota> under = new ArrayList<>();
+        for (ClaimRequest.Quota quota : quotas) (limited(quota.lane()) ? under : free).add(quota);
+        try {
+            Answer first = ask(free, runs::claim, ahead, now);
+            free.clear();
+            return first.and(ask(under, lanes::claim, ahead, now));
+        } catch (RuntimeException | Error failure) {
+            book.again(free, now);
+            book.again(under, now);
+            throw failure;
+        }
+    }
+
+    private Answer ask(
+            List<ClaimRequest.Quota> quotas, Function<ClaimRequest, Claimed> door, boolean ahead, Instant now) {
+        if (quotas.isEmpty()) return Answer.NONE;
+        UUID owner = node.id();
+        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null));
+        boolean exhausted = learn(quotas, claimed, now);
+        take(owner, claimed.attempts(), ahead);
+        return new Answer(claimed.attempts().size(), exhausted);
+    }
+
+    private record Stream(Lane lane, Priority priority) {}
+
+    private boolean learn(List<ClaimRequest.Quota> quotas, Claimed claimed, Instant now) {
+        Map<Stream, Integer> got = new HashMap<>();
+        Map<Stream, Instant> lowest = new HashMap<>();
+        for (int i = 0; i < claimed.attempts().size(); i++) {
+            Attempt attempt = claimed.attempts().get(i);
+            Stream stream = new Stream(attempt.lane(), attempt.priority());
+            got.merge(stream, 1, Integer::sum);
+            // They come in order: the first of each is its lowest.
+            lowest.putIfAbsent(stream, claimed.readyAt().get(i));
+        }
+        boolean exhausted = false;
+        for (ClaimRequest.Quota quota : quotas) {
+            Stream stream = new Stream(quota.lane(), quota.priority());
+            int count = got.getOrDefault(stream, 0);
+            Instant shut = claimed.shut().get(quota.lane());
+            if (shut != null) {
+                book.shut(quota.lane(), quota.priority(), shut);
+                continue;
+            }
+            if (count >= quota.count()) {
+                book.full(quota.lane(), quota.priority(), lowest.getOrDefault(stream, now), now);
+                recruiter.more(quota.lane());
+                continue;
+            }
+            exhausted = true;
+            if (count == 0) book.empty(quota.lane(), quota.priority(), now);
+            else book.drained(quota.lane(), quota.priority());
+        }
+        return exhausted;
+    }
+
+    /** Lays what this node can handle in the ready queue, and lets the rest go. */
+    void take(UUID owner, List<Attempt> attempts, boolean ahead) {
+        if (attempts.isEmpty()) return;
+        List<Attempt> unknown = new ArrayList<>();
+        List<Held> known = new ArrayList<>(attempts.size());
+        for (Attempt attempt : attempts) {
+            if (node.handlers().find(attempt).isPresent()) known.add(node.hold(owner, attempt));
+            else unknown.add(attempt);
+        }
+        node.dispatch(known, ahead);
+        if (unknown.isEmpty()) return;
+        Set<String> names =
+                unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
+        log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
+        // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
+        strangers.addAll(runs.passOn(owner, unknown));
+    }
+}

@@ -1,0 +1,178 @@
+package io.carillon.it.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** All that can be said about a schedule can be said by flags, read back, and changed bit by bit. */
+class ScheduleFlagsTest {
+    @RegisterExtension
+    static final RemoteServer SERVER = new RemoteServer();
+
+    private static RemoteServer.Called schedule(String... words) {
+        String[] all = new String[words.length + 1];
+        all[0] = "schedule";
+        System.arraycopy(words, 0, all, 1, words.length);
+        return SERVER.carillon(all);
+    }
+
+    private static JsonNode shown(String name) {
+        return schedule("get", name, "-o", "json").json();
+    }
+
+    @Test
+    void every_policy_has_a_flag_and_is_read_back() {
+        RemoteServer.Called made = schedule(
+                "create",
+                "whole",
+                "--cron",
+                "30 2 * * *",
+                "--zone",
+                "Europe/Paris",
+                "--from",
+                "2026-01-01T00:00:00Z",
+                "--until",
+                "2099-01-01T00:00:00Z",
+                "--except",
+                "2098-12-24,2098-12-25",
+                "--max-runs",
+                "1000",
+                "--jitter",
+                "90s",
+                "--gap",
+                "skip",
+                "--repeat",
+                "both",
+                "--handler",
+                "fine",
+                "--queue",
+                "nights",
+                "--priority",
+                "low",
+                "--missed",
+                "run-all",
+                "--missed-cap",
+                "7",
+                "--missed-spread",
+                "1m",
+                "--catch-up",
+                "2h",
+                "--grace",
+                "10m",
+                "--overlap",
+                "queue-one",
+                "--pause-after",
+                "3");
+
+        assertThat(made.exit()).as(made.err()).isZero();
+        JsonNode whole = shown("whole");
+        assertThat(texts(
+                        whole,
+                        "/when/gap",
+                        "/when/repeat",
+                        "/when/jitter",
+                        "/when/maxRuns",
+                        "/when/except/1",
+                        "/queue",
+                        "/priority",
+                        "/missed",
+                        "/missedCap",
+                        "/missedSpread",
+                        "/catchUp",
+                        "/grace",
+                        "/overlap",
+                        "/pauseAfter"))
+                .containsExactly(
+                        "skip",
+                        "both",
+                        "PT1M30S",
+                        "1000",
+                        "2098-12-25",
+                        "nights",
+                        "low",
+                        "run-all",
+                        "7",
+                        "PT1M",
+                        "PT2H",
+                        "PT10M",
+                        "queue-one",
+                        "3");
+    }
+
+    private static List<String> texts(JsonNode node, String... pointers) {
+        return List.of(pointers).stream()
+                .map(pointer -> node.at(pointer).asString())
+                .toList();
+    }
+
+    @Test
+    void an_interval_follows_the_backlog_or_counts_from_a_start() {
+        assertThat(schedule("create", "paced", "--adaptive", "10s..1h", "--handler", "fine")
+                        .exit())
+                .isZero();
+        assertThat(schedule("create", "grid", "--every", "2h", "--start", "2026-01-01T00:30:00Z", "--handler", "fine")
+                        .exit())
+                .isZero();
+
+        assertThat(texts(shown("paced"), "/when/adaptive/min", "/when/adaptive/max"))
+                .containsExactly("PT10S", "PT1H");
+        assertThat(shown("grid").at("/when/every/start").asString()).isEqualTo("2026-01-01T00:30:00Z");
+        assertThat(schedule("create", "x", "--adaptive", "10s", "--handler", "fine")
+                        .err())
+                .contains("10s..1h");
+        assertThat(schedule("create", "x", "--adaptive", "1h..10s", "--handler", "fine")
+                        .err())
+                .contains("/when/adaptive");
+        assertThat(schedule("create", "x", "--cron", "@daily", "--start", "2026-01-01T00:30:00Z", "--handler", "fine")
+                        .err())
+                .contains("--start belongs to --every");
+        assertThat(schedule("create", "x", "--cron", "@daily", "--every", "1h", "--handler", "fine")
+                        .exit())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void update_changes_what_is_said_and_leaves_the_rest() {
+        schedule(
+                "create", "mended", "--cron", "0 2 * * *", "-z", "Europe/Paris", "--jitter", "1m", "--handler", "fine");
+
+        assertThat(schedule("update", "mended", "--overlap", "skip").out()).isEqualTo("mended changed\n");
+        assertThat(schedule("update", "mended", "--overlap", "skip").out()).isEqualTo("mended unchanged\n");
+        assertThat(texts(shown("mended"), "/overlap", "/when/cron", "/when/jitter"))
+                .containsExactly("skip", "0 2 * * *", "PT1M");
+
+        assertThat(schedule("update", "mended", "--every", "3h", "--clear", "jitter,overlap")
+                        .exit())
+                .isZero();
+        JsonNode changed = shown("mended");
+        assertThat(changed.at("/when").has("cron")).isFalse();
+        assertThat(changed.at("/when").has("jitter")).isFalse();
+        assertThat(texts(changed, "/when/every/amount", "/overlap", "/target/handler"))
+                .containsExactly("3", "allow", "fine");
+        assertThat(schedule("update", "mended", "--clear", "jiter").err()).contains("Did you mean 'jitter'?");
+        assertThat(schedule("update", "nobody", "--overlap", "skip").exit()).isEqualTo(3);
+    }
+
+    @Test
+    void a_wrong_word_is_answered_with_the_nearest_before_anything_is_sent() {
+        String[][] wrong = {
+            {"--overlap", "skp", "skip"},
+            {"--missed", "run-al", "run-all"},
+            {"--priority", "nromal", "normal"},
+            {"--gap", "run-aftr", "run-after"},
+            {"--repeat", "secnd", "second"},
+            {"--handlr", "fine", "--handler"}
+        };
+        for (String[] one : wrong) {
+            RemoteServer.Called refused =
+                    schedule("create", "odd", "--every", "1h", "--handler", "fine", one[0], one[1]);
+            assertThat(refused.exit()).as(refused.err()).isEqualTo(2);
+            assertThat(refused.err()).contains("Did you mean '" + one[2] + "'?");
+        }
+        assertThat(schedule("list", "-o", "jsn").err()).contains("Did you mean 'json'?");
+        assertThat(schedule("get", "odd").exit()).isEqualTo(3);
+    }
+}

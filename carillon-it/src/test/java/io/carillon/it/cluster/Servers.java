@@ -1,0 +1,108 @@
+package io.carillon.it.cluster;
+
+import io.carillon.testkit.NodeProcess;
+import io.carillon.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Some server processes on one fresh database, and a client that speaks to any of them. */
+final class Servers implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    final TestDatabase database = TestDatabase.migrated();
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final List<One> all = new ArrayList<>();
+    private String key = "";
+
+    /** One of them. */
+    record One(NodeProcess process, int port) {}
+
+    /** What one of them said; nothing is status 0: it died before. */
+    record Said(int status, String body, Optional<String> retryAfter, boolean replayed) {}
+
+    Servers(int size) {
+        List<NodeProcess> processes = new ArrayList<>();
+        for (int i = 0; i < size; i++) processes.add(process());
+        processes.forEach(this::await);
+    }
+
+    private NodeProcess process() {
+        return NodeProcess.start(
+                List.of("-Xmx128m"), ServerNode.class, database.jdbcUrl(), database.user(), database.password());
+    }
+
+    private One await(NodeProcess process) {
+        String[] ready = process.awaitLine("ready", PATIENCE).split(" ", -1);
+        if (!ready[2].equals("-")) key = ready[2];
+        One one = new One(process, Integer.parseInt(ready[1]));
+        all.add(one);
+        return one;
+    }
+
+    /** One more. */
+    One start() {
+        return await(process());
+    }
+
+    One get(int which) {
+        return all.get(which);
+    }
+
+    int size() {
+        return all.size();
+    }
+
+    Said send(One to, String method, String path, String body, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + to.port() + path))
+                .timeout(PATIENCE)
+                .header("Authorization", "Bearer " + key)
+                .method(
+                        method,
+                        body.isEmpty()
+                                ? HttpRequest.BodyPublishers.noBody()
+                                : HttpRequest.BodyPublishers.ofString(body));
+        if (!body.isEmpty()) request.header("Content-Type", "application/json");
+        for (int i = 0; i < headers.length; i += 2) request.header(headers[i], headers[i + 1]);
+        try {
+            HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            return new Said(
+                    response.statusCode(),
+                    response.body(),
+                    response.headers().firstValue("Retry-After"),
+                    response.headers().firstValue("Idempotency-Replayed").isPresent());
+        } catch (IOException died) {
+            return new Said(0, "", Optional.empty(), false);
+        } catch (InterruptedException stopped) {
+            throw new AssertionError(stopped);
+        }
+    }
+
+    /** One number of the database, seen by its owner. */
+    long number(String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getLong(1);
+        } catch (SQLException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        all.forEach(one -> one.process().close());
+        database.close();
+    }
+}
