@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
 
 /** Schedules over HTTP: created, changed, read back and broken. */
 class SchedulesTest {
@@ -110,6 +111,52 @@ class SchedulesTest {
         assertThat(resumed.json().has("paused")).isFalse();
         SERVED.post(key(), "/v1/schedules/paused/resume", "{}").is(200);
         SERVED.post(key(), "/v1/schedules/unknown/pause", null).is(404);
+    }
+
+    @Test
+    void shows_all_schedules_on_one_axis_of_time() {
+        String dense =
+                "{\"when\":{\"cron\":\"* * * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
+        String hours =
+                "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
+        SERVED.put(key(), "/v1/schedules/axis-dense", dense).is(201);
+        SERVED.put(key(), "/v1/schedules/axis-hours", hours).is(201);
+        SERVED.put(key(), "/v1/schedules/axis-paused", hours).is(201);
+        SERVED.post(key(), "/v1/schedules/axis-paused/pause", null).is(200);
+        SERVED.post(
+                        key(),
+                        "/v1/schedules/axis-hours/backfill",
+                        "{\"from\":\"2026-02-01T01:00:00Z\",\"to\":\"2026-02-01T03:00:00Z\"}")
+                .is(200);
+
+        assertThat(row("axis-hours", "&from=2026-02-01T01:00:00Z&to=2026-02-01T03:00:00Z")
+                        .path("past"))
+                .hasSize(3)
+                .allSatisfy(entry -> assertThat(entry.path("run").stringValue()).startsWith("run_"));
+        assertThat(row("axis-hours", "&from=2999-01-01T00:00:00Z&to=2999-01-01T05:00:00Z")
+                        .path("coming"))
+                .hasSize(6);
+        assertThat(row("axis-hours", "").path("coming")).hasSize(24);
+        JsonNode many = row("axis-dense", "&from=2999-01-01T00:00:00Z&to=2999-01-01T05:00:00Z");
+        assertThat(many.path("coming")).hasSize(200);
+        assertThat(many.path("more").booleanValue()).isTrue();
+        assertThat(row("axis-paused", "").path("paused").booleanValue()).isTrue();
+        assertThat(row("axis-paused", "").path("coming")).isEmpty();
+        SERVED.get(key(), "/v1/timeline?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z")
+                .is(400);
+        SERVED.get(key(), "/v1/timeline?from=2026-02-01T00:00:00Z&to=2026-04-01T00:00:00Z")
+                .is(400);
+    }
+
+    private JsonNode row(String schedule, String query) {
+        return SERVED.get(key(), "/v1/timeline?limit=200" + query)
+                .is(200)
+                .json()
+                .path("items")
+                .valueStream()
+                .filter(row -> row.path("schedule").stringValue("").equals(schedule))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

@@ -5,6 +5,9 @@ import io.carillon.cli.client.Client;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +29,7 @@ final class ScheduleCommands extends RemoteGroup {
     private static final List<String> COLUMNS = List.of("name", "description", "target", "nextRuns.0", "paused.reason");
     private static final List<String> ENTRIES = List.of("from", "to", "count", "state", "reason", "run", "late");
     private static final List<String> PREVIEW = List.of("at", "local", "mark");
+    private static final List<String> TIMES = List.of("at", "schedule", "state", "count", "run", "mark");
 
     ScheduleCommands(Shell shell) {
         super(shell);
@@ -208,5 +212,39 @@ final class ScheduleCommands extends RemoteGroup {
         JsonNode answer = client().get(Client.path("schedules", name, "ledger") + Client.query(query));
         printer().list(answer.path("items").valueStream().toList(), "from", ENTRIES);
         return ExitCode.OK;
+    }
+
+    @Command(
+            description = "Show all schedules on one axis of time: what became of instants, and those to come.",
+            sortOptions = false)
+    int timeline(
+            @Option(names = "--from", paramLabel = "INSTANT", description = "From then on; a day ago unless said.")
+                    @Nullable
+                    String from,
+            @Option(names = "--to", paramLabel = "INSTANT", description = "Up to then; in a day unless said.") @Nullable
+                    String to) {
+        Map<String, String> query = new LinkedHashMap<>();
+        if (from != null) query.put("from", from);
+        if (to != null) query.put("to", to);
+        List<JsonNode> lines = new ArrayList<>();
+        for (JsonNode row :
+                client().list("/v1/timeline", query, Integer.MAX_VALUE).items()) {
+            String name = row.path("schedule").stringValue("");
+            row.path("past").forEach(entry -> lines.add(over(name, (ObjectNode) entry)));
+            row.path("coming").forEach(entry -> lines.add(toCome(name, (ObjectNode) entry)));
+        }
+        lines.sort(Comparator.comparing(line -> Instant.parse(line.path("at").stringValue(""))));
+        printer().list(lines, "schedule", TIMES);
+        return ExitCode.OK;
+    }
+
+    private static ObjectNode over(String schedule, ObjectNode entry) {
+        return body().put("schedule", schedule)
+                .put("at", entry.path("from").stringValue(""))
+                .setAll(entry);
+    }
+
+    private static ObjectNode toCome(String schedule, ObjectNode entry) {
+        return body().put("schedule", schedule).put("state", "to come").setAll(entry);
     }
 }

@@ -153,6 +153,10 @@ class ScheduleCommandsTest {
         assertThat(schedule("ledger", "past", range[0], range[1], range[2], range[3])
                         .out())
                 .contains("FROM", "2026-05-01T01:00:00Z");
+        assertThat(schedule("timeline", range[0], range[1], range[2], range[3]).out())
+                .contains("SCHEDULE", "2026-05-01T01:00:00Z", "past");
+        assertThat(schedule("timeline").out()).contains("past", "to come");
+        assertThat(schedule("timeline", "--from", "2026-05-01T00:00:00Z").err()).contains("31 days");
         assertThat(schedule("history", "nobody").exit()).isEqualTo(3);
     }
 

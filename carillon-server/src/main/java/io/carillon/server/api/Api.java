@@ -19,6 +19,7 @@ public final class Api {
         List<Route> all = new ArrayList<>();
         all.addAll(new SystemRoutes(house, settings.meters(), settings.version()).routes());
         all.addAll(new ScheduleRoutes(deeds, quotas).routes());
+        all.addAll(new TimelineRoutes(deeds).routes());
         all.addAll(new RunRoutes(deeds, quotas).routes());
         all.addAll(new QueueRoutes(deeds).routes());
         all.addAll(new BulkRoutes(deeds, bulk).routes());

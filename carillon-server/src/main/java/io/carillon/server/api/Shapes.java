@@ -137,15 +137,15 @@ final class Shapes {
         return new Doc()
                 .put("description", preview.description())
                 .put("zone", preview.zone().getId())
-                .put(
-                        "entries",
-                        preview.entries().stream()
-                                .map(entry -> new Doc()
-                                        .put("at", entry.utc())
-                                        .put("local", entry.at().toString())
-                                        .put("planned", entry.planned().toString())
-                                        .put("mark", Fields.wordOf(entry.mark())))
-                                .toList());
+                .put("entries", preview.entries().stream().map(Shapes::instant).toList());
+    }
+
+    static Doc instant(Preview.Entry entry) {
+        return new Doc()
+                .put("at", entry.utc())
+                .put("local", entry.at().toString())
+                .put("planned", entry.planned().toString())
+                .put("mark", Fields.wordOf(entry.mark()));
     }
 
     static Doc target(String kind, String name) {
