@@ -51,8 +51,16 @@ public final class Printer {
         List<List<String>> rows = new ArrayList<>();
         rows.add(columns.stream().map(Printer::title).toList());
         for (JsonNode item : items)
-            rows.add(columns.stream().map(column -> cell(item, column)).toList());
+            rows.add(columns.stream().map(column -> inTable(item, column)).toList());
         return Table.text(rows);
+    }
+
+    /** A target by what it calls; the rest of it has no place in a row. */
+    private static String inTable(JsonNode item, String column) {
+        JsonNode target = item.path(column);
+        if (column.equals("target") && target.has("handler")) return cell(target, "handler");
+        if (column.equals("target") && target.has("url")) return cell(target, "method") + " " + cell(target, "url");
+        return cell(item, column);
     }
 
     /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT, {@code nextRuns.0} under NEXT RUNS. */

@@ -13,7 +13,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class PrinterTest {
-    private static final JsonNode ITEM = new JsonMapper().readTree("""
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonNode ITEM = JSON.readTree("""
                     {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"z":["p","no"]},2],"text":"a: b\\u001b\\n","none":null}
                     """);
 
@@ -29,6 +30,18 @@ class PrinterTest {
                 .isEqualTo("""
                         NAME  CRON       LIST  TEXT    NONE
                         a     0 2 * * *  2     a: b??  -""");
+    }
+
+    @Test
+    void a_target_stands_in_a_row_by_what_it_calls() {
+        List<JsonNode> items = List.of(
+                JSON.readTree("{\"target\":{\"handler\":\"mail.send\"}}"),
+                JSON.readTree("{\"target\":{\"url\":\"https://a.example\",\"method\":\"POST\",\"timeouts\":{}}}"));
+
+        assertThat(as(Format.TABLE).listed(items, "target", List.of("target"))).isEqualTo("""
+                        TARGET
+                        mail.send
+                        POST https://a.example""");
     }
 
     @Test

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 final class GenericPlan {
     private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
 
-    /** The type of each parameter and a value to explain with; one name means the same in all statements. */
+    /** The type of each parameter and a value to explain with; one name means the same in all statements, but for those of a class that is named with it. */
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
             tzdata text '2026a' | driver uuid '00000000-0000-7000-8000-000000000001'
@@ -29,7 +29,7 @@ final class GenericPlan {
             lease float8 null | name text 'fifo:a' | tell boolean true | gates text[] '{fifo:a}' | mosts int[] '{1}' | reasons text[] '{why}'
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
             limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
-            lows timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
+            lows timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | RateGates.names text[] '{rate:1000:a}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | ages float8[] '{1}' | reason text 'why'
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
@@ -56,9 +56,10 @@ final class GenericPlan {
             if (!names.contains(found.group(1))) names.add(found.group(1));
             return "\\$" + (names.indexOf(found.group(1)) + 1);
         });
-        String types = String.join(", ", names.stream().map(one -> cell(one, 0)).toList());
+        String types =
+                String.join(", ", names.stream().map(one -> cell(name, one, 0)).toList());
         String values =
-                String.join(", ", names.stream().map(one -> cell(one, 1)).toList());
+                String.join(", ", names.stream().map(one -> cell(name, one, 1)).toList());
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL plan_cache_mode = force_generic_plan");
@@ -77,8 +78,9 @@ final class GenericPlan {
         }
     }
 
-    private static String cell(String parameter, int number) {
-        String value = VALUES.get(parameter);
+    private static String cell(String statement, String parameter, int number) {
+        String own = statement.substring(0, statement.indexOf('.') + 1) + parameter;
+        String value = VALUES.getOrDefault(own, VALUES.get(parameter));
         if (value == null) throw new AssertionError("no value to explain with for :" + parameter);
         return value.split(" ", 2)[number];
     }

@@ -162,6 +162,8 @@ final class Shapes {
     static Doc run(Run run) {
         Run.Instants instants = run.instants();
         Run.Details details = run.details();
+        // What a webhook logs is its delivery.
+        Doc delivery = delivery(details.log());
         return new Doc()
                 .put("id", run.id().toString())
                 .put("state", run.state().text())
@@ -185,8 +187,8 @@ final class Shapes {
                 .put("parked", details.parked())
                 .put("reason", details.reason())
                 .put("result", payload(details.result()))
-                .put("log", details.log())
-                .put("delivery", delivery(details.log()))
+                .put("log", delivery == null ? details.log() : null)
+                .put("delivery", delivery)
                 .put(
                         "progress",
                         details.progress() == null
