@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 
 /**
  * Hears of attempts on this node, in order, a moment after they happened. It may be slow and may throw: runs neither wait nor fail for it. One that falls far
- * behind is not told everything, unless it is {@link #quick}.
+ * behind is not told everything, unless it is {@link #quick}. An end is told once it is written: an attempt that follows at once may be heard of first.
  */
 public interface RunListener {
     /** Hears nothing. */

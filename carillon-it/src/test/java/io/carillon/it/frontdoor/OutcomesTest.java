@@ -284,7 +284,9 @@ class OutcomesTest {
                 .handleReturning(
                         JOB,
                         (job, run) -> run.attempt() == 1 ? Outcome.failed(new IOException()) : null,
-                        options -> options.retry(AT_ONCE)));
+                        // Not at once: the end of the first is told when it is written, and then the second may have
+                        // begun.
+                        options -> options.retry(Retry.exponential(Duration.ofMillis(500)))));
 
         awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
