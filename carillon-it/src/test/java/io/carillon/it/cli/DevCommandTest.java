@@ -127,6 +127,7 @@ class DevCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void works_on_another_database_and_takes_the_demo_schedules_out_of_it() throws Exception {
         try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {

@@ -54,6 +54,7 @@ class ServeCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void api_and_engine_run_apart_and_log_as_json() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
@@ -130,6 +131,7 @@ class ServeCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void webhooks_go_where_the_operator_allows_with_secrets_that_only_its_key_opens() throws Exception {
         Path keys = Files.writeString(folder.resolve("master.keys"), Keyring.newKey("first") + "\n");

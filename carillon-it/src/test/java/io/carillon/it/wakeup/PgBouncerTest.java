@@ -32,6 +32,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -130,6 +131,7 @@ class PgBouncerTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void others_work_starts_within_the_poll_bound_and_nobody_spins(boolean inTurn) throws Exception {
