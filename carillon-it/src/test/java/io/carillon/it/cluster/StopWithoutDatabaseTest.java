@@ -42,6 +42,7 @@ class StopWithoutDatabaseTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void it_does_so_in_the_moment_its_database_dies() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
@@ -54,6 +55,7 @@ class StopWithoutDatabaseTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_node_with_work_in_hand_stops_in_a_few_seconds_although_its_drain_is_long() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();

@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A dozen nodes on one database: a single run makes few of them ask for it, a backlog reaches them all. */
@@ -135,6 +136,7 @@ class CrowdedTest {
                 .toList();
     }
 
+    @Tag("slow")
     @Test
     void one_run_makes_a_few_nodes_ask_and_a_backlog_all_of_them() {
         for (int round = 1; round <= 5; round++) {

@@ -12,6 +12,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How often an idle process of each mode asks the database, counted at its data source; each mode on a database of its own, all at the same time. */
@@ -22,6 +23,7 @@ class StatementRateTest {
 
     private static final Duration WINDOW = Duration.ofSeconds(6);
 
+    @Tag("slow")
     @Test
     void an_idle_process_asks_as_often_as_its_mode_says() {
         MemoryTransport transport = new MemoryTransport();
