@@ -1,8 +1,5 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.answer.Printer;
-import io.carillon.cli.client.Client;
-import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,18 +39,10 @@ final class AuditCommands extends RemoteGroup {
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit,
             @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
         Map<String, String> query = new LinkedHashMap<>();
         if (action != null) query.put("action", action);
         if (actor != null) query.put("actor", actor);
         if (object != null) query.put("object", object);
-        if (!watch) {
-            list(client.list("/v1/audit", query, limit), "id", COLUMNS);
-            return ExitCode.OK;
-        }
-        Printer printer = printer();
-        return shown(
-                true,
-                () -> printer.listed(client.list("/v1/audit", query, limit).items(), "id", COLUMNS));
+        return list(watch, new Wanted("/v1/audit", query, limit), "id", COLUMNS);
     }
 }

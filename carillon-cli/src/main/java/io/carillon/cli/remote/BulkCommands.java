@@ -112,8 +112,8 @@ final class BulkCommands extends RemoteGroup {
                             defaultValue = "50",
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        list(client().list(PATH, Map.of(), limit), "id", List.of("id", "action", "state", "done", "matching"));
-        return ExitCode.OK;
+        return list(
+                false, new Wanted(PATH, Map.of(), limit), "id", List.of("id", "action", "state", "done", "matching"));
     }
 
     @Command(description = "Show how far one is.", sortOptions = false)

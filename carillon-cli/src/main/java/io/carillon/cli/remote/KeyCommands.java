@@ -57,8 +57,7 @@ final class KeyCommands extends RemoteGroup {
                             defaultValue = "100",
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        list(client().list("/v1/keys", Map.of(), limit), "id", COLUMNS);
-        return ExitCode.OK;
+        return list(false, new Wanted("/v1/keys", Map.of(), limit), "id", COLUMNS);
     }
 
     @Command(description = "Show what is known of a key.", sortOptions = false)

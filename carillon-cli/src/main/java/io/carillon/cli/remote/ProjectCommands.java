@@ -49,8 +49,7 @@ final class ProjectCommands extends RemoteGroup {
                             defaultValue = "100",
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        list(client().list("/v1/projects", Map.of(), limit), "name", COLUMNS);
-        return ExitCode.OK;
+        return list(false, new Wanted("/v1/projects", Map.of(), limit), "name", COLUMNS);
     }
 
     @Command(description = "Show one project.", sortOptions = false)

@@ -113,13 +113,28 @@ abstract class RemoteGroup implements Callable<Integer> {
     }
 
     /** Shows a list, and says if it is not all of it. */
-    final void list(Client.Items found, String name, List<String> columns) {
+    private void list(Client.Items found, String name, List<String> columns) {
         printer().list(found.items(), name, columns);
         if (found.more())
             shell.err()
                     .println("There are more than these %d: --limit shows more."
                             .formatted(found.items().size()));
     }
+
+    /** As many of a list as wanted, once, or anew whenever it changes. */
+    final int list(boolean watch, Wanted wanted, String name, List<String> columns) {
+        Client client = client();
+        Supplier<Client.Items> found = () -> client.list(wanted.path, wanted.query, wanted.limit);
+        if (!watch) {
+            list(found.get(), name, columns);
+            return ExitCode.OK;
+        }
+        Printer printer = printer();
+        return shown(true, () -> printer.listed(found.get().items(), name, columns));
+    }
+
+    /** Which list, and how much of it. */
+    record Wanted(String path, Map<String, String> query, int limit) {}
 
     /** Shows it once, or anew whenever it changes, until somebody interrupts it. */
     final int shown(boolean watch, Supplier<String> picture) {

@@ -7,7 +7,6 @@ import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -110,15 +109,7 @@ final class RunCommands extends RemoteGroup {
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit,
             @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
-        Map<String, String> query = filter.query();
-        if (!watch) {
-            list(client.list("/v1/runs", query, limit), "id", COLUMNS);
-            return ExitCode.OK;
-        }
-        Printer printer = printer();
-        return shown(
-                true, () -> printer.listed(client.list("/v1/runs", query, limit).items(), "id", COLUMNS));
+        return list(watch, new Wanted("/v1/runs", filter.query(), limit), "id", COLUMNS);
     }
 
     @Command(description = "Cancel a run: at once if it waits; if it runs, its node is told.", sortOptions = false)

@@ -116,16 +116,7 @@ final class ScheduleCommands extends RemoteGroup {
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit,
             @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
-        if (!watch) {
-            list(client.list("/v1/schedules", Map.of(), limit), "name", COLUMNS);
-            return ExitCode.OK;
-        }
-        Printer printer = printer();
-        return shown(
-                true,
-                () -> printer.listed(
-                        client.list("/v1/schedules", Map.of(), limit).items(), "name", COLUMNS));
+        return list(watch, new Wanted("/v1/schedules", Map.of(), limit), "name", COLUMNS);
     }
 
     @Command(description = "Pause a schedule: its instants are skipped until it is resumed.", sortOptions = false)
@@ -206,10 +197,7 @@ final class ScheduleCommands extends RemoteGroup {
             @Option(names = "--from", paramLabel = "INSTANT", description = "Instants from then on.") @Nullable
                     String from,
             @Option(names = "--to", paramLabel = "INSTANT", description = "Instants up to then.") @Nullable String to) {
-        Map<String, String> query = new LinkedHashMap<>();
-        if (from != null) query.put("from", from);
-        if (to != null) query.put("to", to);
-        JsonNode answer = client().get(Client.path("schedules", name, "ledger") + Client.query(query));
+        JsonNode answer = client().get(Client.path("schedules", name, "ledger") + Client.query(between(from, to)));
         printer().list(answer.path("items").valueStream().toList(), "from", ENTRIES);
         return ExitCode.OK;
     }
@@ -223,12 +211,9 @@ final class ScheduleCommands extends RemoteGroup {
                     String from,
             @Option(names = "--to", paramLabel = "INSTANT", description = "Up to then; in a day unless said.") @Nullable
                     String to) {
-        Map<String, String> query = new LinkedHashMap<>();
-        if (from != null) query.put("from", from);
-        if (to != null) query.put("to", to);
         List<JsonNode> lines = new ArrayList<>();
-        for (JsonNode row :
-                client().list("/v1/timeline", query, Integer.MAX_VALUE).items()) {
+        for (JsonNode row : client().list("/v1/timeline", between(from, to), Integer.MAX_VALUE)
+                .items()) {
             String name = row.path("schedule").stringValue("");
             row.path("past").forEach(entry -> lines.add(over(name, (ObjectNode) entry)));
             row.path("coming").forEach(entry -> lines.add(toCome(name, (ObjectNode) entry)));
@@ -236,6 +221,13 @@ final class ScheduleCommands extends RemoteGroup {
         lines.sort(Comparator.comparing(line -> Instant.parse(line.path("at").stringValue(""))));
         printer().list(lines, "schedule", TIMES);
         return ExitCode.OK;
+    }
+
+    private static Map<String, String> between(@Nullable String from, @Nullable String to) {
+        Map<String, String> query = new LinkedHashMap<>();
+        if (from != null) query.put("from", from);
+        if (to != null) query.put("to", to);
+        return query;
     }
 
     private static ObjectNode over(String schedule, ObjectNode entry) {

@@ -46,8 +46,7 @@ final class SecretCommands extends RemoteGroup {
                             defaultValue = "100",
                             description = "How many at most. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        list(client().list("/v1/secrets", Map.of(), limit), "name", COLUMNS);
-        return ExitCode.OK;
+        return list(false, new Wanted("/v1/secrets", Map.of(), limit), "name", COLUMNS);
     }
 
     @Command(description = "Show what is known of a secret, but not the secret.", sortOptions = false)
