@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ final class Completer extends Loop implements AttemptRunner.Finish {
     /** Those of the group whose verdict is known: what fails after it must not have them told of twice. */
     private final Set<Held> answered = new HashSet<>();
 
+    private final LongAdder ended = new LongAdder();
     private List<Job> group = List.of();
     private volatile Runnable onWritten = () -> {};
     private volatile BiConsumer<Attempt, Duration> onAgain = (attempt, pause) -> {};
@@ -104,6 +106,11 @@ final class Completer extends Loop implements AttemptRunner.Finish {
         return backlog.get();
     }
 
+    /** How many attempts were ended so far. */
+    long ended() {
+        return ended.sum();
+    }
+
     @Override
     void turn() throws InterruptedException {
         if (group.isEmpty()) group = gather();
@@ -162,6 +169,7 @@ final class Completer extends Loop implements AttemptRunner.Finish {
     }
 
     private void left(Attempt attempt, Transition transition) {
+        ended.increment();
         onEnded.accept(attempt.lane(), transition);
         String gate = attempt.gate();
         if (gate != null) onLeft.accept(new GateName(attempt.lane().project(), gate));

@@ -117,7 +117,7 @@ public final class Engine implements AutoCloseable {
             claimer.lookNow();
         });
         warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
-        housekeeper = new Housekeeper(storage.housekeeping(), config.retention());
+        housekeeper = new Housekeeper(storage.housekeeping(), config.retention(), completer::ended);
     }
 
     /** Starts the loops; the node is registered and partitions exist when it returns. */

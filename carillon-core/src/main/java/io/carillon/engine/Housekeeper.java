@@ -1,10 +1,12 @@
 package io.carillon.engine;
 
+import io.carillon.store.Dust;
 import io.carillon.store.Housekeeping;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,15 +16,28 @@ final class Housekeeper extends Loop {
     private static final int DAYS_AHEAD = 7;
     private static final Duration EVERY = Duration.ofMinutes(10);
     private static final Duration DEAD_NODES = Duration.ofHours(1);
+    /**
+     * So many ended runs are worth a sweep of their own. PostgreSQL comes by itself once a minute, when a queue that moves tens of thousands a second has
+     * outgrown its memory.
+     */
+    private static final int MANY = 100_000;
+
+    private static final long SWEEP_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final Housekeeping house;
     private final EngineConfig.Retention retention;
+    private final LongSupplier ended;
     private boolean first = true;
+    private long endedBefore;
+    /** What the last sweep could not remove: some transaction is older than its end. */
+    private long stuck;
 
-    Housekeeper(Housekeeping house, EngineConfig.Retention retention) {
+    /** {@code ended}: how many attempts this node has ended. */
+    Housekeeper(Housekeeping house, EngineConfig.Retention retention, LongSupplier ended) {
         super("housekeep", true);
         this.house = house;
         this.retention = retention;
+        this.ended = ended;
     }
 
     @Override
@@ -31,11 +46,38 @@ final class Housekeeper extends Loop {
             // The partitions of this week exist since the start; the rest can wait a random while, so that nodes do not
             // clean together.
             first = false;
-            sleep(ThreadLocalRandom.current().nextLong(EVERY.toNanos()));
+            rest(ThreadLocalRandom.current().nextLong(EVERY.toNanos()));
             return;
         }
         clean();
-        sleep(EVERY.toNanos());
+        rest(EVERY.toNanos());
+    }
+
+    private void rest(long nanos) throws InterruptedException {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && open(); left = until - System.nanoTime()) {
+            if (sleep(Math.min(left, SWEEP_NANOS))) return;
+            sweep();
+        }
+    }
+
+    /** Where there are many dead rows and fewer living ones. What could not be removed is not tried again before there is twice as much. */
+    void sweep() {
+        long now = ended.getAsLong();
+        if (now - endedBefore < MANY) return;
+        endedBefore = now;
+        Dust dust = house.dust();
+        stuck = Math.min(stuck, dust.dead());
+        if (dust.dead() < Math.max(MANY, Math.max(dust.living(), 2 * stuck))) return;
+        stuck = dust.dead();
+        try {
+            house.sweepRuns();
+        } catch (RuntimeException late) {
+            log.info("ended runs could not be swept, autovacuum has to rows={} error={}", dust.dead(), late.toString());
+            return;
+        }
+        stuck = house.dust().dead();
+        log.debug("ended runs swept rows={} left={}", dust.dead(), stuck);
     }
 
     /** Called once before anything runs. */

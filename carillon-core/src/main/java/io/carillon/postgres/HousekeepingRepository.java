@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.store.Dust;
 import io.carillon.store.Housekeeping;
 import java.time.Duration;
 
@@ -44,6 +45,15 @@ final class HousekeepingRepository implements Housekeeping {
 
     private static final String KEEP_ROOM = "SELECT carillon.keep_room() AS kept";
 
+    private static final String DUST = """
+            SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead, pg_stat_get_live_tuples('carillon.run'::regclass) AS living
+            """;
+
+    // Who is not the table's owner gets a warning and nothing else happens, as for whom autovacuum was there first. By
+    // the
+    // time limit of every statement: a table that takes longer is better left to autovacuum, which is in no hurry.
+    private static final String SWEEP_RUNS = "VACUUM (SKIP_LOCKED, PARALLEL 0) carillon.run";
+
     private final Database database;
     private final Partitions partitions;
     private final PartitionRemoval removal;
@@ -63,6 +73,18 @@ final class HousekeepingRepository implements Housekeeping {
     public boolean keepRoom() {
         return database.single(session ->
                 session.query(KEEP_ROOM).first(row -> row.flag("kept")).orElse(false));
+    }
+
+    @Override
+    public Dust dust() {
+        return database.single(session -> session.query(DUST)
+                .first(row -> new Dust(row.number("dead"), row.number("living")))
+                .orElseThrow());
+    }
+
+    @Override
+    public void sweepRuns() {
+        database.single(session -> session.query(SWEEP_RUNS).update());
     }
 
     @Override

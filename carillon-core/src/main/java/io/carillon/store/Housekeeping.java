@@ -10,6 +10,12 @@ public interface Housekeeping {
     /** Keeps the table of runs from looking so small that statements are planned for an empty one; true: it did. */
     boolean keepRoom();
 
+    /** How much of the table of runs is in use. */
+    Dust dust();
+
+    /** Makes the room of ended runs usable again; where somebody is at it already, or may not, nothing happens. */
+    void sweepRuns();
+
     /** Drops history partitions that are older than the retention; returns how many. */
     int dropHistory(Duration retention);
 

@@ -2,6 +2,7 @@ package io.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.store.Dust;
 import io.carillon.store.Housekeeping;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +36,7 @@ class HousekeeperTest {
     @MethodSource("everyStepAndKind")
     void goes_on_after_everything_a_step_throws(String step, Throwable failure) throws Exception {
         House house = new House(step, failure, 2);
-        try (Housekeeper keeper = new Housekeeper(house, EngineConfig.Retention.defaults())) {
+        try (Housekeeper keeper = new Housekeeper(house, EngineConfig.Retention.defaults(), () -> 0)) {
             keeper.start();
             assertThat(house.calls)
                     .as("it cleans at a random time, not at once")
@@ -54,7 +56,7 @@ class HousekeeperTest {
     @MethodSource("everyStepAndKind")
     void a_step_that_always_fails_keeps_no_other_from_being_done(String step, Throwable failure) throws Exception {
         House house = new House(step, failure, Integer.MAX_VALUE);
-        try (Housekeeper keeper = new Housekeeper(house, EngineConfig.Retention.defaults())) {
+        try (Housekeeper keeper = new Housekeeper(house, EngineConfig.Retention.defaults(), () -> 0)) {
             keeper.start();
             keeper.wake();
 
@@ -67,7 +69,8 @@ class HousekeeperTest {
     void hands_over_what_the_configuration_says() throws Exception {
         House house = new House("none", new IllegalStateException(), 0);
         Duration week = Duration.ofDays(7);
-        try (Housekeeper keeper = new Housekeeper(house, new EngineConfig.Retention(week, week.multipliedBy(2)))) {
+        try (Housekeeper keeper =
+                new Housekeeper(house, new EngineConfig.Retention(week, week.multipliedBy(2)), () -> 0)) {
             keeper.start();
             keeper.wake();
 
@@ -79,8 +82,95 @@ class HousekeeperTest {
                 .containsEntry("purge", "PT336H PT1H");
     }
 
+    /** A table whose dead rows an old transaction may keep. */
+    private static final class Table extends House {
+        private long dead;
+        private long living;
+        private long kept;
+        private int sweeps;
+        private boolean locked;
+
+        Table() {
+            super("none", new IllegalStateException(), 0);
+        }
+
+        @Override
+        public Dust dust() {
+            return new Dust(dead, living);
+        }
+
+        @Override
+        public void sweepRuns() {
+            sweeps++;
+            if (locked) throw new IllegalStateException("canceling statement due to statement timeout");
+            dead = kept;
+        }
+    }
+
+    private final AtomicLong ended = new AtomicLong();
+    private final Table table = new Table();
+    private final Housekeeper sweeper = new Housekeeper(table, EngineConfig.Retention.defaults(), ended::get);
+
+    /** So many runs end, each of them leaves a dead row, and the keeper looks after it. */
+    private int sweepsAfter(long runs) {
+        ended.addAndGet(runs);
+        table.dead += runs;
+        int before = table.sweeps;
+        sweeper.sweep();
+        return table.sweeps - before;
+    }
+
+    @Test
+    void many_ended_runs_are_swept_and_few_are_left_to_the_database() {
+        assertThat(sweepsAfter(99_999)).isZero();
+        assertThat(sweepsAfter(1)).isOne();
+        assertThat(sweepsAfter(50_000)).isZero();
+        assertThat(sweepsAfter(50_000)).isOne();
+    }
+
+    @Test
+    void where_most_rows_live_a_sweep_costs_more_than_it_brings() {
+        table.living = 1_000_000;
+        assertThat(sweepsAfter(999_999)).isZero();
+        assertThat(sweepsAfter(100_000)).isOne();
+    }
+
+    @Test
+    void what_others_swept_is_not_swept_again() {
+        ended.addAndGet(500_000);
+        sweeper.sweep();
+        assertThat(table.sweeps).isZero();
+    }
+
+    @Test
+    void what_an_old_transaction_keeps_is_tried_again_when_it_has_doubled() {
+        table.kept = 100_000;
+        assertThat(sweepsAfter(100_000)).isOne();
+        table.kept = 200_000;
+        assertThat(sweepsAfter(99_999)).isZero();
+        assertThat(sweepsAfter(100_000))
+                .as("less than 200,000 lay there, now less than 300,000")
+                .isOne();
+
+        table.kept = 0;
+        table.dead = 10;
+        int sweeps = sweepsAfter(100_000) + sweepsAfter(110_000);
+        assertThat(sweeps).as("somebody removed them").isOne();
+        assertThat(sweepsAfter(100_000)).as("as at first").isOne();
+    }
+
+    @Test
+    void a_sweep_that_takes_too_long_is_tried_again_when_there_is_twice_as_much() {
+        table.locked = true;
+        assertThat(sweepsAfter(150_000)).isOne();
+        assertThat(sweepsAfter(100_000)).isZero();
+        table.locked = false;
+        assertThat(sweepsAfter(100_000)).isOne();
+        assertThat(table.dead).isZero();
+    }
+
     /** Remembers what it was asked for; one step fails for a while. */
-    private static final class House implements Housekeeping {
+    private static class House implements Housekeeping {
         static final List<String> STEPS = List.of("keepPartitions", "keepRoom", "dropHistory", "purge");
 
         private final Map<String, String> calls = new ConcurrentHashMap<>();
@@ -104,6 +194,16 @@ class HousekeeperTest {
         @Override
         public boolean keepRoom() {
             return step("keepRoom", "") > 0;
+        }
+
+        @Override
+        public Dust dust() {
+            return new Dust(0, 0);
+        }
+
+        @Override
+        public void sweepRuns() {
+            throw new AssertionError("nothing ended here");
         }
 
         @Override
