@@ -48,7 +48,7 @@ final class Appetite {
         if (now - windowStart >= WINDOW_NANOS) {
             long inWindow = started.get() - startedAtWindowStart;
             long elapsed = now - windowStart;
-            prefetch = (int) Math.min(slots.claim() * 2L, inWindow * WINDOW_NANOS / elapsed);
+            prefetch = (int) Math.min(slots.claim(), inWindow * WINDOW_NANOS / elapsed);
             startedAtWindowStart = started.get();
             windowStart = now;
         }

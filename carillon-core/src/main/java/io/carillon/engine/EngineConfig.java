@@ -64,7 +64,7 @@ public record EngineConfig(
 
         /** 50 at a time, 256 where the JDK has virtual threads. */
         public static Slots defaults() {
-            return new Slots(Workers.virtualThreads() ? 256 : 50, 16, 500);
+            return new Slots(Workers.virtualThreads() ? 256 : 50, 16, 2_000);
         }
     }
 

@@ -18,7 +18,7 @@ class EngineConfigTest {
         EngineConfig config = EngineConfig.defaults();
 
         assertThat(config.slots().concurrency()).isEqualTo(Workers.virtualThreads() ? 256 : 50);
-        assertThat(config.slots().claim()).isEqualTo(500);
+        assertThat(config.slots().claim()).isEqualTo(2_000);
         assertThat(config.heartbeat().deadAfter()).isEqualTo(Duration.ofSeconds(10));
         assertThat(config.heartbeat().every()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(3));
         assertThat(config.pace())
