@@ -4,7 +4,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.ours.Job;
+import io.carillon.bench.raw.RawPickup;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,15 @@ final class EnqueuerPlayer implements ChildMain.Player {
         }
     }
 
+    /** Plain SQL in its place: one row, and a hint of its own. */
+    private static String insert(Desk desk, int number) throws SQLException {
+        try (Connection connection = desk.pool.getConnection()) {
+            long called = desk.time.nanos();
+            RawPickup.store(connection, number);
+            return called + "\t" + desk.time.nanos();
+        }
+    }
+
     @Override
     public String answer(String command, List<String> words) throws Exception {
         if (command.equals("open")) {
@@ -32,9 +43,13 @@ final class EnqueuerPlayer implements ChildMain.Player {
             return "opened";
         }
         Desk open = desk;
-        if (open == null || !command.equals("enqueue"))
-            throw new IllegalArgumentException("Expected 'open', then 'enqueue', not " + command);
-        return open.enqueue(Integer.parseInt(words.get(0)));
+        if (open == null) throw new IllegalArgumentException("Expected 'open' first, not " + command);
+        int number = Integer.parseInt(words.get(0));
+        return switch (command) {
+            case "enqueue" -> open.enqueue(number);
+            case "insert" -> insert(open, number);
+            default -> throw new IllegalArgumentException("Expected 'enqueue' or 'insert', not " + command);
+        };
     }
 
     @Override

@@ -4,11 +4,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.child.Child;
 import io.carillon.bench.child.Role;
+import io.carillon.bench.measure.MeasureException;
 import io.carillon.bench.measure.Pace;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.ours.Job;
 import io.carillon.bench.ours.OurDrain;
+import io.carillon.bench.raw.RawPickup;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
@@ -49,17 +51,25 @@ final class Pickup implements Workload {
         Findings findings = new Findings();
         try (BenchDatabase database = stage.server().migrated();
                 HikariDataSource pool = database.pool(OurDrain.POOL);
+                BenchDatabase plainTables = stage.server().migrated();
                 Connection clock = database.connect();
-                Child child = Child.start(Role.ENQUEUER)) {
+                Child child = Child.start(Role.ENQUEUER);
+                Child plainChild = Child.start(Role.ENQUEUER)) {
             database.settle();
+            plainTables.settle();
             ServerTime time = ServerTime.on(clock);
-            AtomicLongArray started = new AtomicLongArray(2 * warm + 2 * stage.rounds() * runs);
-            try (Carillon node = Carillon.on(pool)
-                    .handle(Job.TYPE, (job, run) -> started.set(job.number(), time.nanos()))
-                    .start()) {
-                BenchDatabase.Address address = database.address();
-                child.ask(PATIENCE, "open", address.url(), address.user(), address.password());
-                Enqueuer remote = number -> asked(child, number);
+            AtomicLongArray started = new AtomicLongArray(3 * warm + 3 * stage.rounds() * runs);
+            try (RawPickup base = RawPickup.start(plainTables, number -> started.set(number, time.nanos()));
+                    Carillon node = Carillon.on(pool)
+                            .handle(Job.TYPE, (job, run) -> started.set(job.number(), time.nanos()))
+                            .start()) {
+                open(child, database.address());
+                open(plainChild, plainTables.address());
+                Enqueuer remote = number -> asked(child, "enqueue", number);
+                Enqueuer plain = number -> {
+                    if (!base.listening()) throw new MeasureException("Plain SQL has stopped listening.");
+                    return asked(plainChild, "insert", number);
+                };
                 Enqueuer local = number -> {
                     long called = time.nanos();
                     node.enqueue(Job.TYPE, Job.of(number));
@@ -67,34 +77,48 @@ final class Pickup implements Workload {
                 };
                 Meter meter = new Meter(started, stage.profile());
                 stage.progress().say("warming up");
+                meter.measure(plain, warm);
                 meter.measure(remote, warm);
                 meter.measure(local, warm);
+                List<Latencies> plains = new ArrayList<>();
                 List<Latencies> remotes = new ArrayList<>();
                 List<Latencies> locals = new ArrayList<>();
                 for (int round = 0; round < stage.rounds(); round++) {
                     stage.progress().say("round %d of %d".formatted(round + 1, stage.rounds()));
                     time.askAgain(clock);
+                    plains.add(meter.measure(plain, runs));
                     remotes.add(meter.measure(remote, runs));
                     locals.add(meter.measure(local, runs));
                 }
-                rows(findings, remotes, locals);
+                rows(findings, plains, remotes, locals);
             }
         }
         return findings;
     }
 
-    private static Enqueued asked(Child child, int number) {
-        List<String> answer = child.ask(PATIENCE, "enqueue", String.valueOf(number));
+    private static void open(Child child, BenchDatabase.Address address) {
+        child.ask(PATIENCE, "open", address.url(), address.user(), address.password());
+    }
+
+    private static Enqueued asked(Child child, String command, int number) {
+        List<String> answer = child.ask(PATIENCE, command, String.valueOf(number));
         return new Enqueued(Long.parseLong(answer.get(0)), Long.parseLong(answer.get(1)));
     }
 
-    private static void rows(Findings findings, List<Latencies> remotes, List<Latencies> locals) {
+    private static void rows(
+            Findings findings, List<Latencies> plains, List<Latencies> remotes, List<Latencies> locals) {
+        double least = figures(findings, "plain SQL, p50 ms", plains, 50);
+        double rarely = figures(findings, "plain SQL, p99 ms", plains, 99);
+        findings.add(Row.info(
+                "plain SQL from another process",
+                "p50 %s, p99 %s".formatted(Text.millis(least), Text.millis(rarely)),
+                "from the call: " + fromCall(plains)));
         double p50 = figures(findings, "another process, p50 ms", remotes, 50);
         double p99 = figures(findings, "another process, p99 ms", remotes, 99);
         findings.add(Row.judged(
                         "from another process",
                         "p50 <= 2.5 ms, p99 <= 8 ms",
-                        "p50 %s, p99 %s".formatted(Text.millis(p50), Text.millis(p99)),
+                        "p50 %s, p99 %s (%.1fx plain SQL)".formatted(Text.millis(p50), Text.millis(p99), p50 / least),
                         p50 <= 2.5 && p99 <= 8)
                 .note("from the call: " + fromCall(remotes)));
         p50 = figures(findings, "same process, p50 ms", locals, 50);
