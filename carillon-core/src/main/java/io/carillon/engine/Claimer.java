@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,8 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Claimer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
-    private static final long SWEEP_NANOS = Duration.ofSeconds(3).toNanos();
-    private static final long SCAN_NANOS = Duration.ofSeconds(5).toNanos();
     private static final long ALONE_NANOS = Duration.ofMillis(100).toNanos();
     /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
@@ -42,6 +41,7 @@ final class Claimer extends Loop {
     private final Appetite appetite;
     private final Waking.Recruiter recruiter;
     private final Waking.PollPace pace;
+    private final BooleanSupplier hearing;
     private volatile boolean claiming = true;
     private volatile boolean lookNow = true;
     private volatile boolean hinted;
@@ -60,8 +60,11 @@ final class Claimer extends Loop {
     private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
     private volatile Consumer<Boolean> onGates = any -> {};
     private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
-    private long lastScan = lastLook;
-    private long lastSweep = lastLook;
+    /** From the very beginning: finds what committed late and whose hint was lost. */
+    private final Rarely sweeps = new Rarely(Duration.ofSeconds(3));
+    /** From lane to lane: finds those that a long backlog hides. */
+    private final Rarely scans = new Rarely(Duration.ofSeconds(5));
+
     private long lastClaim = lastLook;
     private volatile long lastReconcile = System.nanoTime();
     private Instant headLow = Instant.MIN;
@@ -73,7 +76,7 @@ final class Claimer extends Loop {
             Node node,
             Appetite appetite,
             Waking.Recruiter recruiter,
-            Waking.PollPace pace) {
+            Waking waking) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
@@ -82,7 +85,8 @@ final class Claimer extends Loop {
         this.node = node;
         this.appetite = appetite;
         this.recruiter = recruiter;
-        this.pace = pace;
+        this.pace = waking.pace();
+        this.hearing = waking::hearing;
     }
 
     /** Called with each look for the lanes whose breaker is not closed. */
@@ -101,9 +105,10 @@ final class Claimer extends Loop {
         wake();
     }
 
-    /** Forget what was known and look at the head of the queue. */
+    /** Something changed that has no instant of its own: look at the head of the queue, and soon from the very beginning. */
     void lookNow() {
         lookNow = true;
+        sweeps.hurry();
         wake();
     }
 
@@ -180,9 +185,16 @@ final class Claimer extends Loop {
         Claims.Answer answer = claims.claim(quotas, ahead, now);
         thin = answer.exhausted();
         if (answer.got() > 0) took = true;
-        // In a crowd, who came too late leaves the field to the others until it would look anyway.
-        if (answer.exhausted() && !(answer.got() == 0 && node.crowd().large())) lookNow = true;
+        // In a crowd, who came too late leaves the field to the others until it would look anyway. Where hints are
+        // heard
+        // and the last look saw what comes next, another would say the same.
+        if (answer.exhausted()
+                && (answer.got() > 0 ? !knowsNext() : !node.crowd().large())) lookNow = true;
         return true;
+    }
+
+    private boolean knowsNext() {
+        return hearing.getAsBoolean() && book.knowsNext();
     }
 
     /** A run of this lane has ended; most lanes have no limit, and it means nothing. */
@@ -193,19 +205,15 @@ final class Claimer extends Loop {
     private void look() {
         lookNow = false;
         boolean timed = System.nanoTime() - lastLook >= pause().toNanos();
-        // From the very beginning now and then only: behind what was just completed lie dead index entries, and wading
-        // through them costs.
-        boolean fromTheStart = headLow.equals(Instant.MAX) || System.nanoTime() - lastSweep >= SWEEP_NANOS;
+        boolean fromTheStart = sweeps.due();
         lastLook = System.nanoTime();
-        if (fromTheStart) {
-            book.tidy();
-            book.sweep();
-            lastSweep = lastLook;
-        }
+        if (fromTheStart) book.tidy();
+        book.looking();
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
+        if (fromTheStart) sweeps.took(System.nanoTime() - lastLook);
         claims.limited(look.limited());
         book.weigh(look.weights());
         onBroken.accept(look.broken());
@@ -215,16 +223,48 @@ final class Claimer extends Loop {
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);
         if (headLow.isAfter(look.now())) headLow = look.now();
-        book.seen(look.lanes());
+        book.looked(look.lanes(), look.seenUntil());
         boolean found = took || headLow.isBefore(look.now());
         took = false;
         if (found || timed) pace.looked(found);
         suspects = look.suspects();
         // Before the many that come first, not in the midst of them: then nobody looks.
         boolean hidden = look.seenUntil().isBefore(look.now().plus(pause()));
-        if (hidden && System.nanoTime() - lastScan > SCAN_NANOS) {
-            lastScan = System.nanoTime();
+        if (hidden && scans.due()) {
+            long start = System.nanoTime();
             book.seen(lanes.scan());
+            scans.took(System.nanoTime() - start);
+        }
+    }
+
+    /**
+     * What wades through the entries of ended runs: where an old transaction keeps vacuum from them they become ever more. It gets one part in two hundred of the
+     * time, and its turn at least once a minute.
+     */
+    private static final class Rarely {
+        private static final int PART = 200;
+        private static final long RAREST = Duration.ofMinutes(1).toNanos();
+
+        private final long least;
+        private volatile long last = System.nanoTime();
+        private volatile long next = last;
+
+        Rarely(Duration least) {
+            this.least = least.toNanos();
+        }
+
+        boolean due() {
+            return System.nanoTime() - next >= 0;
+        }
+
+        void took(long nanos) {
+            last = System.nanoTime();
+            next = last + Math.min(RAREST, Math.max(least, nanos * PART));
+        }
+
+        /** There is a reason: as soon as if it had taken no time. */
+        void hurry() {
+            if (next - (last + least) > 0) next = last + least;
         }
     }
 

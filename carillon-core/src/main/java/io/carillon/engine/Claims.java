@@ -145,12 +145,14 @@ final class Claims {
     private boolean learn(List<ClaimRequest.Quota> quotas, Claimed claimed, Instant now) {
         Map<Stream, Integer> got = new HashMap<>();
         Map<Stream, Instant> lowest = new HashMap<>();
+        Map<Stream, Instant> highest = new HashMap<>();
         for (int i = 0; i < claimed.attempts().size(); i++) {
             Attempt attempt = claimed.attempts().get(i);
             Stream stream = new Stream(attempt.lane(), attempt.priority());
             got.merge(stream, 1, Integer::sum);
-            // They come in order: the first of each is its lowest.
+            // They come in order: the first of each is its lowest, and the last its highest.
             lowest.putIfAbsent(stream, claimed.readyAt().get(i));
+            highest.put(stream, claimed.readyAt().get(i));
         }
         boolean exhausted = false;
         for (ClaimRequest.Quota quota : quotas) {
@@ -168,7 +170,7 @@ final class Claims {
             }
             exhausted = true;
             if (count == 0) book.empty(quota.lane(), quota.priority(), now);
-            else book.drained(quota.lane(), quota.priority());
+            else book.drained(quota.lane(), quota.priority(), highest.getOrDefault(stream, now), now);
         }
         return exhausted;
     }

@@ -81,7 +81,7 @@ public final class Engine implements AutoCloseable {
         waking = new Waking(storage.wake(), clock, config);
         recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
         Claims claims = new Claims(storage, book, node, recruiter);
-        claimer = new Claimer(storage, claims, book, node, appetite[0], recruiter, waking.pace());
+        claimer = new Claimer(storage, claims, book, node, appetite[0], recruiter, waking);
         newcomers = new Newcomers(claims, book, node, appetite[0], claimer::reconcileSoon);
         completer.onWritten(claimer::wake);
         queue.onRoom(this::roomFor);

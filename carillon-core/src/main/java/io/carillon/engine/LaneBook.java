@@ -8,9 +8,11 @@ import io.carillon.store.ClaimRequest;
 import io.carillon.store.LaneDue;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -24,8 +26,11 @@ import java.util.function.ToIntFunction;
  * is not in the book is found by the next look.
  */
 final class LaneBook {
-    /** A late commit may carry a ready time that has passed; what is older than this is found by the sweep from the very beginning. */
-    private static final Duration LATE_COMMIT = Duration.ofSeconds(30);
+    /** A late commit may carry a ready time that has passed; what is older than this is found by a look from the very beginning. */
+    private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
+
+    /** What was ready so long before a claim that found no more than it took is gone, or somebody names it. */
+    private static final Duration BEFORE_CLAIM = Duration.ofSeconds(1);
 
     private static final Duration FIRST_COLD = Duration.ofMillis(10);
     private static final Duration LONGEST_COLD = Duration.ofSeconds(1);
@@ -36,7 +41,12 @@ final class LaneBook {
 
     private static final class Entry {
         private Instant readyAt = Instant.MAX;
-        private Instant low = Instant.MIN;
+        /** What the last look saw of the instants to come, the first of them included. */
+        private final Deque<Instant> coming = new ArrayDeque<>();
+
+        /** Where claims begin: before it lies what has ended, and perhaps cannot be vacuumed. Whoever names a run lowers it. */
+        private Instant low = Instant.MAX;
+
         private Instant coldUntil = Instant.MIN;
         private Duration cold = Duration.ZERO;
         /** Until when the limit of its lane lets nobody start. */
@@ -51,6 +61,13 @@ final class LaneBook {
         void atLeastFrom(Instant instant) {
             if (instant.isBefore(low)) low = instant;
             if (instant.isBefore(meanwhile)) meanwhile = instant;
+        }
+
+        /** What is ready by now is being claimed: the next known instant after it. */
+        void taken(Instant now) {
+            while (!coming.isEmpty() && !coming.getFirst().isAfter(now)) coming.removeFirst();
+            readyAt = coming.isEmpty() ? Instant.MAX : coming.getFirst();
+            meanwhile = Instant.MAX;
         }
 
         void shut(Instant until) {
@@ -68,6 +85,10 @@ final class LaneBook {
     private final ToIntFunction<Lane> room;
     /** Lanes that somebody weighed; all others weigh one. */
     private Map<Lane, Integer> weights = Map.of();
+    /** Before this instant the last look saw all there was. */
+    private Instant seenUntil = Instant.MIN;
+    /** The earliest instant anybody named since that look began: one for many, so that behind it others may follow. */
+    private Instant namedSince = Instant.MAX;
     /** What a lane is owed of its last turn. */
     private final Map<Lane, Integer> owed = new HashMap<>();
 
@@ -87,6 +108,7 @@ final class LaneBook {
     synchronized boolean hint(Lane lane, Instant readyAt, Instant now) {
         boolean fresh = !readyAt.isAfter(now);
         Instant at = fresh ? now : readyAt;
+        if (at.isBefore(namedSince)) namedSince = at;
         for (Priority priority : Priority.values()) {
             Entry entry = entry(lane, priority);
             entry.warm();
@@ -98,22 +120,50 @@ final class LaneBook {
         return fresh;
     }
 
-    /** A look or a scan saw this. Lanes that are new in the book line up by how long their first run has waited. */
-    synchronized void seen(List<LaneDue> found) {
-        List<LaneDue> inOrder = new ArrayList<>(found);
-        inOrder.sort(Comparator.comparing(LaneDue::readyAt));
-        for (LaneDue due : inOrder) {
-            Entry entry = entry(due.lane(), due.priority());
-            Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
-            if (at.isBefore(entry.shutUntil)) at = entry.shutUntil;
-            if (at.isBefore(entry.readyAt)) entry.readyAt = at;
-            entry.atLeastFrom(due.readyAt());
-        }
+    /** A look begins: what is named from now on it may not see. */
+    synchronized void looking() {
+        seenUntil = Instant.MIN;
+        namedSince = Instant.MAX;
     }
 
-    /** The next claims look from the very beginning: finds what committed late and whose hint was lost. */
-    synchronized void sweep() {
-        lanes.values().forEach(classes -> classes.values().forEach(entry -> entry.low = Instant.MIN));
+    /** A look saw this, and all there is before the given instant. */
+    synchronized void looked(List<LaneDue> found, Instant until) {
+        seenUntil = until;
+        for (Map<Priority, Entry> classes : lanes.values()) for (Entry entry : classes.values()) entry.coming.clear();
+        inOrder(found).forEach(due -> {
+            Entry entry = seen(due);
+            if (due.readyAt().isAfter(entry.coldUntil)) entry.coming.addLast(due.readyAt());
+        });
+    }
+
+    /** A scan saw this. Lanes that are new in the book line up by how long their first run has waited. */
+    synchronized void seen(List<LaneDue> found) {
+        inOrder(found).forEach(this::seen);
+    }
+
+    private static List<LaneDue> inOrder(List<LaneDue> found) {
+        List<LaneDue> inOrder = new ArrayList<>(found);
+        inOrder.sort(Comparator.comparing(LaneDue::readyAt));
+        return inOrder;
+    }
+
+    private Entry seen(LaneDue due) {
+        Entry entry = entry(due.lane(), due.priority());
+        Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
+        if (at.isBefore(entry.shutUntil)) at = entry.shutUntil;
+        if (at.isBefore(entry.readyAt)) entry.readyAt = at;
+        entry.atLeastFrom(due.readyAt());
+        return entry;
+    }
+
+    /** Whether nothing can become ready before {@link #nextReady}, provided that everybody names what they store. */
+    synchronized boolean knowsNext() {
+        Instant next = nextReady();
+        return after(seenUntil, next) && after(namedSince, next);
+    }
+
+    private static boolean after(Instant bound, Instant next) {
+        return bound.equals(Instant.MAX) || next.isBefore(bound);
     }
 
     /** When the next known run is ready; {@link Instant#MAX}: none is known. */
@@ -160,8 +210,7 @@ final class LaneBook {
                 int count = counts.getOrDefault(priority, 0);
                 if (count == 0) return;
                 quotas.add(new ClaimRequest.Quota(lane, priority, count, entry.low));
-                entry.readyAt = Instant.MAX;
-                entry.meanwhile = Instant.MAX;
+                entry.taken(now);
             });
             if (owed.getOrDefault(lane, 0) == 0) toTheEnd(lane);
         });
@@ -235,6 +284,7 @@ final class LaneBook {
     synchronized void empty(Lane lane, Priority priority, Instant now) {
         Entry entry = entry(lane, priority);
         entry.flowing = false;
+        entry.coming.clear();
         entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
         if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
         entry.coldUntil = now.plus(entry.cold);
@@ -256,11 +306,15 @@ final class LaneBook {
         }
     }
 
-    /** A claim got some, but fewer than it asked for: that was all. */
-    synchronized void drained(Lane lane, Priority priority) {
+    /** A claim got some, the last of them ready at this instant, but fewer than it asked for: that was all. */
+    synchronized void drained(Lane lane, Priority priority, Instant last, Instant now) {
         Entry entry = entry(lane, priority);
         entry.flowing = false;
         entry.warm();
+        Instant from = now.minus(BEFORE_CLAIM);
+        entry.low = entry.meanwhile.isBefore(from) ? entry.meanwhile : from;
+        // It also took what became ready while it was on its way.
+        if (entry.meanwhile.equals(Instant.MAX)) entry.taken(last.isAfter(now) ? last : now);
     }
 
     /** A claim failed: nothing is known about what it asked for, so it is due again. */

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the head of the queue looks like. {@code seenUntil}: lanes may have runs that were not seen, but none that are
+ * What the head of the queue looks like. {@code lanes}: the earliest run that is due of each class of each lane, and each instant of the next few to come;
+ * {@code seenUntil}: lanes may have runs that were not seen, but none that are
  * ready before this instant; {@code suspects}: runs wait to be tried alone; {@code gated}: some run has a gate;
  * {@code limited}: all lanes with a limit or a breaker that is not closed, which are claimed from in their own way; {@code broken}: the latter of them;
  * {@code weights}: of the lanes that do not weigh one.

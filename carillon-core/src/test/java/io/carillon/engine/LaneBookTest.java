@@ -40,6 +40,98 @@ class LaneBookTest {
         assertThat(book.nextReady()).isEqualTo(Instant.MAX);
     }
 
+    private static LaneDue mail(long seconds) {
+        return new LaneDue(MAIL, Priority.NORMAL, NOW.plusSeconds(seconds));
+    }
+
+    /** Claims what is ready at this second, and all of it was there. */
+    private void claimAt(long seconds) {
+        assertThat(book.take(100, NOW.plusSeconds(seconds))).isNotEmpty();
+        book.drained(MAIL, Priority.NORMAL, NOW.plusSeconds(seconds), NOW.plusSeconds(seconds));
+    }
+
+    @Test
+    void knows_what_comes_next_from_one_look() {
+        book.looking();
+        book.looked(List.of(mail(3), mail(1), mail(2)), Instant.MAX);
+
+        for (int second = 1; second <= 3; second++) {
+            assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(second));
+            assertThat(book.knowsNext()).isTrue();
+            claimAt(second);
+        }
+        assertThat(book.nextReady()).isEqualTo(Instant.MAX);
+        assertThat(book.knowsNext())
+                .as("nothing was there, and nobody named anything")
+                .isTrue();
+    }
+
+    @Test
+    void does_not_ask_again_for_what_a_claim_took_on_its_way() {
+        book.looking();
+        book.looked(List.of(mail(1), mail(2), mail(3)), Instant.MAX);
+
+        book.take(10, NOW.plusSeconds(1));
+        book.drained(MAIL, Priority.NORMAL, NOW.plusSeconds(2), NOW.plusSeconds(1));
+
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(3));
+    }
+
+    @Test
+    void does_not_know_what_lies_behind_a_look() {
+        book.looking();
+        book.looked(List.of(mail(1), mail(2)), NOW.plusSeconds(2));
+
+        assertThat(book.knowsNext()).isTrue();
+        claimAt(1);
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(2));
+        assertThat(book.knowsNext())
+                .as("at that instant there may be more, of other lanes")
+                .isFalse();
+    }
+
+    @Test
+    void does_not_know_what_follows_an_instant_somebody_named() {
+        book.looking();
+        book.looked(List.of(mail(1), mail(9)), Instant.MAX);
+        book.hint(MAIL, NOW.plusSeconds(2), NOW);
+
+        assertThat(book.knowsNext()).isTrue();
+        claimAt(1);
+        assertThat(book.knowsNext()).as("another class may be meant").isFalse();
+    }
+
+    @Test
+    void does_not_know_what_follows_an_instant_named_during_the_look() {
+        book.looking();
+        book.hint(MAIL, NOW.plusSeconds(1), NOW);
+        book.looked(List.of(mail(9)), Instant.MAX);
+
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(1));
+        claimAt(1);
+        assertThat(book.knowsNext()).isFalse();
+    }
+
+    @Test
+    void a_look_that_failed_leaves_nothing_known() {
+        book.looking();
+        book.looked(List.of(mail(1)), Instant.MAX);
+        book.looking();
+
+        assertThat(book.knowsNext()).isFalse();
+    }
+
+    @Test
+    void what_the_next_look_does_not_see_is_forgotten() {
+        book.looking();
+        book.looked(List.of(mail(1), mail(2)), Instant.MAX);
+        book.looking();
+        book.looked(List.of(mail(1), mail(5)), Instant.MAX);
+
+        claimAt(1);
+        assertThat(book.nextReady()).isEqualTo(NOW.plusSeconds(5));
+    }
+
     @Test
     void keeps_the_earlier_of_two_hints() {
         book.hint(MAIL, NOW.plusSeconds(5), NOW);
@@ -117,7 +209,7 @@ class LaneBookTest {
                 .isNotEmpty()
                 .allMatch(quota -> quota.lane().equals(MAIL));
 
-        book.drained(MAIL, Priority.NORMAL);
+        book.drained(MAIL, Priority.NORMAL, NOW, NOW);
         book.hint(REPORTS, NOW, NOW);
         assertThat(book.takeNew(100, NOW)).as("nothing flows over any more").isEmpty();
         assertThat(book.take(100, NOW)).isNotEmpty();
@@ -316,7 +408,7 @@ class LaneBookTest {
     @Test
     void starts_the_next_claim_where_the_last_full_one_began() {
         book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minusSeconds(9))));
-        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(Instant.MIN);
+        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(NOW.minusSeconds(9));
 
         book.full(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
 
@@ -324,12 +416,24 @@ class LaneBookTest {
     }
 
     @Test
-    void looks_from_the_very_beginning_after_a_sweep() {
-        book.full(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
+    void a_claim_that_took_all_there_was_is_where_the_next_one_starts() {
+        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
+        book.take(10, NOW);
+        book.drained(MAIL, Priority.NORMAL, NOW, NOW);
 
-        book.sweep();
+        book.seen(List.of(mail(5)));
 
-        assertThat(book.take(10, NOW).get(0).low()).isEqualTo(Instant.MIN);
+        assertThat(book.take(10, NOW.plusSeconds(5)).get(0).low()).isEqualTo(NOW.minusSeconds(1));
+    }
+
+    @Test
+    void what_is_named_during_a_claim_is_not_left_behind_by_the_next_one() {
+        book.seen(List.of(mail(0)));
+        book.take(10, NOW);
+        book.hint(MAIL, NOW, NOW);
+        book.drained(MAIL, Priority.NORMAL, NOW, NOW);
+
+        assertThat(book.take(10, NOW)).allMatch(quota -> !quota.low().isAfter(NOW.minusSeconds(10)));
     }
 
     @Test

@@ -69,6 +69,12 @@ final class Pinned implements Workload {
                 OldTransaction old = new OldTransaction(database);
                 Connection clock = database.connect()) {
             if (pinned) old.open();
+            // In the miniature: what ten minutes of fires would leave behind.
+            int before = stage.profile().pick(500, 190_000, 0);
+            if (before > 0) {
+                OurDrain.store(database, before);
+                OurDrain.drain(database, before).verified("Carillon");
+            }
             FireMeter meter = new FireMeter(clock, database.serverPid(), stage.progress());
             return meter.measure(pinned ? "pinned" : "unpinned", plan, new OurFiring(database));
         }
