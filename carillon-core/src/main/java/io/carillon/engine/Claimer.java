@@ -185,9 +185,8 @@ final class Claimer extends Loop {
         Claims.Answer answer = claims.claim(quotas, ahead, now);
         thin = answer.exhausted();
         if (answer.got() > 0) took = true;
-        // In a crowd, who came too late leaves the field to the others until it would look anyway. Where hints are
-        // heard
-        // and the last look saw what comes next, another would say the same.
+        // In a crowd, who came too late leaves the field to the others until it would look anyway. Where the last
+        // look saw what comes next, and hints are heard, another would say the same.
         if (answer.exhausted()
                 && (answer.got() > 0 ? !knowsNext() : !node.crowd().large())) lookNow = true;
         return true;
@@ -238,11 +237,11 @@ final class Claimer extends Loop {
     }
 
     /**
-     * What wades through the entries of ended runs: where an old transaction keeps vacuum from them they become ever more. It gets one part in two hundred of the
+     * What wades through the entries of ended runs: where an old transaction keeps vacuum from them they become ever more. It gets one part in a thousand of the
      * time, and its turn at least once a minute.
      */
     private static final class Rarely {
-        private static final int PART = 200;
+        private static final int PART = 1_000;
         private static final long RAREST = Duration.ofMinutes(1).toNanos();
 
         private final long least;

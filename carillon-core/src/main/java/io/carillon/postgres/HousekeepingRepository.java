@@ -49,9 +49,8 @@ final class HousekeepingRepository implements Housekeeping {
             SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead, pg_stat_get_live_tuples('carillon.run'::regclass) AS living
             """;
 
-    // Who is not the table's owner gets a warning and nothing else happens, as for whom autovacuum was there first. By
-    // the
-    // time limit of every statement: a table that takes longer is better left to autovacuum, which is in no hurry.
+    // Who is not the table's owner gets a warning and nothing else happens, as where autovacuum was there first. It
+    // has the time of any statement: a table that takes longer is autovacuum's, which is in no hurry.
     private static final String SWEEP_RUNS = "VACUUM (SKIP_LOCKED, PARALLEL 0) carillon.run";
 
     private final Database database;
