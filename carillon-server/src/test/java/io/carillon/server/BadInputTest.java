@@ -2,6 +2,7 @@ package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -178,5 +179,22 @@ class BadInputTest {
                 .isEqualTo("Idempotency-Key");
         SERVED.raw(SERVED.server().port(), SERVED.bootstrap(), "GET", "/v1/stats", null, "X-Odd", "y".repeat(20_000))
                 .is(431);
+    }
+
+    @Test
+    void who_is_refused_before_his_body_came_hears_that_the_connection_closes() {
+        String line = "PUT /v1/schedules/there?odd=1 HTTP/1.1";
+        List<String> headers = List.of(
+                "Host: localhost",
+                "Authorization: Bearer " + SERVED.bootstrap(),
+                "Content-Type: application/json",
+                "Content-Length: 2");
+
+        Served.Reply early = RawHttp.begin(SERVED.server().port(), new RawHttp.Request(line, headers, new byte[0]));
+        Served.Reply complete = RawHttp.begin(
+                SERVED.server().port(), new RawHttp.Request(line, headers, "{}".getBytes(StandardCharsets.UTF_8)));
+
+        assertThat(early.is(400).header("connection")).contains("close");
+        assertThat(complete.is(400).header("connection")).isEmpty();
     }
 }

@@ -54,6 +54,18 @@ final class RawHttp {
         }
     }
 
+    /** Sends so much, and does not say that there is no more: what is the answer? */
+    static Served.Reply begin(int port, Request request) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.setSoTimeout(PATIENCE_MILLIS);
+            socket.getOutputStream().write(request.bytes());
+            socket.getOutputStream().flush();
+            return read(socket.getInputStream());
+        } catch (IOException broken) {
+            throw new AssertionError("no answer to\n" + request, broken);
+        }
+    }
+
     private static Served.Reply read(InputStream in) throws IOException {
         while (true) {
             String line = line(in);

@@ -100,6 +100,8 @@ public final class HttpDoor implements AutoCloseable {
                     Content.Source.asInputStream(request)));
             response.setStatus(answer.status());
             answer.headers().forEach(response.getHeaders()::put);
+            // Who is refused before all of his body came is cut off by Jetty, and shall not try the connection again.
+            if (!request.consumeAvailable()) response.getHeaders().put("Connection", "close");
             Answer.Streaming stream = answer.stream();
             if (stream == null) {
                 response.write(true, ByteBuffer.wrap(answer.body()), callback);
