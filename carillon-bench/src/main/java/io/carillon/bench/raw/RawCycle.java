@@ -25,10 +25,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class RawCycle {
     private static final int CONNECTIONS = 2;
     private static final int BATCH = 1_000;
-    private static final OffsetDateTime LONG_AGO = OffsetDateTime.of(2000, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
+    static final OffsetDateTime LONG_AGO = OffsetDateTime.of(2000, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
 
     // The lower bound keeps the claim from wading through entries of rows that are gone.
-    private static final String CLAIM = """
+    static final String CLAIM = """
             UPDATE carillon.run
                SET owner = ?, attempt = attempt + 1, started_at = carillon.clock()
              WHERE ctid = any(array(
@@ -70,6 +70,15 @@ public final class RawCycle {
         return new Drained(jobs, (last - first) / 1e9, Math.max(0, jobs - done), Math.max(0, done - jobs), cpu.used());
     }
 
+    /** The parameters of a claim. */
+    static void ask(PreparedStatement claim, UUID owner, OffsetDateTime low, int most) throws SQLException {
+        claim.setObject(1, owner);
+        claim.setString(2, Job.QUEUE);
+        claim.setInt(3, Priority.NORMAL.number());
+        claim.setObject(4, low);
+        claim.setInt(5, most);
+    }
+
     private record Span(long first, long last) {}
 
     private static final class Cycle {
@@ -99,11 +108,7 @@ public final class RawCycle {
         private boolean claim(PreparedStatement claim, List<UUID> ids, List<Integer> attempts) throws SQLException {
             ids.clear();
             attempts.clear();
-            claim.setObject(1, owner);
-            claim.setString(2, Job.QUEUE);
-            claim.setInt(3, Priority.NORMAL.number());
-            claim.setObject(4, low);
-            claim.setInt(5, BATCH);
+            ask(claim, owner, low, BATCH);
             OffsetDateTime least = null;
             try (ResultSet rows = claim.executeQuery()) {
                 while (rows.next()) {

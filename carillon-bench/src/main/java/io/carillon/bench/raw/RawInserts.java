@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** One row, one commit, on so many connections at a time. */
 public final class RawInserts {
-    private static final String INSERT = """
+    static final String INSERT = """
             INSERT INTO carillon.run
               (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
             VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'direct', 'handler', ?, 'json', ?)
@@ -49,11 +49,16 @@ public final class RawInserts {
     }
 
     private static void insert(PreparedStatement insert, int number) throws SQLException {
+        describe(insert, number);
+        insert.executeUpdate();
+    }
+
+    /** The five parameters of a row. */
+    static void describe(PreparedStatement insert, int number) throws SQLException {
         insert.setObject(1, Uuid7.next());
         insert.setString(2, Job.QUEUE);
         insert.setInt(3, Priority.NORMAL.number());
         insert.setString(4, Job.TYPE.name());
         insert.setBytes(5, Job.json(number));
-        insert.executeUpdate();
     }
 }

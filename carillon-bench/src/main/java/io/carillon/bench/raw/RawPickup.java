@@ -2,10 +2,7 @@ package io.carillon.bench.raw;
 
 import io.carillon.bench.measure.MeasureException;
 import io.carillon.bench.measure.Threads;
-import io.carillon.bench.ours.Job;
 import io.carillon.bench.server.BenchDatabase;
-import io.carillon.run.Priority;
-import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -23,26 +20,8 @@ import org.postgresql.PGNotification;
 public final class RawPickup implements AutoCloseable {
     private static final int WAIT_MILLIS = 200;
 
-    private static final String STORE = """
-            WITH stored AS (
-              INSERT INTO carillon.run
-                (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
-              VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'direct', 'handler', ?, 'json', ?)
-              RETURNING 1)
-            SELECT pg_notify('bench', ?) FROM stored
-            """;
-
-    private static final String CLAIM = """
-            UPDATE carillon.run
-               SET owner = ?, attempt = attempt + 1, started_at = carillon.clock()
-             WHERE ctid = any(array(
-               SELECT r.ctid FROM carillon.run r
-                WHERE r.queue = ? AND r.project = 'default' AND r.class = ? AND r.ready_at <= carillon.clock()
-                  AND r.start_by > carillon.clock() AND r.owner IS NULL
-                ORDER BY r.ready_at LIMIT 1
-                FOR UPDATE SKIP LOCKED))
-            RETURNING id, payload
-            """;
+    private static final String STORE =
+            "WITH stored AS (" + RawInserts.INSERT + " RETURNING 1) SELECT pg_notify('bench', ?) FROM stored";
 
     private final Connection ear;
     private final Connection claims;
@@ -73,11 +52,7 @@ public final class RawPickup implements AutoCloseable {
     /** Stores one row on a connection of a pool, and tells of it. */
     public static void store(Connection connection, int number) throws SQLException {
         try (PreparedStatement store = connection.prepareStatement(STORE)) {
-            store.setObject(1, Uuid7.next());
-            store.setString(2, Job.QUEUE);
-            store.setInt(3, Priority.NORMAL.number());
-            store.setString(4, Job.TYPE.name());
-            store.setBytes(5, Job.json(number));
+            RawInserts.describe(store, number);
             store.setString(6, Integer.toString(number));
             store.execute();
         }
@@ -94,7 +69,7 @@ public final class RawPickup implements AutoCloseable {
     private void listen() throws SQLException {
         UUID owner = UUID.randomUUID();
         PGConnection signals = ear.unwrap(PGConnection.class);
-        try (PreparedStatement claim = claims.prepareStatement(CLAIM);
+        try (PreparedStatement claim = claims.prepareStatement(RawCycle.CLAIM);
                 PreparedStatement remove =
                         claims.prepareStatement("DELETE FROM carillon.run WHERE project = 'default' AND id = ?")) {
             while (open) {
@@ -110,12 +85,10 @@ public final class RawPickup implements AutoCloseable {
     }
 
     private static UUID claim(PreparedStatement claim, UUID owner) throws SQLException {
-        claim.setObject(1, owner);
-        claim.setString(2, Job.QUEUE);
-        claim.setInt(3, Priority.NORMAL.number());
+        RawCycle.ask(claim, owner, RawCycle.LONG_AGO, 1);
         try (ResultSet row = claim.executeQuery()) {
             if (!row.next()) throw new SQLException("a row was told of and is not there");
-            row.getBytes(2);
+            row.getBytes(4);
             return row.getObject(1, UUID.class);
         }
     }
