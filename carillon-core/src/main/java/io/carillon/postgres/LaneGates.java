@@ -57,14 +57,9 @@ final class LaneGates {
                               row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
                          FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
                                      :rooms::int[], :shares::int[]) AS lane(queue, project, class, quota, low, room, share),
-                              LATERAL (SELECT first.place, row_number() OVER () AS number
-                                         FROM (SELECT r.ctid AS place FROM carillon.run r
-                                                WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
-                                                  AND r.ready_at BETWEEN lane.low AND carillon.clock()
-                                                  AND r.start_by > carillon.clock() AND r.owner IS NULL
-                                                  AND r.target_name <> ALL (:strangers::text[])
-                                                ORDER BY r.ready_at LIMIT least(lane.quota, lane.room)
-                                                FOR UPDATE SKIP LOCKED) first) picked
+                              LATERAL (SELECT place, row_number() OVER () AS number
+                                         FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
+                                                            :strangers::text[]) AS place) picked
                         WHERE :lease::float8 IS NOT NULL
                            OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
                 WHERE drawn.number <= drawn.room))

@@ -24,14 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class RunRepository implements RunStore {
     // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
     // written: the update stays HOT. Paused and limited lanes go first (OFFSET keeps it so), or their rows would be
-    // locked
-    // in vain.
+    // locked in vain.
     private static final String CLAIM = """
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
              WHERE ctid = any(array(
-               SELECT picked.ctid
+               SELECT place
                  FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
                                   AS asked(queue, project, class, quota, low)
                         WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
@@ -39,13 +38,7 @@ final class RunRepository implements RunStore {
                                              AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
                                                   OR p.breaker <> 'closed'))
                        OFFSET 0) AS lane,
-                      LATERAL (SELECT r.ctid FROM carillon.run r
-                                WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
-                                  AND r.ready_at BETWEEN lane.low AND carillon.clock()
-                                  AND r.start_by > carillon.clock() AND r.owner IS NULL
-                                  AND r.target_name <> ALL (:strangers::text[])
-                                ORDER BY r.ready_at LIMIT lane.quota
-                                FOR UPDATE SKIP LOCKED) AS picked
+                      carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, :strangers::text[]) AS place
                 WHERE (:lease::float8 IS NOT NULL
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             RETURNING\s""" + AttemptRows.COLUMNS;
@@ -104,19 +97,7 @@ final class RunRepository implements RunStore {
             RETURNING CASE WHEN k.known THEN held.name END AS known
             """;
 
-    // What is ours is parked, or lies at the head of its lane: a claim takes from there, and what others held before it
-    // is
-    // soon gone. By lane, because the backlog of one must not hide the head of another.
-    private static final String HELD = LaneRepository.LANES + """
-            SELECT head.project, head.id, head.attempt
-              FROM lane, LATERAL (SELECT r.project, r.id, r.attempt, r.owner FROM carillon.run r
-                                   WHERE r.queue = lane.queue AND r.project = lane.project AND r.class = lane.class
-                                     AND r.ready_at <= carillon.clock()
-                                   ORDER BY r.ready_at LIMIT 2000) head
-             WHERE head.owner = :owner
-            UNION ALL
-            SELECT project, id, attempt FROM carillon.run WHERE parked IN ('running', 'suspect') AND owner = :owner
-            """;
+    private static final String HELD = "SELECT * FROM carillon.held_by(:owner)";
 
     private final Database database;
     private final Endings endings;
