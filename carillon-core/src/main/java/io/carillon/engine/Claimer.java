@@ -64,6 +64,8 @@ final class Claimer extends Loop {
     private final Rarely sweeps = new Rarely(Duration.ofSeconds(3));
     /** From lane to lane: finds those that a long backlog hides. */
     private final Rarely scans = new Rarely(Duration.ofSeconds(5));
+    /** Whether the last look saw less than comes before the next. */
+    private boolean hidden;
 
     private long lastClaim = lastLook;
     private volatile long lastReconcile = System.nanoTime();
@@ -204,9 +206,10 @@ final class Claimer extends Loop {
     private void look() {
         lookNow = false;
         boolean timed = System.nanoTime() - lastLook >= pause().toNanos();
-        boolean fromTheStart = sweeps.due();
+        boolean scanning = hidden && scans.due();
+        boolean fromTheStart = !scanning && sweeps.due();
         lastLook = System.nanoTime();
-        if (fromTheStart) book.tidy();
+        if (fromTheStart || scanning) book.tidy();
         book.looking();
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
         node.clock().observe(look.now());
@@ -228,43 +231,17 @@ final class Claimer extends Loop {
         if (found || timed) pace.looked(found);
         suspects = look.suspects();
         // Before the many that come first, not in the midst of them: then nobody looks.
-        boolean hidden = look.seenUntil().isBefore(look.now().plus(pause()));
-        if (hidden && scans.due()) {
-            long start = System.nanoTime();
-            book.seen(lanes.scan());
-            scans.took(System.nanoTime() - start);
-        }
+        hidden = look.seenUntil().isBefore(look.now().plus(pause()));
+        if (hidden && scans.due()) scan();
     }
 
-    /**
-     * What wades through the entries of ended runs: where an old transaction keeps vacuum from them they become ever more. It gets one part in a thousand of the
-     * time, and its turn at least once a minute.
-     */
-    private static final class Rarely {
-        private static final int PART = 1_000;
-        private static final long RAREST = Duration.ofMinutes(1).toNanos();
-
-        private final long least;
-        private volatile long last = System.nanoTime();
-        private volatile long next = last;
-
-        Rarely(Duration least) {
-            this.least = least.toNanos();
-        }
-
-        boolean due() {
-            return System.nanoTime() - next >= 0;
-        }
-
-        void took(long nanos) {
-            last = System.nanoTime();
-            next = last + Math.min(RAREST, Math.max(least, nanos * PART));
-        }
-
-        /** There is a reason: as soon as if it had taken no time. */
-        void hurry() {
-            if (next - (last + least) > 0) next = last + least;
-        }
+    /** It also sees all that a look from the beginning would. */
+    private void scan() {
+        long start = System.nanoTime();
+        book.seen(lanes.scan());
+        long nanos = System.nanoTime() - start;
+        scans.took(nanos);
+        sweeps.took(nanos);
     }
 
     /** How often this node looked for work. */

@@ -113,7 +113,7 @@ public final class Engine implements AutoCloseable {
         });
         if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
         node.crowd().onShrunk(() -> {
-            planning.wake();
+            planning.planNow();
             claimer.lookNow();
         });
         warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
@@ -226,7 +226,7 @@ public final class Engine implements AutoCloseable {
 
     /** Tells all nodes, this one included, that schedules changed or work was woken. */
     public void announcePlans() {
-        planning.wake();
+        planning.planNow();
         claimer.lookNow();
         gatekeeper.lookNow();
         waking.announcer().signal(new Signal.Look());
@@ -247,9 +247,9 @@ public final class Engine implements AutoCloseable {
         if (signal instanceof Signal.Work work) heard(work);
         else if (signal instanceof Signal.Knock knock) gatekeeper.knock(knock.gate());
         else if (signal instanceof Signal.Cancel) heart.wake();
-        else if (signal instanceof Signal.Plan) planning.wake();
+        else if (signal instanceof Signal.Plan) planning.planNow();
         else if (signal instanceof Signal.Look) {
-            planning.wake();
+            planning.planNow();
             heart.wake();
             gatekeeper.lookNow();
             claimer.lookNow();

@@ -154,4 +154,35 @@ abstract class Loop implements AutoCloseable {
 
     /** Its thread is about to end. */
     void onEnd() {}
+
+    /**
+     * What wades through entries of what is over: where an old transaction keeps vacuum from them they become ever more. It gets one part in a thousand of the
+     * time, and its turn at least once a minute.
+     */
+    static final class Rarely {
+        private static final int PART = 1_000;
+        private static final long RAREST = Duration.ofMinutes(1).toNanos();
+
+        private final long least;
+        private volatile long last = System.nanoTime();
+        private volatile long next = last;
+
+        Rarely(Duration least) {
+            this.least = least.toNanos();
+        }
+
+        boolean due() {
+            return System.nanoTime() - next >= 0;
+        }
+
+        void took(long nanos) {
+            last = System.nanoTime();
+            next = last + Math.min(RAREST, Math.max(least, nanos * PART));
+        }
+
+        /** There is a reason: as soon as if it had taken no time. */
+        void hurry() {
+            if (next - (last + least) > 0) next = last + least;
+        }
+    }
 }

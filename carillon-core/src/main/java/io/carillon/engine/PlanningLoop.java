@@ -33,6 +33,9 @@ final class PlanningLoop extends Loop {
 
     private static final Duration BID = Duration.ofSeconds(1);
 
+    /** What was committed later than this after its own clock is found by a round from the very beginning. */
+    private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
+
     private final PlanStore plans;
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
@@ -42,6 +45,10 @@ final class PlanningLoop extends Loop {
     private volatile boolean leading;
     private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
+    /** From the very beginning: finds what changed behind the back of the rounds. */
+    private final Rarely sweeps = new Rarely(Duration.ofSeconds(1));
+    /** Before this instant the rounds of this node left nothing. */
+    private Instant settled = Instant.MIN;
 
     PlanningLoop(
             PlanStore plans,
@@ -65,6 +72,12 @@ final class PlanningLoop extends Loop {
     /** Told of each plan that was written. */
     void onPlanned(Consumer<TickPlan> action) {
         onPlanned = action;
+    }
+
+    /** Schedules changed: a round at once, and from the very beginning. */
+    void planNow() {
+        sweeps.hurry();
+        wake();
     }
 
     /** Whether this node holds the token. */
@@ -106,38 +119,82 @@ final class PlanningLoop extends Loop {
 
     /** Plans in batches until nothing is due soon; returns how many schedules moved. */
     int plan() {
-        if (!plans.anything(planner.lookAhead())) return 0;
-        plans.followZones();
-        plans.followBacklogs();
-        List<Schedule> turned = plans.turnPauses(planner.lookAhead());
-        turned.forEach(this::tellOfPause);
-        int moved = turned.size();
-        while (open()) {
-            PlanStore.DueSchedules due = plans.due(planner.lookAhead(), BATCH);
-            List<TickPlan> written = due.schedules().stream()
-                    .map(schedule -> planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now()))
-                    .filter(plan -> !plan.empty())
-                    .toList();
-            if (written.isEmpty()) return moved;
-            List<TickPlan> winners = plans.write(written);
-            int won = winners.size();
-            moved += won;
-            winners.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
-            written.forEach(this::announce);
-            winners.forEach(onPlanned);
-            winners.forEach(Journal::planned);
-            log.debug(
-                    "planned schedules={} won={} ticks={}",
-                    written.size(),
-                    won,
-                    written.stream().mapToInt(plan -> plan.ticks().size()).sum());
-            // Whoever was faster has moved them all: look again at the next round.
-            boolean behind = written.stream()
-                    .anyMatch(plan ->
-                            plan.cursor().isBefore(due.now()) && !plan.nextAt().isAfter(due.now()));
-            if (won == 0 || (due.schedules().size() < BATCH && !behind)) return moved;
-        }
+        boolean fromTheStart = sweeps.due();
+        Instant since = fromTheStart ? Instant.MIN : settled;
+        Round round = new Round(new PlanStore.Reach(since, planner.renewAhead(), planner.lookAhead()));
+        int moved = round.anything() ? round.plan() : 0;
+        if (fromTheStart) sweeps.took(round.reading);
         return moved;
+    }
+
+    private final class Round {
+        private final PlanStore.Reach reach;
+        private long reading;
+
+        Round(PlanStore.Reach reach) {
+            this.reach = reach;
+        }
+
+        boolean anything() {
+            return timed(() -> plans.anything(reach));
+        }
+
+        int plan() {
+            plans.followZones();
+            plans.followBacklogs();
+            List<Schedule> turned = plans.turnPauses(reach);
+            turned.forEach(PlanningLoop.this::tellOfPause);
+            int moved = turned.size();
+            Instant began = Instant.MIN;
+            while (open()) {
+                PlanStore.DueSchedules due = timed(() -> plans.due(reach, BATCH));
+                if (began.equals(Instant.MIN)) began = due.now();
+                List<TickPlan> wanted = wanted(due);
+                List<TickPlan> written = wanted.isEmpty() ? List.of() : write(wanted);
+                moved += written.size();
+                // Whoever was faster has moved them all: look again at the next round.
+                if (!wanted.isEmpty() && written.isEmpty()) return moved;
+                if (wanted.isEmpty() || (due.schedules().size() < BATCH && !behind(wanted, due.now()))) {
+                    Instant before = began.minus(LATE_COMMIT);
+                    if (before.isAfter(settled)) settled = before;
+                    return moved;
+                }
+            }
+            return moved;
+        }
+
+        private <T> T timed(Supplier<T> question) {
+            long start = System.nanoTime();
+            T answer = question.get();
+            reading += System.nanoTime() - start;
+            return answer;
+        }
+    }
+
+    private List<TickPlan> wanted(PlanStore.DueSchedules due) {
+        return due.schedules().stream()
+                .map(schedule -> planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now()))
+                .filter(plan -> !plan.empty())
+                .toList();
+    }
+
+    private List<TickPlan> write(List<TickPlan> wanted) {
+        List<TickPlan> written = plans.write(wanted);
+        written.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
+        wanted.forEach(this::announce);
+        written.forEach(onPlanned);
+        written.forEach(Journal::planned);
+        log.debug(
+                "planned schedules={} won={} ticks={}",
+                wanted.size(),
+                written.size(),
+                wanted.stream().mapToInt(plan -> plan.ticks().size()).sum());
+        return written;
+    }
+
+    private static boolean behind(List<TickPlan> plans, Instant now) {
+        return plans.stream()
+                .anyMatch(plan -> plan.cursor().isBefore(now) && !plan.nextAt().isAfter(now));
     }
 
     private void tellOfPause(Schedule schedule) {

@@ -28,19 +28,26 @@ final class PlanRepository implements PlanStore {
     // An interval that follows the backlog is planned on once somebody has looked at it.
     private static final String DUE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
-             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock()) AND s.next_at <= carillon.clock() + make_interval(secs => :ahead)
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
+               AND s.next_at >= :since AND s.next_at <= carillon.clock() + make_interval(secs => :renew)
              ORDER BY s.next_at LIMIT :limit
             """;
 
     // Ticks nobody started in time. Their schedules are found by the ticks, at the cost of the late ones only: the
     // index
-    // holds no others, and knows it only where the condition says so.
+    // holds no others, and knows it only where the condition says so. Each is looked up by itself, or a guess at how
+    // many
+    // are late would read all schedules.
     private static final String WITH_LATE = "SELECT " + ScheduleRows.COLUMNS + """
-              FROM carillon.schedule s
+              FROM (SELECT DISTINCT project, schedule_id
+                      FROM (SELECT r.project, r.schedule_id FROM carillon.run r
+                             WHERE r.start_by < 'infinity' AND r.start_by >= :since AND r.start_by <= carillon.clock()
+                               AND r.owner IS NULL AND r.attempt = 0
+                             ORDER BY r.start_by LIMIT 5000) first) late,
+                   LATERAL (SELECT * FROM carillon.schedule
+                             WHERE project = late.project AND id BETWEEN late.schedule_id AND late.schedule_id
+                             ORDER BY id LIMIT 1) s
              WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
-               AND (s.project, s.id) IN (SELECT r.project, r.schedule_id FROM carillon.run r
-                                          WHERE r.start_by < 'infinity' AND r.start_by <= carillon.clock() AND r.owner IS NULL AND r.attempt = 0
-                                          ORDER BY r.start_by LIMIT 5000)
              LIMIT :limit
             """;
 
@@ -132,7 +139,12 @@ final class PlanRepository implements PlanStore {
     // The questions themselves, each in its own order and for one row: no more of an index is read than its first
     // entry.
     private static final String ANYTHING = Stream.of(
-                    DUE, WITH_LATE, ScheduleKeeper.OVER, ScheduleKeeper.OLDER_RULES, ScheduleKeeper.ADAPTABLE)
+                    DUE,
+                    WITH_LATE,
+                    ScheduleKeeper.OVER,
+                    ScheduleKeeper.OLDER_RULES,
+                    ScheduleKeeper.ADAPTABLE,
+                    ScheduleKeeper.MAY_FAIL)
             .map("(SELECT true FROM (%s) found LIMIT 1) IS NOT NULL"::formatted)
             .collect(Collectors.joining("\nOR ", "SELECT ", " AS anything"));
 
@@ -160,9 +172,11 @@ final class PlanRepository implements PlanStore {
     }
 
     @Override
-    public boolean anything(Duration lookAhead) {
+    public boolean anything(Reach reach) {
         return database.single(session -> session.query(ANYTHING)
-                .seconds("ahead", lookAhead)
+                .instant("since", reach.since())
+                .seconds("renew", reach.renew())
+                .seconds("ahead", reach.ahead())
                 .number("limit", 1)
                 .text("tzdata", ScheduleRows.tzdata())
                 .first(row -> row.flag("anything"))
@@ -170,8 +184,8 @@ final class PlanRepository implements PlanStore {
     }
 
     @Override
-    public List<Schedule> turnPauses(Duration lookAhead) {
-        return keeper.turn(lookAhead);
+    public List<Schedule> turnPauses(Reach reach) {
+        return keeper.turn(reach);
     }
 
     @Override
@@ -185,14 +199,18 @@ final class PlanRepository implements PlanStore {
     }
 
     @Override
-    public DueSchedules due(Duration lookAhead, int limit) {
+    public DueSchedules due(Reach reach, int limit) {
         return database.single(session -> {
             Map<UUID, Schedule> schedules = new LinkedHashMap<>();
             session.query(DUE)
-                    .seconds("ahead", lookAhead)
+                    .instant("since", reach.since())
+                    .seconds("renew", reach.renew())
                     .number("limit", limit)
                     .list(row -> add(schedules, row));
-            session.query(WITH_LATE).number("limit", limit).list(row -> add(schedules, row));
+            session.query(WITH_LATE)
+                    .instant("since", reach.since())
+                    .number("limit", limit)
+                    .list(row -> add(schedules, row));
             if (schedules.isEmpty()) return DueSchedules.NONE;
             Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
             return new DueSchedules(now, List.copyOf(schedules.values()), late(session, schedules));

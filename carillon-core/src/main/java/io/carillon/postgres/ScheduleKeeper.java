@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.run.ErrorText;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
+import io.carillon.store.PlanStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.time.Duration;
@@ -24,14 +25,21 @@ final class ScheduleKeeper {
              WHERE s.paused_until <= carillon.clock() ORDER BY s.paused_until LIMIT 500
             """;
 
-    // Asked when ticks are about to be planned: no success has to reset a counter, and a schedule without the wish
+    // Whoever shall pause by itself and has a run soon.
+    static final String MAY_FAIL = """
+            SELECT * FROM carillon.schedule
+             WHERE paused_at IS NULL AND pause_after IS NOT NULL
+               AND next_at >= :since AND next_at <= carillon.clock() + make_interval(secs => :ahead)
+             ORDER BY next_at LIMIT 500
+            """;
+
+    // Asked in each round: no success has to reset a counter, and a schedule without the wish
     // costs
     // nothing. An edit or a resume starts the count anew: what failed before it was another promise.
     private static final String FAILING = """
             SELECT s.project, s.name, s.version, s.pause_after, f.error
-              FROM (SELECT * FROM carillon.schedule
-                     WHERE paused_at IS NULL AND pause_after IS NOT NULL AND next_at <= carillon.clock() + make_interval(secs => :ahead)
-                     ORDER BY next_at LIMIT 500) s
+              FROM (""" + MAY_FAIL + """
+                   ) s
               CROSS JOIN LATERAL (
                 SELECT count(*) AS failed, (array_agg(e.reason ORDER BY e.planned_at DESC))[1] AS error
                   FROM (SELECT h.state, h.reason, h.planned_at FROM carillon.run_history h
@@ -81,12 +89,13 @@ final class ScheduleKeeper {
     /** A schedule as it was seen, and the pause it needs; null: its pause is over. */
     private record Turn(String project, String name, long version, Schedule.@Nullable Pause pause) {}
 
-    List<Schedule> turn(Duration lookAhead) {
+    List<Schedule> turn(PlanStore.Reach reach) {
         List<Turn> turns = database.single(session -> {
             List<Turn> found = new ArrayList<>(session.query(OVER)
                     .list(row -> new Turn(row.text("project"), row.text("name"), row.number("version"), null)));
             found.addAll(session.query(FAILING)
-                    .seconds("ahead", lookAhead)
+                    .instant("since", reach.since())
+                    .seconds("ahead", reach.ahead())
                     .list(row -> new Turn(
                             row.text("project"),
                             row.text("name"),

@@ -30,6 +30,11 @@ public final class TickPlanner {
         return lookAhead;
     }
 
+    /** A schedule gets ticks again when it has none beyond this: one write then makes several, where its instants are that close together. */
+    public Duration renewAhead() {
+        return lookAhead.dividedBy(2);
+    }
+
     /** The plan for a schedule at this time, given its ticks that nobody started in time. */
     public TickPlan plan(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now) {
         When when = schedule.definition().when();

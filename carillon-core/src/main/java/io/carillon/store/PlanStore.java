@@ -17,10 +17,10 @@ public interface PlanStore {
     void stepDown(UUID node);
 
     /** Whether there is anything at all to plan, follow or turn: one question where mostly nothing is. */
-    boolean anything(Duration lookAhead);
+    boolean anything(Reach reach);
 
-    /** Ends pauses whose time has come, and pauses schedules due soon whose last runs all failed, as often as they allow; returns those it changed. */
-    List<Schedule> turnPauses(Duration lookAhead);
+    /** Ends pauses whose time has come, and pauses schedules with ticks to come whose last runs all failed, as often as they allow; returns those it changed. */
+    List<Schedule> turnPauses(Reach reach);
 
     /** Plans anew the future of schedules that older time zone rules planned; returns how many. */
     int followZones();
@@ -28,11 +28,22 @@ public interface PlanStore {
     /** Lets intervals that follow the backlog of their lane do so, once after each of their instants; returns how many were looked at. */
     int followBacklogs();
 
-    /** Schedules that need ticks within the look-ahead, earliest first, and schedules with ticks that nobody started in time. */
-    DueSchedules due(Duration lookAhead, int limit);
+    /** Schedules that need ticks, earliest first, and schedules with ticks that nobody started in time. */
+    DueSchedules due(Reach reach, int limit);
 
     /** Writes the plans whose schedules still stand where they were read; returns those. */
     List<TickPlan> write(List<TickPlan> plans);
+
+    /**
+     * Which instants a round looks at. It begins at {@code since}, before which an earlier round left nothing; a schedule with an instant earlier than
+     * {@code renew} from now needs ticks, and one with none later than {@code ahead} has a run soon.
+     */
+    record Reach(Instant since, Duration renew, Duration ahead) {
+        /** From the very beginning. */
+        public static Reach all(Duration renew, Duration ahead) {
+            return new Reach(Instant.MIN, renew, ahead);
+        }
+    }
 
     /** What planning has to look at; the late ticks are by schedule. */
     record DueSchedules(Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late) {

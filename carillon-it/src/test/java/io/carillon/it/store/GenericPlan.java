@@ -21,7 +21,7 @@ final class GenericPlan {
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
             tzdata text '2026a' | driver uuid '00000000-0000-7000-8000-000000000001'
-            ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | classes smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
+            since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | classes smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
             cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
             gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
             gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'

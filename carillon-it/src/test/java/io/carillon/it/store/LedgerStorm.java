@@ -216,10 +216,11 @@ final class LedgerStorm extends PlanningContract {
 
         void deed(Random own, boolean edits) {
             switch (own.nextInt(13)) {
-                case 0, 1 -> door.plans().write(plans(door.plans().due(PLANNER.lookAhead(), 500)));
+                case 0 -> door.plans().write(plans(door.plans().due(REACH, 500)));
+                case 1 -> door.plans().write(plans(door.plans().due(NEAR, 500)));
                 case 2 -> {
                     door.plans().write(stalled);
-                    stalled = plans(door.plans().due(PLANNER.lookAhead(), 500));
+                    stalled = plans(door.plans().due(REACH, 500));
                 }
                 case 3, 4 -> claimSome(own);
                 case 5, 6 -> endSome(own);

@@ -36,6 +36,7 @@ class MillionSchedulesTest {
         private final TestDatabase database = TestDatabase.migrated();
         private final Storage storage = new PostgresStorage(database.dataSource(), TickPlanner.defaults());
         private final TickPlanner planner = TickPlanner.defaults();
+        private final PlanStore.Reach reach = PlanStore.Reach.all(planner.lookAhead(), planner.lookAhead());
         private final List<Double> micros = new ArrayList<>();
 
         Side(int schedules) {
@@ -52,8 +53,8 @@ class MillionSchedulesTest {
             long start = System.nanoTime();
             storage.plans().followZones();
             storage.plans().followBacklogs();
-            storage.plans().turnPauses(planner.lookAhead());
-            PlanStore.DueSchedules due = storage.plans().due(planner.lookAhead(), ACTIVE);
+            storage.plans().turnPauses(reach);
+            PlanStore.DueSchedules due = storage.plans().due(reach, ACTIVE);
             List<TickPlan> plans = due.schedules().stream()
                     .map(schedule -> planner.plan(schedule, List.of(), due.now()))
                     .toList();

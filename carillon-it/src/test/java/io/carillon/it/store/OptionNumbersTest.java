@@ -132,7 +132,7 @@ class OptionNumbersTest extends PlanningContract {
         Instant until = bench().clock().now().plus(time);
         while (bench().clock().now().isBefore(until)) {
             advance(Duration.ofSeconds(10));
-            storage().plans().turnPauses(PLANNER.lookAhead());
+            storage().plans().turnPauses(REACH);
             planAll();
             for (Attempt attempt : claim(node, 99)) {
                 apply(node, attempt, end);

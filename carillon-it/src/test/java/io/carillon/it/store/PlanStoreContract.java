@@ -44,7 +44,7 @@ abstract class PlanStoreContract extends PlanningContract {
         assertThat(names(due())).containsExactly("busy", "ten");
         bench().clock().at(at(58 * 60));
         assertThat(names(due())).containsExactly("busy", "ten", "hourly");
-        assertThat(names(storage().plans().due(PLANNER.lookAhead(), 2))).containsExactly("busy", "ten");
+        assertThat(names(storage().plans().due(REACH, 2))).containsExactly("busy", "ten");
     }
 
     private static List<String> names(PlanStore.DueSchedules due) {

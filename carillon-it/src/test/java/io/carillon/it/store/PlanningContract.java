@@ -15,6 +15,10 @@ import java.util.UUID;
 /** What contracts about schedules and their ticks share. */
 abstract class PlanningContract extends StoreContract {
     static final TickPlanner PLANNER = TickPlanner.defaults();
+    static final PlanStore.Reach REACH = PlanStore.Reach.all(PLANNER.lookAhead(), PLANNER.lookAhead());
+    /** As nodes reach. */
+    static final PlanStore.Reach NEAR = PlanStore.Reach.all(PLANNER.renewAhead(), PLANNER.lookAhead());
+
     static final Instant END = StoreBench.NOON.plus(Duration.ofDays(400));
 
     Schedule store(Promise promise) {
@@ -30,7 +34,7 @@ abstract class PlanningContract extends StoreContract {
     }
 
     PlanStore.DueSchedules due() {
-        return storage().plans().due(PLANNER.lookAhead(), 500);
+        return storage().plans().due(REACH, 500);
     }
 
     static List<TickPlan> plans(PlanStore.DueSchedules due) {
