@@ -17,12 +17,14 @@ import java.util.function.Consumer;
 final class Announcer extends Loop {
     private static final long GATHER_NANOS = 5_000_000L;
 
+    private final String me;
     private final Consumer<List<Signal>> send;
     private final Map<Lane, Instant> work = new LinkedHashMap<>();
     private final List<Signal> others = new ArrayList<>();
 
-    Announcer(Consumer<List<Signal>> send) {
+    Announcer(String me, Consumer<List<Signal>> send) {
         super("announce", true);
+        this.me = me;
         this.send = send;
     }
 
@@ -49,7 +51,7 @@ final class Announcer extends Loop {
         synchronized (work) {
             signals = new ArrayList<>(others);
             work.forEach((lane, at) -> signals.add(
-                    new Signal.Work(lane, at, ThreadLocalRandom.current().nextInt(Signal.LOTS))));
+                    new Signal.Work(lane, at, ThreadLocalRandom.current().nextInt(Signal.LOTS), me)));
             others.clear();
             work.clear();
         }

@@ -240,7 +240,8 @@ public final class Engine implements AutoCloseable {
     private void heard(Signal.Work work) {
         if (!node.crowd().chosen(work.lot())) return;
         if (workers.busy() >= config.slots().concurrency() || queue.room(work.lane()) == 0) recruiter.more(work.lane());
-        hintHere(work.lane(), work.readyAt());
+        // What this node has told the others it acts on already.
+        if (!waking.own(work)) hintHere(work.lane(), work.readyAt());
     }
 
     private void react(Signal signal) {

@@ -30,8 +30,8 @@ final class Waking {
     private final DatabaseClock clock;
     private final Duration poll;
     private final PollPace pace;
-    private final Announcer announcer = new Announcer(this::send);
     private final String me = Uuid7.next().toString();
+    private final Announcer announcer = new Announcer(me, this::send);
     private Ears ears = new Ears(signal -> {}, lane -> {}, () -> {});
     private volatile Wakeup wakeup;
     private volatile @Nullable Listener listener;
@@ -56,6 +56,11 @@ final class Waking {
 
     Wakeup wakeup() {
         return wakeup;
+    }
+
+    /** Whether this node said so itself. */
+    boolean own(Signal.Work work) {
+        return work.sender().equals(me);
     }
 
     /** Whether LISTEN is proven to work. */

@@ -52,7 +52,8 @@ final class WakeRepository implements WakeChannel {
                                 .map(one -> text(new Signal.Work(
                                         one.getKey(),
                                         one.getValue(),
-                                        ThreadLocalRandom.current().nextInt(Signal.LOTS))))
+                                        ThreadLocalRandom.current().nextInt(Signal.LOTS),
+                                        "")))
                                 .toList())
                 .list(row -> row);
     }
@@ -128,7 +129,14 @@ final class WakeRepository implements WakeChannel {
         if (signal instanceof Signal.Work work) {
             long at =
                     work.readyAt().isBefore(Instant.EPOCH) ? 0 : work.readyAt().toEpochMilli();
-            return "work " + work.lane().queue() + " " + work.lane().project() + " " + at + " " + work.lot();
+            return String.join(
+                    " ",
+                    "work",
+                    work.lane().queue(),
+                    work.lane().project(),
+                    Long.toString(at),
+                    Integer.toString(work.lot()),
+                    work.sender());
         }
         if (signal instanceof Signal.Knock knock)
             return "gate " + knock.gate().project() + " " + knock.gate().name();
@@ -147,7 +155,8 @@ final class WakeRepository implements WakeChannel {
                     Optional.of(new Signal.Work(
                             new Lane(words[1], words[2]),
                             Instant.ofEpochMilli(Long.parseLong(words[3])),
-                            words.length > 4 ? Integer.parseInt(words[4]) : 0));
+                            words.length > 4 ? Integer.parseInt(words[4]) : 0,
+                            words.length > 5 ? words[5] : ""));
                 // The name comes last: it is the user's text and may hold spaces.
                 case "gate" -> Optional.of(new Signal.Knock(new GateName(words[1], text.split(" ", 3)[2])));
                 case "cancel" -> Optional.of(new Signal.Cancel());

@@ -8,8 +8,11 @@ public sealed interface Signal {
     /** Lots are drawn below this. */
     int LOTS = 100_000;
 
-    /** A lane has, or will have, a run ready at this instant; by the lot the nodes of a large cluster agree who of them goes. */
-    record Work(Lane lane, Instant readyAt, int lot) implements Signal {}
+    /**
+     * A lane has, or will have, a run ready at this instant; by the lot the nodes of a large cluster agree who of them goes. The sender is empty where no node
+     * says it; a node that hears itself knows already.
+     */
+    record Work(Lane lane, Instant readyAt, int lot, String sender) implements Signal {}
 
     /** A run waits at a gate. */
     record Knock(GateName gate) implements Signal {}

@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import io.carillon.run.Run;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
 import io.carillon.testkit.TestDatabase;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -40,6 +44,29 @@ class FewLooksTest {
 
             eventually().until(() -> IntStream.range(0, RUNS).allMatch(i -> started.get(i) == 1));
             assertThat(looks).as("a hundred instants are known from one look").isLessThan(RUNS / 5);
+        }
+    }
+
+    @Test
+    void a_node_does_not_act_twice_on_what_it_says_itself() {
+        int some = 50;
+        AtomicIntegerArray started = new AtomicIntegerArray(some);
+        try (TestDatabase database = TestDatabase.migrated();
+                Carillon node = Carillon.on(database.pool(12))
+                        .handle(JOB, (job, run) -> started.incrementAndGet(job.number()))
+                        .start()) {
+            eventually().until(() -> node.health().healthy());
+            long before = looks(node);
+            for (int i = 0; i < some; i++) {
+                int number = i;
+                RunId id = node.enqueue(JOB, new Job(number)).run();
+                eventually().until(() -> node.runs().get(id).map(Run::state).equals(Optional.of(RunState.SUCCEEDED)));
+                assertThat(started.get(number)).isOne();
+            }
+
+            assertThat(looks(node) - before)
+                    .as("each run is claimed and looked after once, not again when the node hears itself")
+                    .isLessThan(some * 3 / 2);
         }
     }
 
