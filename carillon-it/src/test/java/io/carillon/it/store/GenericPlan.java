@@ -50,6 +50,29 @@ final class GenericPlan {
 
     /** The plan's lines; nothing is changed. {@code analyze}: executed once and rolled back, with times. */
     static List<String> of(Connection connection, String name, boolean analyze) throws SQLException {
+        String options = analyze ? "ANALYZE, BUFFERS" : "COSTS OFF";
+        return prepared(
+                connection,
+                name,
+                "force_generic_plan",
+                (statement, execute) -> lines(statement, "EXPLAIN (" + options + ") " + execute));
+    }
+
+    /** Whether the server stops planning it anew, when it is left to decide. What it does is rolled back. */
+    static boolean kept(Connection connection, String name) throws SQLException {
+        return prepared(connection, name, "auto", (statement, execute) -> {
+            for (int i = 0; i < 10; i++) statement.execute(execute);
+            return lines(statement, "SELECT generic_plans > 0 FROM pg_prepared_statements WHERE name = 'explained'")
+                    .equals(List.of("t"));
+        });
+    }
+
+    private interface Question<T> {
+        T ask(Statement statement, String execute) throws SQLException;
+    }
+
+    private static <T> T prepared(Connection connection, String name, String mode, Question<T> question)
+            throws SQLException {
         List<String> names = new ArrayList<>();
         Matcher parameter = PARAMETER.matcher(Statements.text(name));
         String text = parameter.replaceAll(found -> {
@@ -62,12 +85,9 @@ final class GenericPlan {
                 String.join(", ", names.stream().map(one -> cell(name, one, 1)).toList());
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
-            statement.execute("SET LOCAL plan_cache_mode = force_generic_plan");
+            statement.execute("SET LOCAL plan_cache_mode = " + mode);
             statement.execute("PREPARE explained" + (names.isEmpty() ? "" : " (" + types + ")") + " AS " + text);
-            String options = analyze ? "ANALYZE, BUFFERS" : "COSTS OFF";
-            return lines(
-                    statement,
-                    "EXPLAIN (" + options + ") EXECUTE explained" + (names.isEmpty() ? "" : " (" + values + ")"));
+            return question.ask(statement, "EXECUTE explained" + (names.isEmpty() ? "" : " (" + values + ")"));
         } finally {
             connection.rollback();
             try (Statement statement = connection.createStatement()) {

@@ -132,6 +132,16 @@ class StatementPlanTest {
     }
 
     @Test
+    void what_runs_for_each_run_is_not_planned_for_each_run() throws SQLException {
+        fill(40_000, 1_000);
+        database.execute("ANALYZE");
+        try (Connection connection = database.dataSource().getConnection()) {
+            for (String name : List.of("RunRepository.CLAIM", "Endings.SUCCEED_IN_PLACE", "LaneRepository.LOOK"))
+                assertThat(GenericPlan.kept(connection, name)).as(name).isTrue();
+        }
+    }
+
+    @Test
     void with_an_empty_queue_that_nobody_analyzed() throws SQLException {
         fill(0, 10_000);
 
