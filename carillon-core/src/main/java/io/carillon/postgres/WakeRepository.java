@@ -72,6 +72,7 @@ final class WakeRepository implements WakeChannel {
                     return Optional.empty();
                 }
                 statement.execute("LISTEN carillon");
+                PromptSignals.begin(connection);
                 return Optional.of(new PostgresEar(connection, connection.unwrap(PGConnection.class), manners));
             } catch (SQLException | RuntimeException failure) {
                 connection.close();
@@ -117,6 +118,7 @@ final class WakeRepository implements WakeChannel {
             try (connection;
                     Statement statement = connection.createStatement()) {
                 // The connection goes back to its pool: nobody there must hear our signals.
+                PromptSignals.end(connection);
                 statement.execute("UNLISTEN *");
                 connection.setNetworkTimeout(Runnable::run, manners);
             } catch (SQLException alreadyGone) {
