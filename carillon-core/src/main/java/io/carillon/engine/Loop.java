@@ -166,6 +166,7 @@ abstract class Loop implements AutoCloseable {
         private final long least;
         private volatile long last = System.nanoTime();
         private volatile long next = last;
+        private volatile long before;
 
         Rarely(Duration least) {
             this.least = least.toNanos();
@@ -175,9 +176,11 @@ abstract class Loop implements AutoCloseable {
             return System.nanoTime() - next >= 0;
         }
 
+        /** What was slow only once was so by chance, as on a machine that was busy with something else. */
         void took(long nanos) {
             last = System.nanoTime();
-            next = last + Math.min(RAREST, Math.max(least, nanos * PART));
+            next = last + Math.min(RAREST, Math.max(least, Math.min(nanos, before) * PART));
+            before = nanos;
         }
 
         /** There is a reason: as soon as if it had taken no time. */

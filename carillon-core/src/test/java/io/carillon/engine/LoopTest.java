@@ -25,6 +25,19 @@ class LoopTest {
                 new Throwable("bare"));
     }
 
+    @Test
+    void what_was_slow_twice_comes_rarely_unless_there_is_a_reason() {
+        Loop.Rarely rarely = new Loop.Rarely(Duration.ZERO);
+        assertThat(rarely.due()).isTrue();
+
+        rarely.took(Duration.ofSeconds(1).toNanos());
+        assertThat(rarely.due()).as("slow once").isTrue();
+        rarely.took(Duration.ofSeconds(1).toNanos());
+        assertThat(rarely.due()).as("slow twice").isFalse();
+        rarely.hurry();
+        assertThat(rarely.due()).as("there is a reason").isTrue();
+    }
+
     @ParameterizedTest
     @MethodSource("everyKind")
     void goes_on_after_everything_a_turn_throws(Throwable failure) throws Exception {
