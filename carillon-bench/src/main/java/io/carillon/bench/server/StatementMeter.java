@@ -12,8 +12,8 @@ public final class StatementMeter implements AutoCloseable {
              WHERE d.datname = current_database() AND s.query NOT LIKE '%pg_stat_%' AND s.query ~* ?
             """;
 
-    // A claim is what takes locks on runs and lets go of those that others hold.
-    private static final String CLAIM = "update carillon\\.run.*skip locked";
+    // A claim is what picks the first of a lane to write to them.
+    private static final String CLAIM = "update carillon\\.run.*carillon\\.pick";
 
     private final Connection connection;
 

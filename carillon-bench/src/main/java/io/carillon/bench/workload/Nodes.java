@@ -3,6 +3,7 @@ package io.carillon.bench.workload;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.CpuMeter;
+import io.carillon.bench.measure.MeasureException;
 import io.carillon.bench.measure.Pace;
 import io.carillon.bench.ours.Job;
 import io.carillon.bench.report.Findings;
@@ -106,6 +107,10 @@ final class Nodes implements Workload {
             Pace.sleep(Duration.ofMillis(200));
         }
         double seconds = Pace.seconds(start, System.nanoTime());
-        return Math.max(0, (statements.claims() - before - idleClaims * seconds) / runs);
+        long counted = statements.claims() - before;
+        if (counted < runs)
+            throw new MeasureException(
+                    "%d runs were claimed by %d claims: they are not counted.".formatted(runs, counted));
+        return Math.max(0, (counted - idleClaims * seconds) / runs);
     }
 }
