@@ -25,7 +25,8 @@ final class WakeRepository implements WakeChannel {
     /** A server that says nothing for so long is gone: an ear must open and close even on a socket whose other end has vanished. */
     private static final int SILENT_MILLIS = 3_000;
 
-    private static final int LOOKS = 3;
+    /** A pooler that is busy may by chance lend the same backend again: three looks in a row were sometimes not enough. */
+    private static final int LOOKS = 10;
 
     private final Database database;
     private final ConnectionSource ears;
