@@ -72,6 +72,11 @@ public final class Child implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** Ends the process without giving it a chance to react. */
+    public void kill() {
+        process.destroyForcibly();
+    }
+
     @Override
     public void close() {
         commands.close();

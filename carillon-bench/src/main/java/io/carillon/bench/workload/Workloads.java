@@ -17,6 +17,7 @@ public final class Workloads {
                 new Neighbour(),
                 new Idle(),
                 new Scale(),
+                new ScaleOut(),
                 new Mixed(),
                 new Pinned(),
                 new Nodes(),

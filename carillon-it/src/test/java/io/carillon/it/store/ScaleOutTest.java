@@ -1,0 +1,236 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Limits;
+import io.carillon.run.Priority;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import io.carillon.run.RunState;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.Storage;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * Ten million due runs in ten thousand lanes of a thousand projects. What a death, a stop, a limit and a page cost is counted in pages read, which do not
+ * depend on the machine. {@code -Dscale.runs=N}: so many runs in each lane instead of 1,000.
+ */
+@Tag("slow")
+class ScaleOutTest {
+    private static final int PROJECTS = 1_000;
+    private static final int QUEUES = 10;
+    private static final int RUNS = Integer.getInteger("scale.runs", 1_000);
+    private static final int HELD = 500;
+    private static final int MOST_PAGES = 10_000;
+    private static final String HANDLER = "mail.send";
+    private static final String SMALL = "small";
+    private static final String APPLICATION = "scale-out";
+
+    private static final String INDEXES = """
+            SELECT indexdef FROM pg_indexes WHERE schemaname = 'carillon' AND tablename = 'run' AND indexname <> 'run_pkey'
+            """;
+
+    private static final String FILL = """
+            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            SELECT 'p' || (i %% %2$d), gen_random_uuid(), 'q' || (i / %2$d %% %3$d), 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', '%4$s', 'json', '{}'
+              FROM (SELECT i, carillon.clock() - i * interval '10 us' - interval '1 s' AS at FROM generate_series(0, %1$d) i) runs
+            """;
+
+    private static final String FILL_HISTORY = """
+            INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, ended_at, created_at, state, origin,
+                                              target, target_name)
+            SELECT CASE WHEN i %% (%1$d / 100) = 0 THEN '%2$s' ELSE 'p' || (i %% 1000) END, gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q1', 1, 0, 0, 1, 0,
+                   carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', 'succeeded', 'direct', 'handler', 'mail.send'
+              FROM generate_series(1, %1$d) i
+            """;
+
+    // Fetched from the cache or from disk, by all sessions that have ended.
+    private static final String FETCHED = """
+            SELECT sum(pg_stat_get_blocks_fetched(oid))::bigint FROM pg_class
+             WHERE relnamespace = 'carillon'::regnamespace AND relkind IN ('r', 'i', 't')
+            """;
+
+    private static TestDatabase database;
+    private static Rows rows;
+
+    @BeforeAll
+    static void fill() {
+        database = TestDatabase.migrated();
+        rows = new Rows(database.dataSource());
+        try (Storage storage = new PostgresStorage(plain(), TickPlanner.defaults())) {
+            storage.housekeeping().keepPartitions(1);
+        }
+        long start = System.nanoTime();
+        database.execute("ALTER TABLE carillon.run SET (autovacuum_enabled = off)");
+        database.execute("INSERT INTO carillon.project (project) VALUES ('%s')".formatted(SMALL));
+        List<String> indexes = rows.texts(INDEXES);
+        for (String index : indexes) database.execute("DROP INDEX carillon." + index.replaceAll(".*INDEX (\\w+) ON.*", "$1"));
+        int all = PROJECTS * QUEUES * RUNS;
+        database.execute(FILL.formatted(all - 1, PROJECTS, QUEUES, HANDLER));
+        indexes.forEach(database::execute);
+        database.execute(FILL_HISTORY.formatted(all / 10, SMALL));
+        database.execute("VACUUM ANALYZE");
+        System.out.printf("%,d runs were stored in %d s%n", all, (System.nanoTime() - start) / 1_000_000_000L);
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @Test
+    void what_a_dead_node_held_is_found_and_released() {
+        UUID dead = node();
+        UUID survivor = node();
+        assertThat(claim(dead)).hasSize(HELD);
+        long beat = rows.number("SELECT beat FROM carillon.node WHERE id = ?", dead);
+        assertThat(pages("declare a node dead and rescue what it held", storage -> {
+                    assertThat(storage.nodes().declareDead(dead, beat, "no heartbeat"))
+                            .isTrue();
+                    assertThat(storage.nodes().sweep(3).released()).isEqualTo(HELD);
+                }))
+                .isLessThan(MOST_PAGES);
+        assertThat(held(dead)).isZero();
+        retire(survivor);
+    }
+
+    @Test
+    void what_a_node_holds_is_found_when_it_is_reconciled() {
+        UUID node = node();
+        List<Attempt> claimed = claim(node);
+        assertThat(pages("reconcile a node", storage -> assertThat(storage.runs().held(node))
+                        .hasSize(HELD)))
+                .isLessThan(MOST_PAGES);
+        handBack(node, claimed);
+    }
+
+    @Test
+    void a_node_that_stops_costs_what_it_held() {
+        UUID node = node();
+        List<Attempt> claimed = claim(node);
+        assertThat(pages("hand back, retire and sweep", storage -> {
+                    assertThat(storage.runs().handBack(node, claimed)).isEqualTo(HELD);
+                    storage.nodes().retire(node);
+                    storage.nodes().sweep(3);
+                }))
+                .isLessThan(MOST_PAGES);
+        assertThat(held(node)).isZero();
+    }
+
+    @Test
+    void a_limit_is_set_without_a_look_at_what_waits() {
+        Lane lane = new Lane("q3", "p3");
+        assertThat(pages("limit a lane", storage -> storage.lanes().limit(lane, Limits.running(5))))
+                .isLessThan(1_000);
+        database.execute("DELETE FROM carillon.lane");
+    }
+
+    @Test
+    void a_small_project_pages_through_its_own_runs_only() {
+        List<RunId> seen = new ArrayList<>();
+        assertThat(pages("three pages of the history of a small project", storage -> {
+                    RunQuery query = RunQuery.of(
+                            RunFilter.all().state(RunState.SUCCEEDED).limit(20));
+                    for (int page = 0; page < 3; page++) {
+                        List<Run> runs = storage.runDesk().page(SMALL, query);
+                        assertThat(runs).hasSize(20);
+                        runs.forEach(run -> seen.add(run.id()));
+                        query = query.before(runs.get(19).id());
+                    }
+                }))
+                .isLessThan(1_000);
+        assertThat(seen).doesNotHaveDuplicates().hasSize(60);
+        assertThat(pages("a list of a small project", storage -> assertThat(
+                                storage.runDesk().list(SMALL, RunFilter.all().limit(20)))
+                        .hasSize(20)))
+                .isLessThan(1_000);
+    }
+
+    private static PGSimpleDataSource plain() {
+        PGSimpleDataSource plain = new PGSimpleDataSource();
+        plain.setURL(database.jdbcUrl());
+        plain.setUser(database.user());
+        plain.setPassword(database.password());
+        plain.setApplicationName(APPLICATION);
+        return plain;
+    }
+
+    /** How many pages this work fetches. Its sessions end before they are counted: a session reports at the latest when it ends. */
+    private static long pages(String what, Consumer<Storage> work) {
+        settle();
+        long before = rows.number(FETCHED);
+        long start = System.nanoTime();
+        through(work);
+        long took = System.nanoTime() - start;
+        settle();
+        long pages = rows.number(FETCHED) - before;
+        System.out.printf("%s: %,d pages, %d ms%n", what, pages, took / 1_000_000);
+        return pages;
+    }
+
+    private static void through(Consumer<Storage> work) {
+        try (Storage storage = new PostgresStorage(plain(), TickPlanner.defaults())) {
+            work.accept(storage);
+        }
+    }
+
+    private static void settle() {
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> rows.number(
+                                "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
+                        == 0);
+    }
+
+    private static UUID node() {
+        UUID id = UUID.randomUUID();
+        through(storage ->
+                storage.nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
+        return id;
+    }
+
+    /** One run from each of five hundred lanes. */
+    private static List<Attempt> claim(UUID node) {
+        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        for (int i = 0; i < HELD; i++)
+            quotas.add(new ClaimRequest.Quota(
+                    new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
+        List<Attempt> claimed = new ArrayList<>();
+        through(storage -> claimed.addAll(storage.runs()
+                .claim(new ClaimRequest(node, quotas, Set.of(), null))
+                .attempts()));
+        return claimed;
+    }
+
+    private static long held(UUID node) {
+        return rows.number("SELECT count(*) FROM carillon.run WHERE owner = ?", node);
+    }
+
+    private static void handBack(UUID node, List<Attempt> attempts) {
+        through(storage -> storage.runs().handBack(node, attempts));
+        retire(node);
+    }
+
+    private static void retire(UUID node) {
+        through(storage -> storage.nodes().retire(node));
+    }
+}
