@@ -7,15 +7,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -59,63 +55,30 @@ final class PlanRepository implements PlanStore {
                AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
-    // The schedule's lock comes first, as in every edit; whoever holds it is about to move it, so we do not wait. Each
-    // schedule has its slice of the arrays: joining them would compare every tick with every schedule. Rows are looked
-    // up one by one and written by ctid, because a join planned for empty tables reads them whole when they are full;
-    // the ranges leave the key as the only index in their order.
-    private static final String WRITE = """
+    // Each schedule has its slice of the arrays: joining them would compare every tick with every schedule.
+    private static final String WANTED = """
             WITH wanted AS (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
-                                   :nexts::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :lateFirsts::int[], :lateLasts::int[],
-                                   :gapFirsts::int[], :gapLasts::int[])
-                AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, late_first, late_last, gap_first, gap_last)),
-            locked AS (
-              SELECT w.*, s.ctid AS place, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
-                     nullif(s.overlap, 'allow') AS overlap
-                FROM wanted w
-                CROSS JOIN LATERAL (SELECT ctid, * FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
-                                       AND paused_at IS NULL
-                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
-            late AS (
-              SELECT r.place, l.project, r.id, l.id AS schedule_id, r.start_by, v.reason, v.due_at, l.late_last - l.late_first + 1 AS expected
-                FROM locked l
-                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last], (:lateReasons::text[])[l.late_first : l.late_last],
-                                          (:lateDue::timestamptz[])[l.late_first : l.late_last]) AS v(id, reason, due_at)
-                CROSS JOIN LATERAL (SELECT ctid AS place, id, start_by FROM carillon.run
-                                     WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
-                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r),
-            settled AS (
-              SELECT * FROM (SELECT late.*, count(*) OVER (PARTITION BY schedule_id) AS found FROM late) counted WHERE found = expected),
-            valid AS (
-              SELECT l.* FROM locked l WHERE l.late_last < l.late_first OR l.id IN (SELECT schedule_id FROM settled)),
+                                   :nexts::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :gapFirsts::int[], :gapLasts::int[],
+                                   :lateFirsts::int[], :lateLasts::int[])
+                AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, gap_first, gap_last, late_first, late_last)),
+            """;
+
+    // The schedule is written once, by its key and only where cursor and version are what was read; all other writes
+    // read what this one returns. The limit lets nothing out: a plan that does not know it expects few rows, and finds
+    // them by the key.
+    private static final String MOVED = """
             moved AS (
-              UPDATE carillon.schedule s SET cursor = v.cursor, next_at = v.next_at, ticks = s.ticks + v.tick_last - v.tick_first + 1
-                FROM valid v
-               WHERE s.ctid = v.place
-              RETURNING s.id),
-            let_through AS (
-              UPDATE carillon.run r
-                 SET start_by = 'infinity',
-                     ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
-                     gate_at = CASE WHEN r.gate_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_at END
-                FROM settled t
-               WHERE r.ctid = t.place AND t.reason IS NULL AND t.start_by < 'infinity'),
-            dropped AS (
-              DELETE FROM carillon.run r USING settled t
-               WHERE r.ctid = t.place AND t.reason IS NOT NULL
-              RETURNING r.*, t.reason AS why),
-            missed AS (
-              INSERT INTO carillon.run_history
-                (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-                 schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-              SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
-                     schedule_id, parent_id, NULL, 'missed', origin, target, target_name, key, why, trace
-                FROM dropped),
+              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at, ticks = s.ticks + w.tick_last - w.tick_first + 1
+                FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
+               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old AND s.version = w.version AND s.paused_at IS NULL
+              RETURNING s.project, s.id, s.version, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
+                        nullif(s.overlap, 'allow') AS overlap,
+                        w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
             gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
               SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason, v.version
-                FROM valid v
+                FROM moved v
                 CROSS JOIN LATERAL unnest((:gapFroms::timestamptz[])[v.gap_first : v.gap_last], (:gapTos::timestamptz[])[v.gap_first : v.gap_last],
                                           (:gapCounts::bigint[])[v.gap_first : v.gap_last], (:gapStates::text[])[v.gap_first : v.gap_last],
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
@@ -128,11 +91,68 @@ final class PlanRepository implements PlanStore {
                      'overlap:' || CASE WHEN v.overlap IS NOT NULL THEN v.id::text END, CASE WHEN v.overlap IS NOT NULL THEN 'gate' END,
                      CASE WHEN v.overlap IS NOT NULL THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
                      CASE WHEN v.overlap IS NOT NULL THEN t.due_at END
-                FROM valid v
+                FROM moved v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by)
               ON CONFLICT DO NOTHING)
+            """;
+
+    // The schedule's lock comes first, as in every edit; another transaction that holds it is about to move the
+    // schedule, so this one does not wait. Rows are looked up one by one, because a join planned for empty tables reads
+    // them whole when they are full; the ranges leave the key as the only index in their order.
+    private static final String WRITE = WANTED + """
+            fenced AS MATERIALIZED (
+              SELECT w.* FROM wanted w
+                CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
+                                       AND paused_at IS NULL
+                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
+            """ + MOVED + "SELECT id FROM moved";
+
+    // For plans with late ticks, the first of two statements in one transaction: locks the schedules, and then their
+    // late ticks. Whether all of these are still there is decided when the locks are held, before the second.
+    private static final String HOLD_LATE = """
+            WITH locked AS MATERIALIZED (
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :lateFirsts::int[], :lateLasts::int[])
+                     AS w(project, id, version, old, late_first, late_last)
+                CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
+                                       AND paused_at IS NULL
+                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
+            SELECT v.id, r.place::text AS place
+              FROM locked l
+              CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last]) AS v(id)
+              CROSS JOIN LATERAL (SELECT ctid AS place FROM carillon.run
+                                   WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
+                                   ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r
+            """;
+
+    // The second: its transaction holds all rows that it writes, so a place is where the first statement found it.
+    private static final String SETTLE = WANTED + "fenced AS (SELECT * FROM wanted),\n" + MOVED + """
+            , late AS (
+              SELECT t.* FROM moved m
+                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:latePlaces::tid[])[m.late_first : m.late_last],
+                                          (:lateReasons::text[])[m.late_first : m.late_last],
+                                          (:lateDue::timestamptz[])[m.late_first : m.late_last]) AS t(id, place, reason, due_at)),
+            let_through AS (
+              UPDATE carillon.run r
+                 SET start_by = 'infinity',
+                     ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
+                     gate_at = CASE WHEN r.gate_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_at END
+                FROM late t
+               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NULL AND r.start_by < 'infinity'),
+            dropped AS (
+              DELETE FROM carillon.run r USING late t
+               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NOT NULL
+              RETURNING r.*, t.reason AS why),
+            missed AS (
+              INSERT INTO carillon.run_history
+                (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
+                 schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
+              SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
+                     schedule_id, parent_id, NULL, 'missed', origin, target, target_name, key, why, trace
+                FROM dropped)
             SELECT id FROM moved
             """;
 
@@ -243,6 +263,14 @@ final class PlanRepository implements PlanStore {
     @Override
     public List<TickPlan> write(List<TickPlan> plans) {
         List<TickPlan> moved = new ArrayList<>();
+        Map<Boolean, List<TickPlan>> byLate =
+                plans.stream().collect(Collectors.partitioningBy(plan -> !plan.late().isEmpty()));
+        byLate.values().forEach(same -> moved.addAll(writeAll(same)));
+        return moved;
+    }
+
+    private List<TickPlan> writeAll(List<TickPlan> plans) {
+        List<TickPlan> moved = new ArrayList<>();
         int rows = 0;
         int first = 0;
         for (int i = 0; i < plans.size(); i++) {
@@ -259,8 +287,11 @@ final class PlanRepository implements PlanStore {
     /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
     private List<TickPlan> writeGroup(List<TickPlan> plans) {
         if (plans.isEmpty()) return List.of();
+        boolean late = !plans.get(0).late().isEmpty();
         try {
-            return partitions.completing(() -> database.single(session -> write(session, plans)));
+            return partitions.completing(() -> late
+                    ? database.transaction(session -> settle(session, plans))
+                    : database.single(session -> write(session, plans)));
         } catch (StorageException failure) {
             if (!failure.rowAtFault()) throw failure;
             if (plans.size() == 1) {
@@ -275,59 +306,53 @@ final class PlanRepository implements PlanStore {
         }
     }
 
+    /** Writes plans without late ticks. */
     static List<TickPlan> write(Session session, List<TickPlan> unordered) throws SQLException {
-        List<TickPlan> plans = unordered.stream()
-                .sorted(Comparator.comparing(plan -> plan.read().id().value()))
-                .toList();
-        Query query = session.query(WRITE)
-                .column(
-                        "projects",
-                        "text",
-                        plans,
-                        plan -> plan.read().definition().project())
-                .column("ids", "uuid", plans, plan -> plan.read().id().value())
-                .column("versions", "int8", plans, plan -> plan.read().version())
-                .column(
-                        "olds",
-                        "timestamptz",
-                        plans,
-                        plan -> plan.read().progress().cursor())
-                .column("cursors", "timestamptz", plans, TickPlan::cursor)
-                .column("nexts", "timestamptz", plans, TickPlan::nextAt);
-        List<TickPlan.Tick> ticks = sliced(query, "tick", plans, TickPlan::ticks);
-        List<TickPlan.Verdict> late = sliced(query, "late", plans, TickPlan::late);
-        List<TickPlan.Gap> gaps = sliced(query, "gap", plans, TickPlan::gaps);
-        Set<UUID> moved = new HashSet<>(query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
-                .column("lateReasons", "text", late, TickPlan.Verdict::reason)
-                .column("lateDue", "timestamptz", late, TickPlan.Verdict::dueAt)
-                .column("gapFroms", "timestamptz", gaps, TickPlan.Gap::from)
-                .column("gapTos", "timestamptz", gaps, TickPlan.Gap::to)
-                .column("gapCounts", "int8", gaps, TickPlan.Gap::count)
-                .column("gapStates", "text", gaps, TickPlan.Gap::state)
-                .column("gapReasons", "text", gaps, TickPlan.Gap::reason)
-                .column("tickIds", "uuid", ticks, TickPlan.Tick::id)
-                .column("tickPlanned", "timestamptz", ticks, TickPlan.Tick::plannedAt)
-                .column("tickDue", "timestamptz", ticks, TickPlan.Tick::dueAt)
-                .column("tickStartBy", "timestamptz", ticks, TickPlan.Tick::startBy)
-                .list(row -> row.uuid("id")));
-        return plans.stream()
-                .filter(plan -> moved.contains(plan.read().id().value()))
-                .toList();
+        PlanRows plans = PlanRows.of(unordered);
+        return plans.moved(plans.bind(session.query(WRITE)));
     }
 
-    /** All items one after the other; which slice belongs to which plan is bound as two columns. */
-    private static <T> List<T> sliced(Query query, String name, List<TickPlan> plans, Function<TickPlan, List<T>> items)
-            throws SQLException {
-        List<T> all = new ArrayList<>();
-        List<Integer> firsts = new ArrayList<>();
-        List<Integer> lasts = new ArrayList<>();
-        for (TickPlan plan : plans) {
-            firsts.add(all.size() + 1);
-            all.addAll(items.apply(plan));
-            lasts.add(all.size());
+    /** Writes plans with late ticks, in a transaction: those of which every late tick is still there and held by no other transaction. */
+    private static List<TickPlan> settle(Session session, List<TickPlan> unordered) throws SQLException {
+        Map<UUID, String> places = new HashMap<>();
+        PlanRows.of(unordered)
+                .bindLate(session.query(HOLD_LATE))
+                .list(row -> places.put(row.uuid("id"), row.text("place")));
+        PlanRows plans = PlanRows.of(unordered.stream()
+                .filter(plan -> plan.late().stream().allMatch(tick -> places.containsKey(tick.run())))
+                .toList());
+        if (plans.isEmpty()) return List.of();
+        return plans.moved(plans.bindVerdicts(plans.bind(session.query(SETTLE)), places));
+    }
+
+    /** The right to plan, where only one node shall: a row with a holder, an epoch that grows with each new one, and an end. */
+    static final class PlanningToken {
+        // Renewed by its holder, taken over by anybody once it has ended; of many who try at once the row lets one through.
+        private static final String HOLD = """
+                INSERT INTO carillon.token AS t (name, owner, epoch, expires_at)
+                VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
+                ON CONFLICT (name) DO UPDATE
+                   SET owner = excluded.owner, epoch = t.epoch + CASE WHEN t.owner = excluded.owner THEN 0 ELSE 1 END, expires_at = excluded.expires_at
+                 WHERE t.owner = excluded.owner OR t.expires_at <= carillon.clock()
+                """;
+
+        private static final String LET_GO = """
+                UPDATE carillon.token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
+                """;
+
+        private final Database database;
+
+        PlanningToken(Database database) {
+            this.database = database;
         }
-        query.column(name + "Firsts", "int4", firsts, first -> first)
-                .column(name + "Lasts", "int4", lasts, last -> last);
-        return all;
+
+        boolean hold(UUID node, Duration lease) {
+            return database.single(session ->
+                    session.query(HOLD).uuid("owner", node).seconds("lease", lease).update() == 1);
+        }
+
+        void letGo(UUID node) {
+            database.single(session -> session.query(LET_GO).uuid("owner", node).update());
+        }
     }
 }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LostAnswerTest {
     /** Parts of statements that are none themselves; that they are is checked below. */
     private static final Set<String> FRAGMENTS = Set.of(
-            "DeskRepository.CANCELLED", "DeskRepository.REDRIVEN", "Endings.HISTORY_INSERT", "OverlapGates.HISTORY");
+            "DeskRepository.CANCELLED", "DeskRepository.REDRIVEN", "Endings.HISTORY_INSERT", "OverlapGates.HISTORY", "PlanRepository.MOVED");
 
     @RegisterExtension
     static final PostgresBench BENCH = new PostgresBench();

@@ -38,6 +38,7 @@ final class LostScheduleCases extends PlanningContract {
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
                 entry("Backfill.INSERT", this::backfill),
+                entry("PlanRepository.SETTLE", this::settle),
                 entry("PlanRepository.WRITE", this::write),
                 entry("PlanningToken.HOLD", this::lead),
                 entry("PlanningToken.LET_GO", this::stepDown),
@@ -81,8 +82,21 @@ final class LostScheduleCases extends PlanningContract {
         });
     }
 
-    /** With everything a plan can hold: new ticks, late ones, and a stretch that nobody planned. */
     private LostAnswer write() {
+        store(PROMISE);
+        advance(Duration.ofSeconds(60));
+        List<TickPlan> plans = plans(due());
+        assertThat(plans.get(0).late()).isEmpty();
+        return LostAnswer.of(() -> through.plans().write(plans), answer -> {
+            assertThat(answer).isEqualTo(List.of());
+            assertThat(schedule("report").progress().ticks())
+                    .isEqualTo(12 + plans.get(0).ticks().size());
+            covered();
+        });
+    }
+
+    /** With everything a plan can hold: new ticks, late ones, and a stretch that nobody planned. */
+    private LostAnswer settle() {
         store(PROMISE);
         advance(Duration.ofHours(2));
         List<TickPlan> plans = plans(due());

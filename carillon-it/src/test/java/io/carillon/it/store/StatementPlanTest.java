@@ -62,9 +62,9 @@ class StatementPlanTest {
                             "schedule_adaptive")),
             Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
             Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
-            Map.entry(
-                    "PlanRepository.WRITE",
-                    List.of("schedule_pkey", "run_pkey", "Tid Scan on schedule", "Tid Scan on run")),
+            Map.entry("PlanRepository.HOLD_LATE", List.of("schedule_pkey", "run_pkey")),
+            Map.entry("PlanRepository.SETTLE", List.of("schedule_pkey", "Tid Scan on run")),
+            Map.entry("PlanRepository.WRITE", List.of("schedule_pkey on schedule\n", "schedule_pkey on schedule s_1")),
             Map.entry("RunRepository.CLAIM", List.of("Tid Scan on run")),
             Map.entry("RunRepository.CLAIM_SUSPECT", List.of("run_parked")),
             Map.entry("RunRepository.HAND_BACK", List.of("run_pkey")),
