@@ -212,7 +212,7 @@ final class Claimer extends Loop {
         if (fromTheStart || scanning) book.tidy();
         book.looking();
         Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
-        node.clock().observe(look.now());
+        node.clock().observe(look.now(), lastLook);
         looks.increment();
         lookNanos.add(System.nanoTime() - lastLook);
         if (fromTheStart) sweeps.took(System.nanoTime() - lastLook);

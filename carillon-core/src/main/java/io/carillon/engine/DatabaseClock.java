@@ -3,22 +3,87 @@ package io.carillon.engine;
 import io.carillon.value.WallClock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.LongSupplier;
 
-/** The database's time, mapped to this machine's monotonic clock: the only "now" the engine sleeps by. It never decides what is due; the database does. */
+/**
+ * The database's time, mapped to this machine's monotonic clock: the only "now" the engine sleeps by. It never decides what is due; the database does.
+ *
+ * <p>A reading was taken somewhere between the sending of its statement and the arrival of the answer, so it bounds the database clock on both sides. All
+ * readings are intersected, and the estimate is the lower bound: a slow answer only widens its own bounds and moves nothing. Readings that contradict each
+ * other prove that a clock was set; then the newer one counts alone.
+ */
 final class DatabaseClock {
-    private record Reading(Instant database, long nanos, long wallMillis) {}
+    /** Two clocks may run apart by one part in so many. */
+    private static final long DRIFT = 10_000;
 
-    private volatile Reading last = new Reading(Instant.EPOCH, System.nanoTime(), 0);
+    /** A smaller step back delays work by less than this, and is not reported. */
+    private static final Duration STEP = Duration.ofSeconds(5);
 
-    /** A statement just returned this time. */
-    void observe(Instant database) {
-        last = new Reading(database, System.nanoTime(), WallClock.millis());
+    /** At {@code nanos} the database clock showed at least {@code low} and at most {@code high}; {@code sent}: when the newest reading was asked for. */
+    private record Bounds(Instant low, Instant high, long nanos, long sent, long skewMillis) {
+        Instant low(long now) {
+            return low.plusNanos(now - nanos - (now - nanos) / DRIFT);
+        }
+
+        Instant high(long now) {
+            return high.plusNanos(now - nanos + (now - nanos) / DRIFT);
+        }
     }
 
-    /** About what the database's clock shows. */
+    private final LongSupplier nanoTime;
+    private volatile Bounds bounds;
+    private volatile boolean known;
+    private volatile Runnable onSetBack = () -> {};
+
+    DatabaseClock() {
+        this(System::nanoTime);
+    }
+
+    DatabaseClock(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+        long now = nanoTime.getAsLong();
+        this.bounds = new Bounds(Instant.EPOCH, Instant.EPOCH, now, now, 0);
+    }
+
+    /** What to do when the database clock was set back: instants that were read from it earlier may lie far ahead. */
+    void onSetBack(Runnable action) {
+        onSetBack = action;
+    }
+
+    /** A statement sent at {@code sentNanos} has just returned this time of the database clock. */
+    void observe(Instant database, long sentNanos) {
+        if (merged(database, sentNanos)) onSetBack.run();
+    }
+
+    /** Returns whether the database clock was set back. */
+    private synchronized boolean merged(Instant database, long sentNanos) {
+        long now = nanoTime.getAsLong();
+        long skew = WallClock.millis() - database.toEpochMilli();
+        Instant low = database;
+        Instant high = database.plusNanos(now - sentNanos);
+        Bounds before = bounds;
+        Instant lowBefore = before.low(now);
+        Instant highBefore = before.high(now);
+        if (!known || low.isAfter(highBefore) || high.isBefore(lowBefore)) {
+            // Asked before the reading it contradicts: that one knows better.
+            if (known && sentNanos - before.sent < 0) return false;
+            bounds = new Bounds(low, high, now, sentNanos, skew);
+            boolean setBack = known && high.isBefore(lowBefore.minus(STEP));
+            known = true;
+            return setBack;
+        }
+        bounds = new Bounds(
+                low.isAfter(lowBefore) ? low : lowBefore,
+                high.isBefore(highBefore) ? high : highBefore,
+                now,
+                Math.max(sentNanos - before.sent, 0) + before.sent,
+                skew);
+        return false;
+    }
+
+    /** What the database clock shows at least. */
     Instant now() {
-        Reading reading = last;
-        return reading.database.plusNanos(System.nanoTime() - reading.nanos);
+        return bounds.low(nanoTime.getAsLong());
     }
 
     /** How long until the database's clock shows this instant; negative: it has passed. */
@@ -31,9 +96,6 @@ final class DatabaseClock {
 
     /** How far this machine's wall clock is ahead of the database's. Reported, never used. */
     Duration skew() {
-        Reading reading = last;
-        return reading.wallMillis == 0
-                ? Duration.ZERO
-                : Duration.ofMillis(reading.wallMillis - reading.database.toEpochMilli());
+        return Duration.ofMillis(bounds.skewMillis);
     }
 }

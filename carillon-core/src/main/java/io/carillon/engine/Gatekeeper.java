@@ -165,9 +165,10 @@ final class Gatekeeper extends Loop {
     }
 
     private List<GateName> arrived() {
+        long sent = System.nanoTime();
         GateStore.Arrivals arrivals = gates.arrive(MOST);
         lastLook = System.nanoTime();
-        clock.observe(arrivals.now());
+        clock.observe(arrivals.now(), sent);
         nextArrival = arrivals.gates().size() < MOST ? arrivals.next() : arrivals.now();
         return arrivals.gates();
     }

@@ -58,8 +58,9 @@ final class Heart extends Loop {
     @Override
     void turn() throws InterruptedException {
         UUID me = node.id();
+        long sent = System.nanoTime();
         Beat beat = beat(me);
-        node.clock().observe(beat.now());
+        node.clock().observe(beat.now(), sent);
         node.crowd().seen(me, beat.peers().keySet());
         if (!beat.alive()) {
             rebirth(me);

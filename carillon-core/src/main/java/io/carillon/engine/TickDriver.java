@@ -90,8 +90,9 @@ public final class TickDriver {
         boolean round() {
             if (timeIsUp()) return false;
             gatekeeper.lookAround();
+            long sent = System.nanoTime();
             Look look = storage.lanes().look(Instant.MIN);
-            clock.observe(look.now());
+            clock.observe(look.now(), sent);
             reporter.seen(look.broken());
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;

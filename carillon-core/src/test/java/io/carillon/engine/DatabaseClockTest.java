@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.value.WallClock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class DatabaseClockTest {
@@ -13,7 +16,7 @@ class DatabaseClockTest {
 
     @Test
     void goes_on_from_what_the_database_said_whatever_this_machine_thinks() {
-        clock.observe(THEN);
+        clock.observe(THEN, System.nanoTime());
 
         assertThat(clock.now()).isBetween(THEN, THEN.plusSeconds(30));
         assertThat(clock.nanosUntil(THEN.plusSeconds(3_600)))
@@ -24,15 +27,15 @@ class DatabaseClockTest {
 
     @Test
     void follows_the_database_back_and_forth() {
-        clock.observe(THEN);
-        clock.observe(THEN.minusSeconds(3_600));
+        clock.observe(THEN, System.nanoTime());
+        clock.observe(THEN.minusSeconds(3_600), System.nanoTime());
 
         assertThat(clock.now()).isBefore(THEN.minusSeconds(3_500));
     }
 
     @Test
     void never_overflows_for_instants_far_away() {
-        clock.observe(THEN);
+        clock.observe(THEN, System.nanoTime());
 
         assertThat(clock.nanosUntil(Instant.MAX)).isEqualTo(Duration.ofDays(1).toNanos());
         assertThat(clock.nanosUntil(Instant.parse("9999-12-31T23:59:59Z")))
@@ -46,8 +49,73 @@ class DatabaseClockTest {
     void reports_how_far_the_machine_is_off_once_it_knows() {
         assertThat(clock.skew()).isZero();
 
-        clock.observe(Instant.ofEpochMilli(WallClock.millis()).minusSeconds(3_600));
+        clock.observe(Instant.ofEpochMilli(WallClock.millis()).minusSeconds(3_600), System.nanoTime());
 
         assertThat(clock.skew()).isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
+    }
+
+    @Test
+    void a_slow_answer_moves_nothing_and_a_quick_one_sharpens() {
+        long[] nanos = {0};
+        DatabaseClock local = new DatabaseClock(() -> nanos[0]);
+        local.observe(THEN, -1_000_000);
+        nanos[0] = 5_000_000_000L;
+        // The clock was read when the statement arrived, and the answer took three seconds.
+        local.observe(THEN.plusSeconds(2), 2_000_000_000L);
+
+        assertThat(local.now()).isBetween(THEN.plusMillis(4_999), THEN.plusSeconds(5));
+    }
+
+    @Test
+    void an_answer_that_was_on_its_way_when_the_clock_was_set_does_not_undo_it() {
+        long[] nanos = {0};
+        DatabaseClock local = new DatabaseClock(() -> nanos[0]);
+        List<String> told = new ArrayList<>();
+        local.onSetBack(() -> told.add("set back"));
+        local.observe(THEN, -1_000_000);
+        nanos[0] = 2_000_000_000L;
+        local.observe(THEN.minusSeconds(3_600), 1_900_000_000L);
+        nanos[0] = 2_100_000_000L;
+        local.observe(THEN.plusMillis(1_500), 1_500_000_000L);
+
+        assertThat(local.now()).isBefore(THEN.minusSeconds(3_590));
+        assertThat(told).containsExactly("set back");
+    }
+
+    /** Slow answers, drift and steps in any order: the estimate never passes the database clock, never goes back by a slow answer, and follows each step. */
+    @Test
+    void follows_the_database_through_slow_answers_drift_and_steps() {
+        long seed = new Random().nextLong();
+        System.out.println("seed=" + seed);
+        Random random = new Random(seed);
+        for (int world = 0; world < 200; world++) {
+            long[] nanos = {random.nextLong() / 4};
+            DatabaseClock local = new DatabaseClock(() -> nanos[0]);
+            double rate = 1 + (random.nextDouble() - 0.5) / 10_000;
+            long born = nanos[0];
+            Instant base = THEN;
+            boolean stepped = true;
+            for (int reading = 0; reading < 200; reading++) {
+                nanos[0] += random.nextLong(3_000_000_000L);
+                if (random.nextInt(20) == 0) {
+                    Duration step = Duration.ofSeconds(random.nextInt(7_200) - 3_600);
+                    base = base.plus(step);
+                    stepped |= step.abs().compareTo(Duration.ofSeconds(31)) > 0;
+                    if (!stepped && !step.isZero()) break;
+                }
+                long sent = nanos[0];
+                long took = random.nextInt(10) == 0 ? random.nextLong(15_000_000_000L) : random.nextLong(3_000_000L);
+                long read = sent + (long) (took * random.nextDouble());
+                Instant said = base.plusNanos((long) ((read - born) * rate));
+                nanos[0] = sent + took;
+                Instant before = local.now();
+                local.observe(said, sent);
+                Instant truth = base.plusNanos((long) ((nanos[0] - born) * rate));
+                assertThat(local.now()).as("seed %s", seed).isBeforeOrEqualTo(truth.plusNanos(1_000));
+                assertThat(local.now()).as("seed %s", seed).isAfterOrEqualTo(truth.minusNanos(took + 1_000));
+                if (!stepped) assertThat(local.now()).as("seed %s", seed).isAfterOrEqualTo(before);
+                stepped = false;
+            }
+        }
     }
 }

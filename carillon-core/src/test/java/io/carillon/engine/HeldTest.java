@@ -34,7 +34,7 @@ class HeldTest {
     @Test
     void has_a_deadline_on_the_databases_clock() {
         Instant now = Instant.parse("2031-07-01T10:00:00Z");
-        clock.observe(now);
+        clock.observe(now, System.nanoTime());
 
         held.begin(Duration.ofMinutes(10));
 
