@@ -40,6 +40,7 @@ final class Holding {
                 .map(one -> new ProgressNote(
                         one.attemptValue().lane().project(),
                         one.id(),
+                        one.attempt(),
                         java.util.Objects.requireNonNull(one.progressNow())))
                 .toList();
     }

@@ -8,14 +8,18 @@ import io.carillon.store.NodeView;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.Swept;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The register of nodes. A node is dead when a row says so, never because a clock says so. */
 final class NodeRepository implements NodeStore {
+    private static final Logger log = LoggerFactory.getLogger(NodeRepository.class);
     private static final int MOST_PARTS = 10;
 
     private static final String REGISTER = """
@@ -51,12 +55,7 @@ final class NodeRepository implements NodeStore {
             WITH me AS (
               UPDATE carillon.node SET beat = beat + 1, beat_at = carillon.clock(), busy = :busy
                WHERE id = :id AND dead_at IS NULL RETURNING 1),
-            orders AS (
-              SELECT c.project, c.run_id, c.reason
-                FROM carillon.cancel_request c,
-                     LATERAL (SELECT 1 FROM carillon.run r
-                               WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id AND r.owner = :id
-                               ORDER BY r.id LIMIT 1) mine),
+            orders AS (SELECT project, run_id, reason FROM carillon.cancel_requests_of(:id)),
             peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
             SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
                    EXISTS (SELECT 1 FROM carillon.node
@@ -75,11 +74,21 @@ final class NodeRepository implements NodeStore {
                    array(SELECT reason FROM orders ORDER BY run_id) AS reasons
             """;
 
+    // Fenced like the ending of the attempt, by a lock on the run. A heartbeat waits for no lock: what is skipped, because
+    // the run is being written, comes with the next beat. What has not changed takes no lock.
     private static final String PROGRESS = """
-            INSERT INTO carillon.progress (project, run_id, done, total, at)
-            SELECT e.project, e.run_id, e.done, e.total, carillon.clock()
-              FROM unnest(:projects::text[], :ids::uuid[], :done::bigint[], :totals::bigint[]) AS e(project, run_id, done, total)
-            ON CONFLICT (project, run_id) DO UPDATE SET done = excluded.done, total = excluded.total, at = excluded.at
+            INSERT INTO carillon.progress AS p (project, run_id, attempt, done, total, at)
+            SELECT e.project, e.id, e.attempt, e.done, e.total, carillon.clock()
+              FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :done::bigint[], :totals::bigint[])
+                     AS e(project, id, attempt, done, total),
+                   LATERAL (SELECT 1 FROM carillon.run r
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
+                               AND NOT EXISTS (SELECT 1 FROM carillon.progress known
+                                                WHERE known.project = e.project AND known.run_id = e.id AND known.attempt = e.attempt
+                                                  AND known.done = e.done AND known.total = e.total)
+                             ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE OF r SKIP LOCKED) held
+            ON CONFLICT (project, run_id) DO UPDATE
+               SET attempt = excluded.attempt, done = excluded.done, total = excluded.total, at = excluded.at
             """;
 
     private static final String DECLARE_DEAD = """
@@ -138,29 +147,32 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public Beat beat(UUID node, int busy, List<ProgressNote> progress) {
-        return heartbeat.single(session -> {
-            if (!progress.isEmpty()) {
-                session.query(PROGRESS)
-                        .column("projects", "text", progress, ProgressNote::project)
-                        .column("ids", "uuid", progress, note -> note.run().value())
-                        .column(
-                                "done",
-                                "int8",
-                                progress,
-                                note -> note.progress().done())
-                        .column(
-                                "totals",
-                                "int8",
-                                progress,
-                                note -> note.progress().total())
-                        .update();
-            }
-            return session.query(BEAT)
-                    .uuid("id", node)
-                    .number("busy", busy)
-                    .first(NodeRepository::beat)
-                    .orElseThrow();
-        });
+        Beat beat = heartbeat.single(session -> session.query(BEAT)
+                .uuid("id", node)
+                .number("busy", busy)
+                .first(NodeRepository::beat)
+                .orElseThrow());
+        if (beat.alive() && !progress.isEmpty()) write(node, progress);
+        return beat;
+    }
+
+    /** After the beat, which counts whatever a handler reported. */
+    private void write(UUID node, List<ProgressNote> progress) {
+        List<ProgressNote> ordered = new ArrayList<>(progress);
+        ordered.sort(Comparator.comparing(ProgressNote::run));
+        try {
+            heartbeat.single(session -> session.query(PROGRESS)
+                    .uuid("owner", node)
+                    .column("projects", "text", ordered, ProgressNote::project)
+                    .column("ids", "uuid", ordered, note -> note.run().value())
+                    .column("attempts", "int4", ordered, ProgressNote::attempt)
+                    .column("done", "int8", ordered, note -> note.progress().done())
+                    .column("totals", "int8", ordered, note -> note.progress().total())
+                    .update());
+        } catch (StorageException failure) {
+            if (!failure.rowAtFault()) throw failure;
+            log.warn("progress not written, will retry with the next heartbeat runs={}", ordered.size(), failure);
+        }
     }
 
     private static Beat beat(Row row) throws java.sql.SQLException {

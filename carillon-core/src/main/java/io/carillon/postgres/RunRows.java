@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 /** Reads runs for people, from the hot table and from history. */
 final class RunRows {
     private static final String LIVE_COLUMNS = """
-            SELECT r.*, p.done, p.total FROM carillon.run r LEFT JOIN carillon.progress p ON p.project = r.project AND p.run_id = r.id
+            SELECT r.*, p.done, p.total FROM carillon.run r LEFT JOIN carillon.progress p
+                ON p.project = r.project AND p.run_id = r.id AND coalesce(p.attempt, r.attempt) = r.attempt
             """;
 
     static final String LIVE = LIVE_COLUMNS + " WHERE r.project = :project AND r.id BETWEEN :id AND :id ORDER BY r.id";

@@ -3,5 +3,5 @@ package io.carillon.store;
 import io.carillon.run.Progress;
 import io.carillon.run.RunId;
 
-/** How far a held run has come; written with the heartbeat. */
-public record ProgressNote(String project, RunId run, Progress progress) {}
+/** How far an attempt has come; written with the heartbeat if the node still holds that attempt. */
+public record ProgressNote(String project, RunId run, int attempt, Progress progress) {}

@@ -17,6 +17,8 @@ import java.util.regex.Pattern;
 final class GenericPlan {
     private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
 
+    private static final Pattern TOTAL = Pattern.compile("cost=[0-9.]+\\.\\.([0-9.]+) ");
+
     /** The type of each parameter and a value to explain with; one name means the same in all statements, but for those of a class that is named with it. */
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
@@ -33,6 +35,7 @@ final class GenericPlan {
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | ages float8[] '{1}' | reason text 'why'
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | versions bigint[] '{1}'
             """);
@@ -56,6 +59,15 @@ final class GenericPlan {
                 name,
                 "force_generic_plan",
                 (statement, execute) -> lines(statement, "EXPLAIN (" + options + ") " + execute));
+    }
+
+    /** The total cost the planner expects, in the given plan cache mode; nothing is executed. */
+    static double cost(Connection connection, String name, String mode) throws SQLException {
+        List<String> lines =
+                prepared(connection, name, mode, (statement, execute) -> lines(statement, "EXPLAIN " + execute));
+        Matcher total = TOTAL.matcher(lines.get(0));
+        if (!total.find()) throw new AssertionError("no cost in " + lines.get(0));
+        return Double.parseDouble(total.group(1));
     }
 
     /** Whether the server stops planning it anew, when it is left to decide. What it does is rolled back. */

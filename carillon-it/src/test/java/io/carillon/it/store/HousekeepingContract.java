@@ -112,6 +112,6 @@ abstract class HousekeepingContract extends StoreContract {
     }
 
     private void note(UUID node, RunId run) {
-        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, run, new Progress(1, 2))));
+        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, run, 1, new Progress(1, 2))));
     }
 }

@@ -240,7 +240,7 @@ final class LostAnswerCases extends StoreContract {
     private Attempt leftOver(UUID node) {
         RunId id = enqueue(Order.mail());
         Attempt attempt = claimOne(node);
-        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, new Progress(1, 2))));
+        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, 1, new Progress(1, 2))));
         storage().runDesk().cancel(PROJECT, id, "enough");
         return attempt;
     }
@@ -318,7 +318,7 @@ final class LostAnswerCases extends StoreContract {
         RunId id = enqueue(Order.mail());
         UUID node = node();
         claimOne(node);
-        List<ProgressNote> notes = List.of(new ProgressNote(PROJECT, id, new Progress(3, 4)));
+        List<ProgressNote> notes = List.of(new ProgressNote(PROJECT, id, 1, new Progress(3, 4)));
         return LostAnswer.of(
                 () -> through.nodes().beat(node, 1, notes),
                 answer -> assertThat(get(id).details().progress()).isEqualTo(new Progress(3, 4)));

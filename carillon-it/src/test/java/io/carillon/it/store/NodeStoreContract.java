@@ -409,9 +409,37 @@ abstract class NodeStoreContract extends StoreContract {
         claimOne(node);
 
         for (long done : List.of(1L, 2L))
-            storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, new Progress(done, 9))));
+            storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, 1, new Progress(done, 9))));
 
         assertThat(get(id).details().progress()).isEqualTo(new Progress(2, 9));
+    }
+
+    @Test
+    void progress_of_an_attempt_that_another_node_took_over_is_not_written() {
+        RunId id = enqueue(Order.mail());
+        UUID late = node();
+        Attempt first = claimOne(late);
+        storage().runs().handBack(late, List.of(first));
+        UUID node = node();
+        Attempt second = claimOne(node);
+        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, second.number(), new Progress(7, 9))));
+
+        for (int attempt : List.of(first.number(), second.number()))
+            storage().nodes().beat(late, 1, List.of(new ProgressNote(PROJECT, id, attempt, new Progress(3, 9))));
+
+        assertThat(get(id).details().progress()).isEqualTo(new Progress(7, 9));
+    }
+
+    @Test
+    void progress_of_an_earlier_attempt_is_not_shown_for_a_later_one() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt first = claimOne(node);
+        storage().nodes().beat(node, 1, List.of(new ProgressNote(PROJECT, id, first.number(), new Progress(7, 9))));
+        storage().runs().handBack(node, List.of(first));
+        claimOne(node);
+
+        assertThat(get(id).details().progress()).isNull();
     }
 
     @Test

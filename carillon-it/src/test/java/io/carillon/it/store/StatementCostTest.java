@@ -1,0 +1,84 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * PostgreSQL compiles a statement (JIT) whose estimated cost exceeds {@code jit_above_cost}, 100,000 by default, at each execution: some 300 ms for one that
+ * takes 1 ms. The statements that run often must stay below half of that beside a million analyzed rows and companion tables that were never analyzed.
+ */
+class StatementCostTest {
+    private static final double MOST = 50_000;
+
+    private final TestDatabase database = TestDatabase.migrated();
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    /** The planner takes the number of rows from the catalog and that of pages from the file: a short file with the right number of rows is enough here. */
+    @Test
+    void no_hot_statement_is_estimated_to_be_worth_compiling() throws SQLException {
+        fill(40_000, 10_000);
+        database.execute("UPDATE pg_class SET reltuples = reltuples * 25 WHERE oid = 'carillon.run'::regclass"
+                + " OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'carillon.run'::regclass)");
+        database.execute("UPDATE pg_class SET reltuples = reltuples * 100 WHERE oid = 'carillon.schedule'::regclass"
+                + " OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'carillon.schedule'::regclass)");
+
+        assertThat(expensive()).isEmpty();
+    }
+
+    @Tag("slow")
+    @Test
+    void nor_beside_a_real_million() throws SQLException {
+        fill(1_000_000, 1_000_000);
+
+        assertThat(expensive()).isEmpty();
+    }
+
+    /** What a function reads is planned apart, and its cost is not part of the caller's: functions switch compiling off. */
+    @Test
+    void no_function_that_reads_runs_is_compiled() throws SQLException {
+        assertThat(new Rows(database.dataSource()).texts("""
+                SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+                 WHERE n.nspname = 'carillon' AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')
+                   AND p.prosrc LIKE '%carillon.run %' AND p.prorettype <> 'trigger'::regtype
+                   AND NOT coalesce('jit=off' = ANY (p.proconfig), false) ORDER BY 1
+                """)).isEmpty();
+    }
+
+    private void fill(int runs, int schedules) {
+        database.execute("INSERT INTO carillon.lane (queue, project, max_running) VALUES ('mail', 'default', 10)");
+        database.execute(StatementPlanTest.NODE);
+        database.execute(StatementPlanTest.RUNS.formatted(runs));
+        database.execute(StatementPlanTest.GATED);
+        database.execute(StatementPlanTest.SCHEDULES.formatted(schedules));
+        database.execute("ANALYZE carillon.run, carillon.schedule");
+    }
+
+    private Map<String, Double> expensive() throws SQLException {
+        List<String> hot = new ArrayList<>(StatementPlanTest.INDEXES.keySet());
+        hot.addAll(List.of("PlanRepository.DUE", "NodeRepository.PROGRESS"));
+        Map<String, Double> found = new TreeMap<>();
+        try (Connection connection = database.dataSource().getConnection()) {
+            for (String name : hot) {
+                for (String mode : List.of("force_generic_plan", "force_custom_plan")) {
+                    double cost = GenericPlan.cost(connection, name, mode);
+                    if (cost >= MOST) found.merge(name, cost, Math::max);
+                }
+            }
+        }
+        return found;
+    }
+}
