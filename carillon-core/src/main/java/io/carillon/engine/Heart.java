@@ -1,9 +1,12 @@
 package io.carillon.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.store.Beat;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.NodeStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,14 +22,12 @@ import org.slf4j.LoggerFactory;
 final class Heart extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Heart.class);
 
-    private record Seen(long beat, long sinceNanos) {}
-
     private final NodeStore nodes;
     private final Node node;
     private final EngineConfig.Heartbeat config;
     private final Function<UUID, NodeInfo> introduction;
     private final Runnable onSweepDue;
-    private final Map<UUID, Seen> watched = new HashMap<>();
+    private final Watch watch;
     private volatile Runnable onDeath = () -> {};
     private volatile long lastBeat = System.nanoTime();
     private volatile boolean unanswered;
@@ -43,6 +44,7 @@ final class Heart extends Loop {
         this.config = config;
         this.introduction = introduction;
         this.onSweepDue = onSweepDue;
+        this.watch = new Watch(config);
     }
 
     /** What to do when this node learns that it was declared dead, before it is born again. */
@@ -90,7 +92,7 @@ final class Heart extends Loop {
     @Override
     void onFailure(Throwable failure) {
         // Our own beats failed: nobody else's silence proves anything.
-        watched.clear();
+        watch.forget();
     }
 
     private void rebirth(UUID old) {
@@ -100,19 +102,12 @@ final class Heart extends Loop {
     }
 
     private boolean bury(Map<UUID, Long> peers) {
-        watched.keySet().retainAll(peers.keySet());
-        long now = System.nanoTime();
         boolean buried = false;
-        for (Map.Entry<UUID, Long> peer : peers.entrySet()) {
-            Seen seen = watched.get(peer.getKey());
-            if (seen == null || seen.beat != peer.getValue()) {
-                watched.put(peer.getKey(), new Seen(peer.getValue(), now));
-            } else if (now - seen.sinceNanos >= config.deadAfter().toNanos()) {
-                String why = "no beat for " + config.deadAfter().toSeconds() + " s, seen by " + node.id();
-                if (nodes.declareDead(peer.getKey(), peer.getValue(), why)) {
-                    log.warn("node declared dead node={} why={}", peer.getKey(), why);
-                    buried = true;
-                }
+        for (UUID peer : watch.silent(peers, System.nanoTime())) {
+            String why = "no beat for " + config.deadAfter().toSeconds() + " s, seen by " + node.id();
+            if (nodes.declareDead(peer, requireNonNull(peers.get(peer)), why)) {
+                log.warn("node declared dead node={} why={}", peer, why);
+                buried = true;
             }
         }
         return buried;
@@ -132,6 +127,48 @@ final class Heart extends Loop {
     }
 
     List<UUID> peers() {
-        return List.copyOf(watched.keySet());
+        return watch.peers();
+    }
+
+    /**
+     * How long each peer has been silent, as far as own beats prove it. One own beat credits at most one and a half intervals of silence: while the database
+     * answered nobody, all nodes were silent, and the first answer after it says nothing about the others. Several own beats must succeed in a peer's silence.
+     */
+    static final class Watch {
+        private record Seen(long beat, long silentNanos) {}
+
+        private final Map<UUID, Seen> peers = new HashMap<>();
+        private final long mostCredit;
+        private final long deadAfter;
+        private long lastNanos;
+
+        Watch(EngineConfig.Heartbeat config) {
+            mostCredit = config.every().toNanos() * 3 / 2;
+            deadAfter = config.deadAfter().toNanos();
+        }
+
+        /** An own beat succeeded at {@code now} and showed these beats; returns the peers that were silent for too long. */
+        List<UUID> silent(Map<UUID, Long> beats, long now) {
+            peers.keySet().retainAll(beats.keySet());
+            long credit = Math.min(now - lastNanos, mostCredit);
+            lastNanos = now;
+            List<UUID> silent = new ArrayList<>();
+            beats.forEach((peer, beat) -> {
+                Seen seen = peers.get(peer);
+                long silence = seen == null || seen.beat != beat ? 0 : seen.silentNanos + credit;
+                peers.put(peer, new Seen(beat, silence));
+                if (silence >= deadAfter) silent.add(peer);
+            });
+            return silent;
+        }
+
+        /** An own beat failed. */
+        void forget() {
+            peers.clear();
+        }
+
+        List<UUID> peers() {
+            return List.copyOf(peers.keySet());
+        }
     }
 }

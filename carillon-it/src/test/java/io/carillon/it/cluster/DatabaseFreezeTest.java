@@ -1,0 +1,149 @@
+package io.carillon.it.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.Carillon;
+import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.engine.EngineConfig;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunId;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** PostgreSQL answers nobody for a while and then goes on as if nothing had been: the nodes were silent together, and none of them is dead. */
+class DatabaseFreezeTest {
+    record Item(int number) {}
+
+    private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
+    private static final int NODES = 3;
+
+    @Test
+    void kills_nobody() throws Exception {
+        freeze(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2)), Duration.ofMillis(2_200));
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @ValueSource(ints = {11, 20, 60})
+    void kills_nobody_with_the_shipped_settings(int seconds) throws Exception {
+        freeze(EngineConfig.Heartbeat.defaults(), Duration.ofSeconds(seconds));
+    }
+
+    private static void freeze(EngineConfig.Heartbeat heartbeat, Duration time) throws Exception {
+        CountDownLatch finish = new CountDownLatch(1);
+        List<AutoCloseable> opened = new ArrayList<>();
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
+            for (int i = 0; i < NODES; i++) {
+                HikariDataSource pool = pool(postgres, "node-" + i);
+                opened.add(0, pool);
+                opened.add(
+                        0,
+                        Carillon.on(pool)
+                                .config(EngineConfig.defaults().with(heartbeat))
+                                .handle(ITEM, (item, run) -> finish.await())
+                                .start());
+            }
+            Carillon node = (Carillon) opened.get(0);
+            RunId held = node.enqueue(ITEM, new Item(1)).run();
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
+                            .size(), size -> size == 1);
+            long before = Long.parseLong(texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
+
+            List<String> others = texts(
+                    postgres,
+                    "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
+            List<String> all = processes(postgres);
+            signal("STOP", all);
+            try {
+                Thread.sleep(time.toMillis()); // the fault itself, not a wait for something
+                // One node is answered before the others: to it they look as if they alone had been silent.
+                List<String> first = new ArrayList<>(all);
+                first.removeAll(others);
+                long beats = beats(postgres, first);
+                await().atMost(Duration.ofSeconds(30))
+                        .ignoreExceptions()
+                        .pollInterval(Duration.ofMillis(20))
+                        .until(() -> sum(postgres) > beats + 2);
+            } finally {
+                signal("CONT", all);
+            }
+            await("beats of all nodes, more than a death needs")
+                    .atMost(Duration.ofSeconds(90))
+                    .ignoreExceptions()
+                    .until(() -> texts(postgres, "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR beat > " + (before + 2))
+                            .size(), size -> size >= NODES);
+
+            assertThat(texts(postgres, "SELECT dead_why FROM carillon.node WHERE dead_at IS NOT NULL"))
+                    .isEmpty();
+            assertThat(node.runs().get(held).orElseThrow().attempt()).isEqualTo(1);
+            finish.countDown();
+            for (AutoCloseable one : opened) one.close();
+        } finally {
+            finish.countDown();
+        }
+    }
+
+    /** Lets these go on; returns how many beats there were before. */
+    private static long beats(EmbeddedPostgres postgres, List<String> processes) throws Exception {
+        signal("CONT", processes);
+        return sum(postgres);
+    }
+
+    private static long sum(EmbeddedPostgres postgres) throws SQLException {
+        return Long.parseLong(texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
+    }
+
+    /** The postmaster and all its children. */
+    private static List<String> processes(EmbeddedPostgres postgres) {
+        ProcessHandle postmaster = ProcessHandle.of(postgres.pid()).orElseThrow();
+        return Stream.concat(Stream.of(postmaster), postmaster.descendants())
+                .map(one -> "" + one.pid())
+                .toList();
+    }
+
+    private static void signal(String name, List<String> processes) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        command.addAll(processes);
+        new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+    }
+
+    private static List<String> texts(EmbeddedPostgres postgres, String sql) throws SQLException {
+        try (Connection connection = java.sql.DriverManager.getConnection(
+                        postgres.jdbcUrl(), postgres.user(), postgres.password());
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> texts = new ArrayList<>();
+            while (rows.next()) texts.add(rows.getString(1));
+            return texts;
+        }
+    }
+
+    private static HikariDataSource pool(EmbeddedPostgres postgres, String name) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(postgres.jdbcUrl());
+        config.setUsername(postgres.user());
+        config.setPassword(postgres.password());
+        config.addDataSourceProperty("ApplicationName", name);
+        config.setMaximumPoolSize(8);
+        return new HikariDataSource(config);
+    }
+}
