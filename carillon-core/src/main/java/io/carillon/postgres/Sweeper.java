@@ -82,6 +82,7 @@ final class Sweeper {
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', ready_at = 'infinity',
                      parked = CASE WHEN tried.yes THEN 'suspect' ELSE 'no-handler' END,
+                     limited_by = CASE WHEN tried.yes THEN r.limited_by END, -- a run without a handler holds no place under a limit
                      crashes = r.crashes + CASE WHEN r.parked = 'suspect' AND lost.alone THEN 1 ELSE 0 END, suspect = least(r.suspect + CASE WHEN tried.yes THEN 1 ELSE 0 END, 100)
                 FROM lost, LATERAL (SELECT NOT EXISTS (SELECT 1 FROM carillon.node n
                                                         WHERE n.id = lost.owner AND lost.target_name <> ALL (n.handlers)) AS yes) tried

@@ -99,6 +99,24 @@ abstract class LaneLimitContract extends StoreContract {
     }
 
     @Test
+    void a_run_without_a_handler_holds_no_place() {
+        enqueue(Order.mail().to("nobody.knows"));
+        limit(Limits.running(1));
+        UUID victim = node();
+        assertThat(limited(victim, 9).attempts()).hasSize(1);
+        UUID heir = node();
+        enqueue(Order.mail());
+        assertThat(limited(heir, 9).attempts()).isEmpty();
+
+        storage().nodes().declareDead(victim, 0, "test");
+        storage().nodes().sweep(3);
+
+        assertThat(limited(heir, 9).attempts())
+                .extracting(attempt -> attempt.target().name())
+                .containsExactly(Order.HANDLER);
+    }
+
+    @Test
     void a_paused_lane_gives_nothing_and_neither_does_a_dead_node_get_any() {
         enqueue(Order.mail(), 2);
         limit(Limits.running(1));
