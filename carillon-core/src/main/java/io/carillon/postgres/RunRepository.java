@@ -66,15 +66,21 @@ final class RunRepository implements RunStore {
             WITH e AS MATERIALIZED (SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)),
             """ + AttemptRows.HELD;
 
+    // The claim of a run with a rate key may have been counted as its start: such a run waits for its key again, or its
+    // next start would count as none.
+    private static final String WAITS_AGAIN = "r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect'";
+
     // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
     // get its chance stays one, and keeps its place under the limit of its lane.
     private static final String HAND_BACK = ASKED + """
             UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, parked = nullif(r.parked, 'running'), start_by = 'infinity',
+               SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity',
                    limited_by = CASE WHEN r.parked = 'suspect' THEN r.limited_by END,
-                   ready_at = CASE WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
+                   parked = CASE WHEN %1$s THEN 'gate' ELSE nullif(r.parked, 'running') END,
+                   seq = CASE WHEN %1$s THEN (extract(epoch FROM r.due_at) * 1000000)::bigint ELSE r.seq END,
+                   ready_at = CASE WHEN %1$s THEN 'infinity' WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
               FROM held WHERE r.ctid = held.place
-            """;
+            """.replace("%1$s", WAITS_AGAIN);
 
     private static final String PARK_RUNNING = ASKED + """
             UPDATE carillon.run r

@@ -95,6 +95,26 @@ abstract class RateKeyContract extends StoreContract {
     }
 
     @Test
+    void a_run_that_was_handed_back_waits_for_its_key_again() {
+        enqueue(THREE_A_SECOND, 9);
+        UUID node = node();
+        pass();
+        List<Attempt> first = claim(node, 99);
+        pass();
+        storage().runs().handBack(node, first.subList(0, 1));
+
+        assertThat(claim(node, 99)).as("before the key lets it start again").isEmpty();
+        advance(OVER);
+        assertThat(started(node)).isEqualTo(3);
+        assertThat(started(node)).isZero();
+        advance(OVER);
+        assertThat(started(node)).isEqualTo(3);
+        pass();
+        advance(OVER);
+        assertThat(started(node)).as("nine, and the one that starts twice").isEqualTo(1);
+    }
+
+    @Test
     void keys_and_runs_without_one_know_nothing_of_each_other() {
         enqueue(THREE_A_SECOND, 5);
         enqueue(Order.mail().rateKey("other", 1, Duration.ofHours(1)), 2);
@@ -182,6 +202,7 @@ abstract class RateKeyContract extends StoreContract {
             for (Attempt attempt : claim(node, 1 + random.nextInt(4))) {
                 starts.add(now);
                 if (random.nextInt(3) > 0) apply(node, attempt, complete());
+                else if (random.nextBoolean()) storage().runs().handBack(node, List.of(attempt));
                 else if (random.nextBoolean())
                     apply(node, attempt, new Transition.Retry(Duration.ofMillis(50), "no", false));
             }
