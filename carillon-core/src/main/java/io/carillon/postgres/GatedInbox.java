@@ -37,7 +37,34 @@ final class GatedInbox {
             SELECT id, (SELECT count(*) FROM hints) FROM stored
             """;
 
+    // The same locks in the same order, for calls of several statements: each of those alone would begin anew.
+    private static final String LOCK_LINES = """
+            SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
+              FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock
+                      FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate) ORDER BY 1) l
+            """;
+
     private GatedInbox() {}
+
+    static boolean strict(NewRun run) {
+        Gate gate = run.gate();
+        return gate != null && gate.name().startsWith("fifo:");
+    }
+
+    /** Takes the locks of all strict lines of these runs, to the end of the transaction. */
+    static void lock(Session session, List<NewRun> runs) throws SQLException {
+        record Line(String project, String gate) {}
+        List<Line> lines = runs.stream()
+                .filter(GatedInbox::strict)
+                .map(run -> new Line(run.lane().project(), gate(run).name()))
+                .distinct()
+                .toList();
+        if (lines.isEmpty()) return;
+        session.query(LOCK_LINES)
+                .column("projects", "text", lines, Line::project)
+                .column("gates", "text", lines, Line::gate)
+                .list(row -> row.number("locks"));
+    }
 
     static List<RunId> insert(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         return InboxRepository.rows(session.query(INSERT_GATED), runs)

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.run.Enqueue;
@@ -12,6 +13,8 @@ import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -83,10 +86,10 @@ final class InboxRepository implements RunInbox {
     // In one order, so that nobody waits in a circle; of several runs with the same key the first.
     private static final String HOLD = """
             INSERT INTO carillon.key_hold AS h (project, queue, key, run_id, until)
-            SELECT DISTINCT ON (e.project, e.queue, e.key) e.project, e.queue, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
+            SELECT DISTINCT ON (e.project COLLATE "C", e.queue COLLATE "C", e.key COLLATE "C") e.project, e.queue, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
               FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[], :windows::float8[])
                      WITH ORDINALITY AS e(project, id, queue, key, secs, place)
-             ORDER BY e.project, e.queue, e.key, e.place
+             ORDER BY e.project COLLATE "C", e.queue COLLATE "C", e.key COLLATE "C", e.place
             ON CONFLICT (project, queue, key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
              WHERE h.until <= carillon.clock()
             RETURNING run_id
@@ -104,6 +107,16 @@ final class InboxRepository implements RunInbox {
              USING unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
              WHERE h.project = e.project AND h.queue = e.queue AND h.key = e.key AND h.run_id = e.id
             """;
+
+    // As PostgreSQL compares names: byte by byte. Runs without a key wait for nobody.
+    private static final Comparator<String> BYTES =
+            (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
+
+    private static final Comparator<NewRun> BY_KEY = Comparator.comparing(
+            run -> run.key() == null ? null : run,
+            Comparator.nullsFirst(Comparator.comparing((NewRun run) -> run.lane().project(), BYTES)
+                    .thenComparing(run -> run.lane().queue(), BYTES)
+                    .thenComparing(run -> requireNonNull(run.key()), BYTES)));
 
     private final Database database;
     private final RunCopy copy;
@@ -148,22 +161,51 @@ final class InboxRepository implements RunInbox {
         }
     }
 
+    /** In one transaction: strict lines are locked first, all of them in one order. */
     private static List<EnqueueResult> inChunks(Session session, List<NewRun> runs, boolean tell) throws SQLException {
-        List<EnqueueResult> results = new ArrayList<>(runs.size());
+        if (runs.size() > CHUNK) GatedInbox.lock(session, runs);
+        return store(session, runs, tell);
+    }
+
+    /** Every call takes the windows of all its keys before the keys, and both in one order, so that no two wait for each other. */
+    private static List<EnqueueResult> store(Session session, List<NewRun> runs, boolean tell) throws SQLException {
+        Map<RunId, EnqueueResult> results = new HashMap<>();
+        List<NewRun> held = runs.stream()
+                .filter(run -> run.window() != null)
+                .sorted(BY_KEY)
+                .toList();
+        for (List<NewRun> chunk : chunks(held)) results.putAll(hold(session, chunk));
+        for (List<NewRun> chunk : chunks(inOrder(without(runs, results))))
+            results.putAll(storeChunk(session, chunk, tell));
+        List<NewRun> inVain = held.stream()
+                .filter(run -> results.get(run.id()) instanceof EnqueueResult.AlreadyThere)
+                .toList();
+        for (List<NewRun> chunk : chunks(inVain))
+            keyed(session.query(LET_GO), chunk).update();
+        return runs.stream().map(run -> requireNonNull(results.get(run.id()))).toList();
+    }
+
+    /** Runs of strict lines as they came, since that is their order; the others by key. */
+    private static List<NewRun> inOrder(List<NewRun> runs) {
+        if (runs.size() == 1) return runs;
+        List<NewRun> ordered =
+                new ArrayList<>(runs.stream().filter(GatedInbox::strict).toList());
+        runs.stream().filter(run -> !GatedInbox.strict(run)).sorted(BY_KEY).forEach(ordered::add);
+        return ordered;
+    }
+
+    private static List<List<NewRun>> chunks(List<NewRun> runs) {
+        List<List<NewRun>> chunks = new ArrayList<>();
         for (int from = 0; from < runs.size(); from += CHUNK)
-            results.addAll(store(session, runs.subList(from, Math.min(runs.size(), from + CHUNK)), tell));
-        return results;
+            chunks.add(runs.subList(from, Math.min(runs.size(), from + CHUNK)));
+        return chunks;
     }
 
     /** A key may be released between our insert and our look: then the insert is tried again. */
-    private static List<EnqueueResult> store(Session session, List<NewRun> runs, boolean tell) throws SQLException {
+    private static Map<RunId, EnqueueResult> storeChunk(Session session, List<NewRun> runs, boolean tell)
+            throws SQLException {
         Map<RunId, EnqueueResult> results = new HashMap<>();
         List<NewRun> open = runs;
-        List<NewRun> held = runs.stream().filter(run -> run.window() != null).toList();
-        if (!held.isEmpty()) {
-            results.putAll(hold(session, held));
-            open = without(open, results);
-        }
         for (int turn = 0; !open.isEmpty(); turn++) {
             if (turn == TURNS) throw busyKey(open.get(0));
             for (RunId stored : insert(session, open, tell)) results.put(stored, new EnqueueResult.Enqueued(stored));
@@ -171,11 +213,7 @@ final class InboxRepository implements RunInbox {
             if (!open.isEmpty()) results.putAll(alreadyThere(session, open));
             open = without(open, results);
         }
-        List<NewRun> inVain = held.stream()
-                .filter(run -> results.get(run.id()) instanceof EnqueueResult.AlreadyThere)
-                .toList();
-        if (!inVain.isEmpty()) keyed(session.query(LET_GO), inVain).update();
-        return runs.stream().map(run -> requireNonNull(results.get(run.id()))).toList();
+        return results;
     }
 
     /** Takes the keys of these runs for their windows; answers those whose key another run holds. */

@@ -173,6 +173,43 @@ abstract class RunInboxContract extends StoreContract {
                                             runs.get(i - 3_000).id()));
     }
 
+    /** In the callers' transactions, which nobody repeats for them. */
+    private void both(List<NewRun> one, List<NewRun> other) {
+        Together.run(2, thread -> {
+            try (Connection caller = bench().open()) {
+                caller.setAutoCommit(false);
+                storage().inbox().enqueueIn(caller, thread == 0 ? one : other);
+                caller.commit();
+                return thread;
+            }
+        });
+    }
+
+    @Test
+    void two_bulks_of_the_same_strict_lines_in_another_order_do_not_wait_in_a_circle() {
+        for (int turn = 0; turn < 3; turn++) {
+            List<NewRun> one = new ArrayList<>(Order.mail().fifoKey("a").times(2_000));
+            one.addAll(Order.mail().fifoKey("b").times(2_000));
+            List<NewRun> other = new ArrayList<>(Order.mail().fifoKey("b").times(2_000));
+            other.addAll(Order.mail().fifoKey("a").times(2_000));
+            both(one, other);
+        }
+    }
+
+    @Test
+    void two_bulks_of_the_same_keys_in_another_order_do_not_wait_in_a_circle() {
+        for (int turn = 0; turn < 3; turn++) {
+            List<NewRun> one = new ArrayList<>();
+            List<NewRun> other = new ArrayList<>();
+            for (int i = 0; i < 3_000; i++) {
+                one.add(Order.mail().key("k" + turn + "." + i).run().holding(Duration.ofHours(1)));
+                other.add(Order.mail().key("k" + turn + "." + (2_999 - i)).run().holding(Duration.ofHours(1)));
+            }
+            both(one, other);
+        }
+        assertThat(claim(node(), 9_999)).hasSize(9_000);
+    }
+
     @Test
     void storing_the_same_runs_again_changes_nothing_and_answers_the_same() {
         List<NewRun> runs = List.of(Order.mail().key("a").run(), Order.mail().run());
