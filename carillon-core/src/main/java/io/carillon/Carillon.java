@@ -28,6 +28,7 @@ import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
+import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
@@ -101,7 +102,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         Storage storage = new PostgresStorage(engineSource, ears, !pooled, planner);
         storage.projects().ensure(builder.project);
         Luggage luggage = new Luggage(builder.companions);
-        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage);
+        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage, new Uuid7.Sequence(storage.clock()));
         EngineParts parts = new EngineParts(
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),

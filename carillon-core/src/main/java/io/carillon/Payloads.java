@@ -13,6 +13,7 @@ import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.Uuid7;
 import org.jspecify.annotations.Nullable;
 
 /** Turns users' values into runs to be stored; refuses what cannot be stored before anything is written. */
@@ -23,12 +24,19 @@ final class Payloads {
     private final Handlers handlers;
     private final PayloadCodec codec;
     private final Luggage luggage;
+    private final Uuid7.Sequence ids;
 
-    Payloads(String project, Handlers handlers, PayloadCodec codec, Luggage luggage) {
+    Payloads(String project, Handlers handlers, PayloadCodec codec, Luggage luggage, Uuid7.Sequence ids) {
         this.project = project;
         this.handlers = handlers;
         this.codec = codec;
         this.luggage = luggage;
+        this.ids = ids;
+    }
+
+    /** Returns an id for a new run: lists of runs are ordered by ids, so it carries the database's time. */
+    RunId newId() {
+        return new RunId(ids.next());
     }
 
     String project() {
@@ -37,7 +45,7 @@ final class Payloads {
 
     /** The same for another project. */
     Payloads of(String other) {
-        return new Payloads(other, handlers, codec, luggage);
+        return new Payloads(other, handlers, codec, luggage, ids);
     }
 
     <T> NewRun run(HandlerType<T> type, T payload, Enqueue options) {
@@ -49,7 +57,7 @@ final class Payloads {
         Priority priority = options.priority();
         String queue = options.queue();
         NewRun run = new NewRun(
-                RunId.next(),
+                newId(),
                 new Lane(queue == null ? handler.queue() : queue, project),
                 priority == null ? handler.priority() : priority,
                 Origin.DIRECT,

@@ -126,11 +126,12 @@ public final class Schedules {
 
     /** One run now, whatever the schedule says. */
     public RunId trigger(String name) {
-        RunId run = desk.trigger(payloads.project(), checked(name))
-                .orElseThrow(() -> new CarillonException(
-                        ErrorCode.UNKNOWN_SCHEDULE,
-                        "There is no schedule '%s'. schedules().list() names those there are."
-                                .formatted(Text.clean(name, 100))));
+        RunId run = payloads.newId();
+        if (!desk.trigger(payloads.project(), checked(name), run))
+            throw new CarillonException(
+                    ErrorCode.UNKNOWN_SCHEDULE,
+                    "There is no schedule '%s'. schedules().list() names those there are."
+                            .formatted(Text.clean(name, 100)));
         changed.run();
         return run;
     }

@@ -84,13 +84,13 @@ final class Backfill {
         return instants;
     }
 
-    static int insert(Session session, Schedule schedule, List<Instant> instants) throws SQLException {
+    static int insert(Session session, Schedule schedule, List<Instant> instants, Instant now) throws SQLException {
         if (instants.isEmpty()) return 0;
         return session.query(INSERT)
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
                 .number("class", Priority.BULK.number())
-                .column("ids", "uuid", instants, instant -> Uuid7.next())
+                .column("ids", "uuid", instants, instant -> Uuid7.at(now))
                 .column("planned", "timestamptz", instants, instant -> instant)
                 .update();
     }

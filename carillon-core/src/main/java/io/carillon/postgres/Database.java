@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.postgres.backend.Backend;
+import io.carillon.value.ClockEstimate;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -24,10 +25,13 @@ final class Database {
                    set_config('idle_in_transaction_session_timeout', '5s', true)
             """;
 
+    private static final String CLOCK = "SELECT carillon.clock() AS now";
+
     private final ConnectionSource source;
     private final int statementSeconds;
     private final boolean prepares;
     private final @Nullable Connection joined;
+    private final ClockEstimate clock;
 
     /** {@code prepares}: whether the driver may prepare statements on the server. */
     Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
@@ -35,18 +39,20 @@ final class Database {
         this.statementSeconds = (int) statementTimeout.toSeconds();
         this.prepares = prepares;
         this.joined = null;
+        this.clock = new ClockEstimate();
     }
 
-    private Database(Connection caller, boolean prepares) {
+    private Database(Connection caller, boolean prepares, ClockEstimate clock) {
         this.source = ConnectionSource.none();
         this.statementSeconds = 0;
         this.prepares = prepares;
         this.joined = caller;
+        this.clock = clock;
     }
 
     /** Everything happens in the transaction that is open on this connection; it begins, ends and is bounded in time by the caller. */
     Database within(Connection caller) {
-        return new Database(caller, prepares);
+        return new Database(caller, prepares, clock);
     }
 
     /** On a connection of the caller's, whose limits are the caller's. */
@@ -65,7 +71,26 @@ final class Database {
     <T> T single(Work<T> work) {
         Connection caller = joined;
         if (caller != null) return joining(caller, work);
-        return repeating(() -> on(true, connection -> work.on(new Session(connection, statementSeconds))));
+        return repeating(() -> on(true, connection -> {
+            Session session = new Session(connection, statementSeconds);
+            T result = work.on(session);
+            // Afterwards, and only now and then: what was asked for waits for nothing, and its failures are its own.
+            if (clock.stale()) readClock(session);
+            return result;
+        }));
+    }
+
+    private void readClock(Session session) {
+        try {
+            session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
+        } catch (SQLException unread) {
+            // The estimate goes on; the next statement on this connection finds out what is wrong.
+        }
+    }
+
+    /** What this process knows of the database's time. */
+    ClockEstimate clock() {
+        return clock;
     }
 
     /** A short transaction with its own time limits; committed when the work returns, rolled back when it throws. */
@@ -90,7 +115,9 @@ final class Database {
 
     private <T> T joining(Connection caller, Work<T> work) {
         try {
-            return work.on(on(caller));
+            Session session = on(caller);
+            if (clock.stale()) session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
+            return work.on(session);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }

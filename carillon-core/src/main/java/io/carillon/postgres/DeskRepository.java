@@ -168,11 +168,13 @@ final class DeskRepository implements RunDesk {
     private final Database database;
     private final Partitions partitions;
     private final Endings endings;
+    private final Uuid7.Sequence ids;
 
     DeskRepository(Database database, Partitions partitions, Endings endings) {
         this.database = database;
         this.partitions = partitions;
         this.endings = endings;
+        this.ids = new Uuid7.Sequence(database.clock());
     }
 
     @Override
@@ -266,7 +268,7 @@ final class DeskRepository implements RunDesk {
     @Override
     public List<Redrive> redrive(String project, List<RunId> dead) {
         List<Redrive> answers = new ArrayList<>();
-        for (RunId run : dead) answers.add(redrive(project, run, Uuid7.next()));
+        for (RunId run : dead) answers.add(redrive(project, run, ids.next()));
         return answers;
     }
 

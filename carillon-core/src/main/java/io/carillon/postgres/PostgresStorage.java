@@ -16,6 +16,7 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.store.Storage;
 import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
+import io.carillon.value.ClockEstimate;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -135,6 +136,11 @@ public final class PostgresStorage implements Storage {
     @Override
     public VitalsStore vitals() {
         return vitals;
+    }
+
+    @Override
+    public ClockEstimate clock() {
+        return database.clock();
     }
 
     /** Partitions are made outside: they concern everybody, and the caller may not be allowed to. */

@@ -88,7 +88,7 @@ final class ScheduleRepository implements ScheduleDesk {
                    CASE WHEN overlap <> 'allow' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END,
                    CASE WHEN overlap <> 'allow' THEN carillon.clock() END
               FROM carillon.schedule s
-             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.id = :id)
+             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = s.project AND h.id = :id)
             ON CONFLICT DO NOTHING
             """;
 
@@ -352,7 +352,7 @@ final class ScheduleRepository implements ScheduleDesk {
         return database.transaction(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
             List<Instant> missing = Backfill.missing(session, schedule, from, to);
-            return make ? Backfill.insert(session, schedule, missing) : missing.size();
+            return make ? Backfill.insert(session, schedule, missing, now(session)) : missing.size();
         });
     }
 

@@ -100,7 +100,7 @@ final class Settlement {
         record(end, reason());
         for (Instant at : run) {
             record(at.minus(LEAST), reason());
-            born.add(new TickPlan.Tick(Uuid7.next(), at, nextDue(), Instant.MAX));
+            born.add(new TickPlan.Tick(Uuid7.at(now), at, nextDue(), Instant.MAX));
             cursor = at;
         }
         if (run.isEmpty()) leaveTheLastExcluded();

@@ -38,7 +38,6 @@ public final class TickPlanner {
     /** The plan for a schedule at this time, given its ticks that nobody started in time. */
     public TickPlan plan(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now) {
         When when = schedule.definition().when();
-        Duration grace = schedule.definition().policies().grace();
         Settlement late = new Settlement(schedule, lateTicks, now);
         List<TickPlan.Tick> ticks = new ArrayList<>(late.born());
         List<TickPlan.Gap> gaps = new ArrayList<>(late.gaps());
@@ -54,7 +53,7 @@ public final class TickPlanner {
             gaps.addAll(excluded(when, cursor, at));
             cursor = at;
             next = when.next(cursor);
-            ticks.add(tick(schedule, cursor, next.orElse(Instant.MAX), grace));
+            ticks.add(tick(schedule, cursor, next.orElse(Instant.MAX), now));
         }
         boolean over = ticks.size() >= schedule.runsLeft();
         return new TickPlan(
@@ -73,9 +72,10 @@ public final class TickPlanner {
         return Stretch.gaps(when, cursor, next.minusNanos(1), "skipped", TickPlan.Gap.EXCLUDED);
     }
 
-    private static TickPlan.Tick tick(Schedule schedule, Instant planned, Instant next, Duration grace) {
+    private static TickPlan.Tick tick(Schedule schedule, Instant planned, Instant next, Instant now) {
         Instant due = planned.plus(offset(schedule, planned, next));
-        return new TickPlan.Tick(Uuid7.next(), planned, due, due.plus(grace));
+        Duration grace = schedule.definition().policies().grace();
+        return new TickPlan.Tick(Uuid7.at(now), planned, due, due.plus(grace));
     }
 
     /** A stable share of the jitter by the schedule's id, always smaller than the gap to the next instant: order never changes. */

@@ -1,5 +1,6 @@
 package io.carillon.store;
 
+import io.carillon.value.ClockEstimate;
 import java.sql.Connection;
 
 /** All ports of one storage. Closing it gives back what it holds for good; the data source stays the user's. */
@@ -27,6 +28,9 @@ public interface Storage extends AutoCloseable {
     ProjectStore projects();
 
     VitalsStore vitals();
+
+    /** What this process knows of the database's time; it is read again with statements that run anyway. */
+    ClockEstimate clock();
 
     /** The ports for what people do, inside the transaction that is open on this connection. */
     Desks in(Connection caller);

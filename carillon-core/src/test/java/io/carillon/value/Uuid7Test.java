@@ -2,6 +2,7 @@ package io.carillon.value;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -50,6 +51,44 @@ class Uuid7Test {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @Test
+    void a_sequence_follows_the_database_and_not_this_machine() {
+        ClockEstimate clock = new ClockEstimate();
+        Uuid7.Sequence ids = new Uuid7.Sequence(clock);
+        assertThat(clock.stale()).isTrue();
+        Instant far = Instant.parse("2031-05-01T12:00:00Z");
+        clock.observe(far);
+        assertThat(clock.stale()).isFalse();
+        assertThat(clock.now()).isBetween(far, far.plusSeconds(5));
+
+        UUID first = ids.next();
+        UUID second = ids.next();
+
+        assertThat(second).isGreaterThan(first);
+        assertThat(millis(first)).isBetween(far.toEpochMilli(), far.toEpochMilli() + 5_000);
+        // By less than a second, ids go on growing; a clock that was set back further is followed.
+        clock.observe(far.minusMillis(500));
+        assertThat(ids.next()).isGreaterThan(second);
+        Instant back = far.minusSeconds(3_600);
+        clock.observe(back);
+        assertThat(millis(ids.next())).isBetween(back.toEpochMilli(), back.toEpochMilli() + 5_000);
+    }
+
+    @Test
+    void an_id_of_a_given_time_carries_it() {
+        Instant time = Instant.parse("2031-05-01T12:00:00.123Z");
+
+        UUID id = Uuid7.at(time);
+
+        assertThat(id.version()).isEqualTo(7);
+        assertThat(id.variant()).isEqualTo(2);
+        assertThat(millis(id)).isEqualTo(time.toEpochMilli());
+    }
+
+    private static long millis(UUID id) {
+        return id.getMostSignificantBits() >>> 16;
     }
 
     @Test

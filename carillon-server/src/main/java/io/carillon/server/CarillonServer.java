@@ -68,7 +68,7 @@ public final class CarillonServer implements AutoCloseable {
         house = new House(
                 builder.carillon,
                 transactions,
-                new House.Tables(keys, new AuditRepository(), answers, projects, new BulkRepository(transactions)),
+                new House.Tables(keys, new AuditRepository(transactions), answers, projects, new BulkRepository(transactions)),
                 new Cursors(projects.secret("cursor")),
                 builder.webhooks.or(() -> own).orElseThrow());
         BulkWorker bulk = new BulkWorker(house);
@@ -122,7 +122,7 @@ public final class CarillonServer implements AutoCloseable {
             house.tables().answers().forget();
             house.tables().bulk().forget();
             for (int part = 0; part < PARTS; part++)
-                if (house.tables().audit().forget(house.transactions(), auditKept) == 0) return;
+                if (house.tables().audit().forget(auditKept) == 0) return;
         } catch (RuntimeException failure) {
             log.warn("what is old could not be removed, the next round will", failure);
         }

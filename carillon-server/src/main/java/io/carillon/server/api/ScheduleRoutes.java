@@ -51,15 +51,15 @@ final class ScheduleRoutes {
         String after = deeds.cursor(call).orElse("");
         List<Schedule> found =
                 deeds.read(call, desk -> desk.project().schedules().list(after, limit + 1));
-        return deeds.page(call, found, limit, Shapes::schedule, Schedule::name);
+        return deeds.page(call, found, limit, schedule -> Shapes.schedule(schedule, deeds.now()), Schedule::name);
     }
 
     private Answer get(Call call) {
         return shown(deeds.read(call, desk -> there(desk, call)));
     }
 
-    private static Answer shown(Schedule schedule) {
-        return Answer.ok(Shapes.schedule(schedule)).version(schedule.version());
+    private Answer shown(Schedule schedule) {
+        return Answer.ok(Shapes.schedule(schedule, deeds.now())).version(schedule.version());
     }
 
     private static Schedule there(Deeds.Desk desk, Call call) {
@@ -82,7 +82,7 @@ final class ScheduleRoutes {
             if (change instanceof ScheduleChange.Created) quotas.schedules(desk);
             desk.note("change", change.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
             Schedule schedule = change.schedule();
-            return Answer.json(change instanceof ScheduleChange.Created ? 201 : 200, Shapes.schedule(schedule))
+            return Answer.json(change instanceof ScheduleChange.Created ? 201 : 200, Shapes.schedule(schedule, deeds.now()))
                     .version(schedule.version());
         });
     }
@@ -158,14 +158,14 @@ final class ScheduleRoutes {
     private Answer preview(Call call) {
         Fields body = call.fields();
         When when = ScheduleForm.when(body);
-        Instant after = body.instant("after").orElseGet(Shapes::now);
+        Instant after = body.instant("after").orElseGet(deeds::now);
         int count = body.integer("count").orElse(10);
         body.done();
         return Answer.ok(Shapes.preview(body.making("count", () -> when.preview(after, count))));
     }
 
     private Answer ledger(Call call) {
-        Instant to = call.instant("to").orElseGet(Shapes::now);
+        Instant to = call.instant("to").orElseGet(deeds::now);
         Instant from = call.instant("from").orElseGet(() -> to.minus(LEDGER));
         if (from.isAfter(to)) throw Call.parameter("from", "This lies after 'to'.");
         List<LedgerEntry> entries = deeds.read(call, desk -> ledger(desk, call, from, to));

@@ -19,7 +19,6 @@ import io.carillon.store.AttemptRecord;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.LedgerEntry;
 import io.carillon.value.PublicId;
-import io.carillon.value.WallClock;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import java.time.Duration;
@@ -35,12 +34,8 @@ final class Shapes {
 
     private Shapes() {}
 
-    /** For people only: what is due is the database's word. */
-    static Instant now() {
-        return Instant.ofEpochMilli(WallClock.millis());
-    }
-
-    static Doc schedule(Schedule schedule) {
+    /** A schedule as it stands at this time of the database. */
+    static Doc schedule(Schedule schedule, Instant now) {
         Definition definition = schedule.definition();
         Definition.What what = definition.what();
         Policies policies = definition.policies();
@@ -72,12 +67,12 @@ final class Shapes {
                 .put("ticks", schedule.progress().ticks())
                 .put("plannedUntil", schedule.progress().cursor())
                 .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
-                .put("nextRuns", pause == null ? next(definition.when(), schedule.runsLeft()) : List.of())
+                .put("nextRuns", pause == null ? next(definition.when(), schedule.runsLeft(), now) : List.of())
                 .put("paused", pause == null ? null : pause(pause));
     }
 
-    private static List<String> next(When when, long left) {
-        return when.preview(now(), NEXT_RUNS).entries().stream()
+    private static List<String> next(When when, long left, Instant now) {
+        return when.preview(now, NEXT_RUNS).entries().stream()
                 .filter(Preview.Entry::runs)
                 .limit(Math.max(left, 1))
                 .map(entry -> entry.utc().toString())

@@ -47,7 +47,7 @@ final class TimelineRoutes {
     }
 
     private Answer timeline(Call call) {
-        Instant now = Shapes.now();
+        Instant now = deeds.now();
         Instant from = call.instant("from").orElse(now.minus(EACH_WAY));
         Instant to = call.instant("to").orElse((from.isAfter(now) ? from : now).plus(EACH_WAY));
         if (from.isAfter(to)) throw Call.parameter("from", "This lies after 'to'.");

@@ -59,7 +59,7 @@ public final class ServerWebhooks implements AutoCloseable {
         Transactions transactions = new Transactions(builder.source);
         vault = new Vault(new SecretRepository(transactions), builder.keys);
         runs = new HookRepository(transactions);
-        gone = new Gone(Carillon.on(builder.source), transactions, runs, new AuditRepository());
+        gone = new Gone(Carillon.on(builder.source), transactions, runs, new AuditRepository(transactions));
         sender = Webhooks.builder()
                 .guard(builder.guard)
                 .secrets(vault)

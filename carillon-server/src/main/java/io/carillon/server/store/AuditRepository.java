@@ -2,7 +2,6 @@ package io.carillon.server.store;
 
 import io.carillon.value.PublicId;
 import io.carillon.value.Text;
-import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -23,7 +22,7 @@ public final class AuditRepository {
              ORDER BY id DESC LIMIT ?
             """;
 
-    // From project to project over its key: ids carry the time of the node they were made on, which may be an hour off.
+    // From project to project over its key. Ids carry the database's time; those of versions before did not, and may be an hour off.
     private static final String FORGET = """
             DELETE FROM carillon.audit WHERE ctid = any(array(
               SELECT old.ctid FROM carillon.project p
@@ -37,6 +36,12 @@ public final class AuditRepository {
 
     private static final String PREFIX = "aud";
     private static final UUID LAST = new UUID(-1, -1);
+
+    private final Transactions transactions;
+
+    public AuditRepository(Transactions transactions) {
+        this.transactions = transactions;
+    }
 
     /** A change: who, what, to which thing, and details without secrets as JSON. */
     public record Change(String actor, String action, String object, String detail, String request) {}
@@ -55,7 +60,7 @@ public final class AuditRepository {
                 connection,
                 INSERT,
                 project,
-                Uuid7.next(),
+                transactions.newId(),
                 Text.clean(change.actor(), 200),
                 change.action(),
                 Text.clean(change.object(), 300),
@@ -64,7 +69,7 @@ public final class AuditRepository {
     }
 
     /** Removes lines older than this, some thousands at a time; returns how many. Outside the wall: who calls may write them, and no more. */
-    public int forget(Transactions transactions, Duration kept) {
+    public int forget(Duration kept) {
         double seconds = kept.toMillis() / 1e3;
         return transactions.single(connection -> Sql.update(connection, FORGET, seconds, seconds));
     }

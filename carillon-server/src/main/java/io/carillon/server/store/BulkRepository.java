@@ -3,7 +3,6 @@ package io.carillon.server.store;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.store.BulkDeed;
-import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -92,7 +91,7 @@ public final class BulkRepository {
     public record Place(String project, UUID id) {}
 
     public UUID insert(Connection connection, String project, Order order, long matching) throws SQLException {
-        UUID id = Uuid7.next();
+        UUID id = transactions.newId();
         Sql.update(
                 connection,
                 INSERT,

@@ -35,7 +35,7 @@ public final class FeedRepository {
 
     /** What happened after this instant, in order. Ids of the audit log carry their time, so that its end is found by its key. */
     public List<Happening> since(Connection connection, String project, Instant since) throws SQLException {
-        // Clocks of nodes, which ids are made by, may differ from the database's.
+        // Ids that versions before made carry the time of a server, which may be an hour off.
         UUID low = new UUID(Math.max(0, since.minusSeconds(3_600).toEpochMilli()) << 16, 0);
         return Sql.list(
                 connection,

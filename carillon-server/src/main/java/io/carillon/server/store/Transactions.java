@@ -1,9 +1,13 @@
 package io.carillon.server.store;
 
+import io.carillon.value.ClockEstimate;
+import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -25,7 +29,7 @@ public final class Transactions {
 
     private static final String ENTER = """
             SELECT set_config('carillon.project', ?, true), set_config('role', ?, true), set_config('statement_timeout', '10s', true),
-                   set_config('lock_timeout', '2s', true), set_config('idle_in_transaction_session_timeout', '15s', true)
+                   set_config('lock_timeout', '2s', true), set_config('idle_in_transaction_session_timeout', '15s', true), carillon.clock() AS now
             """;
 
     private static final String WALLED = """
@@ -34,6 +38,8 @@ public final class Transactions {
             """;
 
     private final DataSource source;
+    private final ClockEstimate clock = new ClockEstimate();
+    private final Uuid7.Sequence ids = new Uuid7.Sequence(clock);
     private volatile @Nullable String role;
 
     public Transactions(DataSource source) {
@@ -54,7 +60,7 @@ public final class Transactions {
     }
 
     /** Tries it: whether a user may take on a role depends on more than on being a member. */
-    private static boolean walled(DataSource source) {
+    private boolean walled(DataSource source) {
         try (Connection connection = source.getConnection()) {
             return committed(
                     connection,
@@ -74,6 +80,16 @@ public final class Transactions {
     @FunctionalInterface
     public interface Work<T> {
         T on(Connection connection) throws SQLException;
+    }
+
+    /** Returns the database's time, which each transaction reads: servers whose own clocks differ answer alike. */
+    public Instant now() {
+        return clock.now();
+    }
+
+    /** Returns a new id that carries the database's time: lists are ordered by ids. */
+    public UUID newId() {
+        return ids.next();
     }
 
     /** Whether the second wall stands. */
@@ -101,10 +117,11 @@ public final class Transactions {
         return failure.getCause() instanceof SQLException sql && REPEATABLE.contains(String.valueOf(sql.getSQLState()));
     }
 
-    private static <T> T committed(Connection connection, String project, String as, Work<T> work) throws SQLException {
+    private <T> T committed(Connection connection, String project, String as, Work<T> work) throws SQLException {
         Manners before = impatient(connection, false);
         try {
-            Sql.list(connection, ENTER, row -> 1, project, as);
+            Sql.first(connection, ENTER, row -> Sql.instantThere(row, "now"), project, as)
+                    .ifPresent(clock::observe);
             T result = work.on(connection);
             connection.commit();
             return result;
