@@ -8,8 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One numbered SQL file. Its header says which code may still run on a schema that has it, and whether it must run outside a transaction; such a
- * file may be run again after it broke off, so it drops what it is about to build.
+ * One numbered SQL file. Its header says which code may still run on a schema that has it, and whether it runs outside a transaction: then each statement
+ * commits by itself, and holds its locks no longer. Files that change tables which are in use do; such a file may be run again after it broke off, so it
+ * drops what it is about to build.
  */
 record Migration(int number, String name, String sql, int minCode, boolean transactional) {
     // carillon.clock() is there by now: the first file makes it.

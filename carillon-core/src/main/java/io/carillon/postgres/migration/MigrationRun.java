@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,7 +29,19 @@ final class MigrationRun {
             SET LOCAL lock_timeout = '2s';
             """;
 
+    // Partitions that lack the index, or have one whose build broke off.
+    private static final String WITHOUT_INDEX = """
+            SELECT p.relname FROM pg_catalog.pg_inherits i
+              JOIN pg_catalog.pg_class p ON p.oid = i.inhrelid
+             WHERE i.inhparent = to_regclass('carillon.%1$s')
+               AND EXISTS (SELECT 1 FROM pg_catalog.pg_class t WHERE t.oid = i.inhparent AND t.relkind = 'p')
+               AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class n ON n.oid = x.indexrelid
+                                WHERE x.indrelid = p.oid AND x.indisvalid AND n.relname = p.relname || '_%2$s')
+             ORDER BY p.relname
+            """;
+
     private static final String LACKS_RIGHTS = "42501";
+    private static final String NO_SUCH_TABLE = "42P01";
     /** Lock not available, deadlock, serialization failure: worth another try. */
     private static final Set<String> PASSING = Set.of("55P03", "40P01", "40001");
 
@@ -136,9 +149,53 @@ final class MigrationRun {
     }
 
     private void apply(Migration next) throws SQLException {
-        for (String statement : SqlScript.statements(next.sql())) session.execute(statement);
+        for (String statement : SqlScript.statements(next.sql())) {
+            Optional<SqlScript.Index> index = SqlScript.index(statement);
+            if (index.isPresent()) buildBesideWriters(index.get());
+            if (SqlScript.concurrent(statement)) session.execute(statement);
+            else shortly(statement);
+        }
         session.execute(next.entry());
         log.info("migration applied file={}", next.file());
+    }
+
+    /** PostgreSQL cannot build the index of a partitioned table beside writers, but it takes over indexes that its partitions have already. */
+    private void buildBesideWriters(SqlScript.Index index) throws SQLException {
+        for (String partition : session.list(WITHOUT_INDEX.formatted(index.table(), index.name()))) {
+            String name = partition + "_" + index.name();
+            try {
+                session.execute("DROP INDEX CONCURRENTLY IF EXISTS carillon." + name);
+                session.execute("CREATE INDEX CONCURRENTLY " + name + " ON carillon." + partition + " " + index.rest());
+            } catch (SQLException e) {
+                // Retention removed the partition meanwhile.
+                if (!NO_SUCH_TABLE.equals(e.getSQLState())) throw e;
+            }
+        }
+    }
+
+    /**
+     * One statement in a transaction of its own. It waits for its lock two seconds at most, because all who come later wait behind it, and tries again: a lock
+     * on a busy table is held for the statement alone, and never while another one is waited for.
+     */
+    private void shortly(String statement) throws SQLException {
+        Patience patience = new Patience(atMost);
+        while (!tried(statement, patience)) patience.pause();
+    }
+
+    private boolean tried(String statement, Patience patience) throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            session.execute(PREPARE);
+            session.execute(statement);
+            connection.commit();
+            return true;
+        } catch (SQLException e) {
+            if (!PASSING.contains(e.getSQLState()) || patience.exhausted()) throw e;
+            log.debug("migration statement waits obstacle={}", MigrationSession.firstLine(e));
+            return false;
+        } finally {
+            MigrationSession.quietly(session::endTransaction);
+        }
     }
 
     private CarillonException gaveUp(Migration next, String obstacle) {

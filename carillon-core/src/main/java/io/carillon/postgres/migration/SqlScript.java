@@ -2,6 +2,7 @@ package io.carillon.postgres.migration;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,7 +12,29 @@ final class SqlScript {
     private static final Pattern PIECE =
             Pattern.compile("--[^\n]*|/\\*.*?\\*/|'[^']*'|\"[^\"]*\"|(\\$\\w*\\$).*?\\1|(;)|.", Pattern.DOTALL);
 
+    /** An index on a table, not built beside writers. */
+    private static final Pattern INDEX =
+            Pattern.compile("CREATE INDEX (?:IF NOT EXISTS )?(\\w+) ON carillon\\.(\\w+) (.*)", Pattern.DOTALL);
+
+    private static final Pattern CONCURRENT = Pattern.compile("\\A(CREATE|DROP|REINDEX|ALTER TABLE)\\b[^$]*\\bCONCURRENTLY\\b");
+
     private SqlScript() {}
+
+    /** A plain index of a file: its name, its table and the rest of the statement. */
+    record Index(String name, String table, String rest) {}
+
+    /** Returns the index that a statement makes by locking its table; empty for any other statement. */
+    static Optional<Index> index(String statement) {
+        Matcher made = INDEX.matcher(statement);
+        return made.matches()
+                ? Optional.of(new Index(made.group(1), made.group(2), made.group(3)))
+                : Optional.empty();
+    }
+
+    /** Tells whether a statement works beside writers and cannot run in a transaction. */
+    static boolean concurrent(String statement) {
+        return CONCURRENT.matcher(statement).find();
+    }
 
     /** The statements in order, without their semicolons; what holds only comments is no statement. */
     static List<String> statements(String script) {
