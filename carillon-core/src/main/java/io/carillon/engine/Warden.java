@@ -2,9 +2,11 @@ package io.carillon.engine;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
+import io.carillon.run.RunId;
 import io.carillon.store.RunStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -63,8 +65,9 @@ final class Warden extends Loop {
                         && held.sinceStart().compareTo(patience(held.attemptValue())) > 0)
                 .toList();
         due.stream().collect(Collectors.groupingBy(Held::owner)).forEach((UUID owner, List<Held> mine) -> {
-            runs.parkRunning(owner, mine.stream().map(Held::attemptValue).toList());
-            mine.forEach(Held::markParked);
+            Set<RunId> parked = runs.parkRunning(
+                    owner, mine.stream().map(Held::attemptValue).toList());
+            mine.stream().filter(held -> parked.contains(held.id())).forEach(Held::markParked);
         });
     }
 

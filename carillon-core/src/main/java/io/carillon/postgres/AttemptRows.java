@@ -28,21 +28,6 @@ final class AttemptRows {
             origin, target, target_name, codec, payload, trace, gate_key
             """;
 
-    // Rows by their fence, in a way that does not hang on statistics: a table that was vacuumed while it was empty
-    // counts
-    // as empty until the next time, and a join with it is planned as a walk through all that came in since. One by one
-    // by
-    // their key: the range leaves it as the only index in this order. Written to by ctid, which is safe,
-    // because they are locked. Before it stands what was asked for: e(project, id, attempt, ...).
-    static final String HELD = """
-            held AS MATERIALIZED (
-              SELECT e.*, mine.place
-                FROM e, LATERAL (SELECT ctid AS place FROM carillon.run
-                                  WHERE project = e.project AND id BETWEEN e.id AND e.id
-                                    AND attempt = e.attempt AND owner = :owner -- missing: another node holds it now
-                                  ORDER BY id LIMIT 1 FOR UPDATE) mine)
-            """;
-
     private AttemptRows() {}
 
     /** The parameters every claim has. */
@@ -99,14 +84,16 @@ final class AttemptRows {
             Duration since,
             @Nullable String digest,
             @Nullable Duration pause,
-            @Nullable String log) {
+            @Nullable String log,
+            boolean keepPayload,
+            @Nullable String delivery) {
         private static final String OPEN = """
-                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said,
+                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said, a.keep, a.delivery,
                 """ + COLUMNS + """
                   FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
 
         private static final String SAID = """
-                ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said FROM carillon.awaited w
+                ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said, w.keep_payload AS keep, w.delivery FROM carillon.awaited w
                                          WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
                 """;
 
@@ -125,16 +112,18 @@ final class AttemptRows {
                     age == null ? Duration.ZERO : age,
                     row.maybeText("digest"),
                     row.maybeSeconds("otherwise"),
-                    row.maybeText("said"));
+                    row.maybeText("said"),
+                    row.flag("keep"),
+                    row.maybeText("delivery"));
         }
 
         Ended succeeded() {
-            return new Ended(attempt, new Transition.Complete(null), since, log);
+            return new Ended(attempt, new Transition.Complete(null), since, log, keepPayload, delivery);
         }
 
         Ended failed(String error, boolean timedOut) {
             Transition next = pause == null ? new Transition.Die(error) : new Transition.Retry(pause, error, timedOut);
-            return new Ended(attempt, next, since, log);
+            return new Ended(attempt, next, since, log, keepPayload, delivery);
         }
     }
 
@@ -148,6 +137,74 @@ final class AttemptRows {
                 row.text("outcome"),
                 row.maybeText("error"),
                 row.maybeSeconds("pause"),
-                row.maybeText("log"));
+                row.maybeText("log"),
+                row.maybeText("delivery"));
+    }
+
+    /** The parameters that only some endings have. */
+    @FunctionalInterface
+    interface EndedCells {
+        Query add(Query query, List<Ended> group) throws SQLException;
+
+        static Query results(Query query, List<Ended> group) throws SQLException {
+            return query.column(
+                            "resultCodecs",
+                            "text",
+                            group,
+                            one -> result(one) == null ? null : result(one).codec())
+                    .column(
+                            "results",
+                            "bytea",
+                            group,
+                            one -> result(one) == null ? null : result(one).bytes())
+                    .column("keeps", "bool", group, Ended::keepPayload);
+        }
+
+        private static @Nullable Payload result(Ended ended) {
+            return ended.transition() instanceof Transition.Complete complete ? complete.result() : null;
+        }
+
+        static Query reasons(Query query, List<Ended> group) throws SQLException {
+            return query.column("reasons", "text", group, one -> {
+                if (one.transition() instanceof Transition.Die die) return die.error();
+                return one.transition() instanceof Transition.Cancel cancel ? cancel.reason() : null;
+            });
+        }
+
+        static Query retries(Query query, List<Ended> group) throws SQLException {
+            return query.column("outcomes", "text", group, one -> {
+                        if (!(one.transition() instanceof Transition.Retry retry)) return "snoozed";
+                        return retry.timedOut() ? "timed-out" : "failed";
+                    })
+                    .column(
+                            "errors",
+                            "text",
+                            group,
+                            one -> one.transition() instanceof Transition.Retry retry ? retry.error() : null)
+                    .column("failed", "bool", group, one -> one.transition() instanceof Transition.Retry)
+                    .column("pauses", "float8", group, one -> {
+                        if (one.transition() instanceof Transition.Retry retry)
+                            return DatabaseTime.seconds(retry.pause());
+                        return DatabaseTime.seconds(((Transition.Snooze) one.transition()).pause());
+                    });
+        }
+
+        static Query awaited(Query query, List<Ended> group) throws SQLException {
+            return query.column("digests", "text", group, one -> await(one).digest())
+                    .column(
+                            "atMosts",
+                            "float8",
+                            group,
+                            one -> DatabaseTime.seconds(await(one).atMost()))
+                    .column("pauses", "float8", group, one -> {
+                        Duration pause = await(one).pause();
+                        return pause == null ? null : DatabaseTime.seconds(pause);
+                    })
+                    .column("keeps", "bool", group, Ended::keepPayload);
+        }
+
+        private static Transition.Await await(Ended ended) {
+            return (Transition.Await) ended.transition();
+        }
     }
 }

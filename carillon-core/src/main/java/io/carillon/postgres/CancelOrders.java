@@ -1,29 +1,19 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
+
 /** Keeps the word given to whoever cancelled a running run: should the run be let go instead of ended, it ends here. */
 final class CancelOrders {
-    // From the orders, which are few, to their runs; a statement of its own, so that it sees every order given before
-    // the
-    // run was let go.
+    // A statement of its own, so that it sees every order given before the run was let go. A run that another
+    // transaction has locked is passed over: the order stays for the next call.
     private static final String END_LET_GO = """
-            WITH gone AS (
-              DELETE FROM carillon.run r
-               WHERE (r.owner IS NULL OR r.parked = 'awaiting') AND r.ctid = any(array(
-                 SELECT mine.ctid FROM carillon.cancel_request c,
-                        LATERAL (SELECT w.ctid FROM carillon.run w
-                                  WHERE w.project = c.project AND w.id BETWEEN c.run_id AND c.run_id
-                                    AND (w.owner IS NULL OR w.parked = 'awaiting') -- no node holds it that could be told
-                                  ORDER BY w.id LIMIT 1) mine))
-              RETURNING r.*)
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT g.project, g.id, g.day, g.queue, g.class, g.suspect, g.crashes, g.attempt, g.failures, g.due_at, g.planned_at, NULL,
-                   carillon.clock(), g.created_at, g.schedule_id, g.parent_id, NULL, 'cancelled', g.origin, g.target, g.target_name, g.key, c.reason,
-                   g.trace
-              FROM gone g JOIN carillon.cancel_request c ON c.project = g.project AND c.run_id = g.id
-            RETURNING id
-            """;
+            WITH c AS MATERIALIZED (SELECT project, run_id, reason FROM carillon.cancel_request),
+            asked AS (SELECT array_agg(project ORDER BY run_id) AS projects, array_agg(run_id ORDER BY run_id) AS ids FROM c HAVING count(*) > 0),
+            gone AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT run.* FROM asked, LATERAL carillon.end_waiting(asked.projects, asked.ids, false) run)
+            """
+            + HistoryRows.of("gone", "'cancelled'")
+                    .with("reason", "c.reason")
+                    .from("gone JOIN c ON c.project = gone.project AND c.run_id = gone.id RETURNING id");
 
     private final Database database;
     private final Partitions partitions;

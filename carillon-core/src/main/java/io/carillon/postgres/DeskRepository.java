@@ -2,6 +2,7 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.Cancellation;
 import io.carillon.run.Explanation;
 import io.carillon.run.Redrive;
@@ -27,24 +28,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs as people see them, and what people do to them by hand. */
 final class DeskRepository implements RunDesk {
-    private static final String CANCELLED = """
-              RETURNING *)
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, CASE WHEN planned_at IS NULL THEN least(day, (carillon.clock() AT TIME ZONE 'UTC')::date) ELSE day END,
-                   queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
-                   schedule_id, parent_id, NULL, 'cancelled', origin, target, target_name, key, :reason, trace
-              FROM gone RETURNING id
-            """;
+    private static final String CANCELLED =
+            HistoryRows.of("gone", "'cancelled'").with("reason", ":reason").from("gone RETURNING id");
 
-    // A run due in ten years that is cancelled today is today's history; only ticks are found by the day of their
-    // instant.
     private static final String CANCEL_WAITING = """
-            WITH gone AS (
-              DELETE FROM carillon.run
-               WHERE (owner IS NULL OR parked = 'awaiting') AND ctid = any(array(
-                 SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+            WITH gone AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_waiting(ARRAY[:project::text], ARRAY[:id::uuid], true))
             """ + CANCELLED;
 
     // The share lock orders us and whoever lets the run go: either that sees our order, or we see that the run waits
@@ -62,11 +50,10 @@ final class DeskRepository implements RunDesk {
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
     private static final String REDRIVEN = """
-              RETURNING d.*)
             INSERT INTO carillon.run
               (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, trace, policy,
                schedule_id, parent_id, gate_key, gate_max, parked, seq)
-            SELECT project, coalesce(:new::uuid, gen_random_uuid()), queue, class, carillon.clock(),
+            SELECT project, fresh, queue, class, carillon.clock(),
                    CASE WHEN gate_key IS NULL THEN carillon.clock() ELSE 'infinity' END,
                    (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive', target, target_name, codec, payload, key, trace, policy, schedule_id, id,
                    gate_key, gate_max, CASE WHEN gate_key IS NOT NULL THEN 'gate' END,
@@ -82,6 +69,7 @@ final class DeskRepository implements RunDesk {
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.queue = d.queue AND r.key = d.key)
+              RETURNING d.*, :new::uuid AS fresh)
             """ + REDRIVEN;
 
     private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
@@ -106,12 +94,12 @@ final class DeskRepository implements RunDesk {
     private static final String COUNT_DEAD =
             "SELECT count(*) AS runs FROM carillon.dead_run WHERE " + MATCHING + " AND state = :state";
 
+    // What is written by its place was locked by an earlier statement of the same transaction.
+    private static final String LOCK_WAITING = "SELECT ctid AS place FROM carillon.run WHERE owner IS NULL AND "
+            + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
     private static final String CANCEL_MANY = """
-            WITH gone AS (
-              DELETE FROM carillon.run
-               WHERE owner IS NULL AND ctid = any(array(
-                 SELECT ctid FROM carillon.run WHERE owner IS NULL AND\s""" + MATCHING + """
-                  LIMIT 1000 FOR UPDATE SKIP LOCKED))
+            WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
             """ + CANCELLED;
 
     private static final String CANCEL_MANY_RUNNING = """
@@ -123,26 +111,29 @@ final class DeskRepository implements RunDesk {
             ON CONFLICT (project, run_id) DO NOTHING
             """;
 
-    private static final String RESCHEDULE_MANY = """
-            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
-             WHERE owner IS NULL AND ctid = any(array(
-               SELECT ctid FROM carillon.run
-                WHERE owner IS NULL AND due_at <> :due AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND\s""" + MATCHING + """
-                LIMIT 1000 FOR UPDATE SKIP LOCKED))
-            """;
+    /** Runs whose due time is nobody else's to decide: no ticks, none behind a gate. */
+    private static final String MOVABLE =
+            "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
+
+    private static final String LOCK_MOVABLE_MANY = "SELECT ctid AS place FROM carillon.run WHERE " + MOVABLE
+            + "due_at <> :due AND " + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
+    private static final String LOCK_MOVABLE = "SELECT ctid AS place FROM carillon.run WHERE " + MOVABLE
+            + "project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE";
 
     private static final String RESCHEDULE = """
             UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
-             WHERE owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ctid = any(array(
-               SELECT ctid FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE))
+             WHERE ctid = ANY (:places::tid[])
             """;
 
     // Those with a key one by one: two of them may have the same.
+    private static final String LOCK_DEAD = "SELECT ctid AS place FROM carillon.dead_run WHERE state = :state AND "
+            + MATCHING + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
     private static final String REDRIVE_MANY = """
             WITH gone AS (
-              DELETE FROM carillon.dead_run d WHERE d.ctid = any(array(
-                SELECT ctid FROM carillon.dead_run WHERE key IS NULL AND state = :state AND\s""" + MATCHING + """
-                 LIMIT 1000 FOR UPDATE SKIP LOCKED))
+              DELETE FROM carillon.dead_run d USING unnest(:places::tid[], :ids::uuid[]) AS e(place, fresh)
+               WHERE d.ctid = e.place RETURNING d.*, e.fresh)
             """ + REDRIVEN;
 
     private static final String DEAD_WITH_KEY =
@@ -150,14 +141,10 @@ final class DeskRepository implements RunDesk {
                     + MATCHING
                     + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.queue = d.queue AND r.key = d.key) LIMIT 1000";
 
-    private static final String DELETE_MANY = """
-            DELETE FROM carillon.dead_run WHERE ctid = any(array(
-              SELECT ctid FROM carillon.dead_run WHERE state = :state AND\s""" + MATCHING + """
-               LIMIT 1000 FOR UPDATE SKIP LOCKED))
-            """;
+    private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:places::tid[])";
 
     private static final String ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
 
@@ -223,10 +210,20 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public boolean reschedule(String project, RunId run, Instant due) {
-        return database.single(session -> named(session.query(RESCHEDULE), project, run)
-                        .instant("due", due)
-                        .update())
-                > 0;
+        return database.transaction(session ->
+                moved(session, places(named(session.query(LOCK_MOVABLE), project, run)), due) > 0);
+    }
+
+    private static List<String> places(Query lock) throws SQLException {
+        return lock.list(row -> row.text("place"));
+    }
+
+    private static Query at(Query query, List<String> places) throws SQLException {
+        return query.column("places", "tid", places, place -> place);
+    }
+
+    private static int moved(Session session, List<String> places, Instant due) throws SQLException {
+        return at(session.query(RESCHEDULE), places).instant("due", due).update();
     }
 
     private static Query filtered(Query query, String project, RunFilter filter) throws SQLException {
@@ -329,14 +326,20 @@ final class DeskRepository implements RunDesk {
     @Override
     public int bulk(String project, RunFilter filter, BulkDeed deed) {
         if (deed instanceof BulkDeed.Redrive) return redriveMany(project, filter);
-        return partitions.completing(() -> database.single(session -> {
+        return partitions.completing(() -> database.transaction(session -> {
             if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, project, filter, cancel.reason());
-            if (deed instanceof BulkDeed.Reschedule to)
-                return matching(session.query(RESCHEDULE_MANY), project, filter)
-                        .instant("due", to.due())
-                        .update();
-            return dead(session.query(DELETE_MANY), project, filter).update();
+            if (deed instanceof BulkDeed.Reschedule to) {
+                Query lock = matching(session.query(LOCK_MOVABLE_MANY), project, filter);
+                return moved(session, places(lock.instant("due", to.due())), to.due());
+            }
+            return at(session.query(DELETE_MANY), lockDead(session, project, filter, true))
+                    .update();
         }));
+    }
+
+    private static List<String> lockDead(Session session, String project, RunFilter filter, boolean keyed)
+            throws SQLException {
+        return places(dead(session.query(LOCK_DEAD), project, filter).flag("keyed", keyed));
     }
 
     private static Query dead(Query query, String project, RunFilter filter) throws SQLException {
@@ -347,7 +350,7 @@ final class DeskRepository implements RunDesk {
     private static int cancelMany(Session session, String project, RunFilter filter, String reason)
             throws SQLException {
         if (filter.state() == RunState.WAITING)
-            return matching(session.query(CANCEL_MANY), project, filter)
+            return at(session.query(CANCEL_MANY), places(matching(session.query(LOCK_WAITING), project, filter)))
                     .text("reason", Text.clean(reason))
                     .list(row -> row)
                     .size();
@@ -359,10 +362,13 @@ final class DeskRepository implements RunDesk {
     }
 
     private int redriveMany(String project, RunFilter filter) {
-        int many = database.single(session -> dead(session.query(REDRIVE_MANY), project, filter)
-                .uuid("new", null)
-                .list(row -> row)
-                .size());
+        int many = database.transaction(session -> {
+            List<String> places = lockDead(session, project, filter, false);
+            return at(session.query(REDRIVE_MANY), places)
+                    .column("ids", "uuid", places, place -> Uuid7.next())
+                    .list(row -> row)
+                    .size();
+        });
         if (many > 0) return many;
         List<RunId> keyed = database.single(session ->
                 dead(session.query(DEAD_WITH_KEY), project, filter).list(row -> AttemptRows.runId(row, "id")));

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
@@ -28,42 +29,50 @@ import org.slf4j.LoggerFactory;
  * match is looked up, because an earlier write of ours may have been accepted while its answer was lost.
  */
 final class Endings {
-    private static final String ENDED = """
+    private static final String FENCES = """
             WITH e AS MATERIALIZED (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :texts::text[],
-                                   :pauses::float8[], :codecs::text[], :results::bytea[])
-                AS e(project, id, attempt, age, log, text, pause, codec, result)),
-            """ + AttemptRows.HELD;
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :deliveries::text[],\s""";
 
-    private static final String HISTORY_INSERT = """
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, codec, result, log, trace, payload)
-            """;
+    private static final String CELLS = "AS e(project, id, attempt, age, log, delivery, ";
 
-    private static final String HISTORY_COLUMNS = """
-            project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at,
-            carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
-            schedule_id, parent_id, owner
-            """;
+    /** The rows are locked by key and fence first and then written; what follows reads what was written. */
+    private static final String HELD = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[], :wait";
 
-    // What a webhook sent is kept, so that it can be sent again to a receiver that lost it.
-    private static final String SUCCEED = ENDED + """
-            , done AS (
-              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
-              RETURNING r.*, held.age, held.log, held.codec AS result_codec, held.result)
-            """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
-                 , 'succeeded', origin, target, target_name, key, NULL, result_codec, result, log, trace,
-                   CASE WHEN target_name = 'webhook' THEN payload END
-              FROM done
-            """;
+    private static final String OF =
+            " JOIN e ON e.project = done.project AND e.id = done.id AND e.attempt = done.attempt";
+
+    private static final String STARTED = "carillon.clock() - make_interval(secs => e.age)";
+
+    private static final HistoryRows SUCCEEDED =
+            HistoryRows.of("done", "'succeeded'").with("started_at", STARTED).with("owner", "done.owner");
+
+    private static HistoryRows told(String state) {
+        return HistoryRows.of("done", state)
+                .with("started_at", STARTED)
+                .with("owner", "done.owner")
+                .with("log", "e.log")
+                .with("delivery", "e.delivery");
+    }
+
+    // Comments in the texts name what a function writes.
+    private static final String SUCCEED = FENCES
+            + ":resultCodecs::text[], :results::bytea[], :keeps::bool[]) " + CELLS + "result_codec, result, keep)),"
+            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts" + HELD
+            + "))\n"
+            + told("'succeeded'")
+                    .with("codec", "e.result_codec")
+                    .with("result", "e.result")
+                    .with("payload", "CASE WHEN e.keep THEN done.payload END")
+                    .with("payload_codec", "CASE WHEN e.keep THEN done.codec END")
+                    .from("done" + OF);
 
     // The hot path: most runs say nothing, return nothing, and lie where the claim left them. No lock before the write,
     // hence the fence with it, as a hashed lookup (IS TRUE keeps it from becoming a join); what we say of each row
     // comes by a full join, which is never a nested loop. The places are a subquery, so that a plan made for one of
-    // them
-    // looks no cheaper than one for any number: else the server would make a new one for each run that ends alone.
-    private static final String SUCCEED_IN_PLACE = """
+    // them looks no cheaper than one for any number: else the server would make a new one for each run that ends alone.
+    // A row that is not at its place any more is looked for by its key.
+    private static final String SUCCEED_IN_PLACE =
+            """
             WITH e AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[]) AS e(project, id, attempt, age)),
             done AS (
@@ -72,77 +81,61 @@ final class Endings {
                  AND ((r.project, r.id, r.attempt) IN (SELECT project, id, attempt FROM e)) IS TRUE
               RETURNING r.project, r.id, r.day, r.queue, r.class, r.suspect, r.crashes, r.attempt, r.failures, r.due_at, r.planned_at,
                         r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target, r.target_name, r.key, r.trace)
-            """ + HISTORY_INSERT + """
-            SELECT done.project, done.id, day, queue, class, suspect, crashes, done.attempt, failures, due_at, planned_at,
-                   carillon.clock() - make_interval(secs => e.age), carillon.clock(), created_at, schedule_id, parent_id, owner,
-                   'succeeded', origin, target, target_name, key, NULL, NULL, NULL, NULL, trace, NULL
-              FROM done FULL JOIN e ON e.project = done.project AND e.id = done.id AND e.attempt = done.attempt
-             WHERE coalesce(done.attempt, 0) > 0
-            """;
+            """ + SUCCEEDED.from("done FULL" + OF + " WHERE coalesce(done.attempt, 0) > 0");
 
-    private static final String CANCEL = ENDED + """
-            , done AS (
-              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
-              RETURNING r.*, held.age, held.log, held.text AS why)
-            """ + HISTORY_INSERT + "SELECT " + HISTORY_COLUMNS + """
-                 , 'cancelled', origin, target, target_name, key, why, NULL, NULL, log, trace, NULL
-              FROM done
-            """;
+    private static final String CANCEL = FENCES
+            + ":reasons::text[]) " + CELLS + "reason)),"
+            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts" + HELD
+            + "))\n"
+            + told("'cancelled'").with("reason", "e.reason").from("done" + OF);
 
-    private static final String DIE = ENDED + """
-            , gone AS (
-              DELETE FROM carillon.run r USING held WHERE r.ctid = held.place
-              RETURNING r.*, held.age, held.log, held.text AS why),
+    private static final String DIE = FENCES
+            + ":reasons::text[]) " + CELLS + "reason)),"
+            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts" + HELD + ")),"
+            + """
             kept AS (
               INSERT INTO carillon.dead_run
                 (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
                  codec, payload, key, gate_key, gate_max, trace, policy, error, died_at)
-              SELECT project, id, 'dead', queue, class, attempt, failures + 1, crashes, owner, due_at, planned_at, schedule_id, origin, target,
-                     target_name, codec, payload, key, gate_key, gate_max, trace, policy, why, carillon.clock()
-                FROM gone)
-            """ + HISTORY_INSERT + """
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures + 1, due_at, planned_at,
-                   carillon.clock() - make_interval(secs => age), carillon.clock(), created_at,
-                   schedule_id, parent_id, owner, 'dead', origin, target, target_name, key, why, NULL, NULL, log, trace, NULL
-              FROM gone
-            """;
+              SELECT done.project, done.id, 'dead', queue, class, done.attempt, failures + 1, crashes, owner, due_at, planned_at, schedule_id, origin,
+                     target, target_name, codec, payload, key, gate_key, gate_max, trace, policy, e.reason, carillon.clock()
+                FROM done""" + OF + ")\n"
+            + told("'dead'")
+                    .with("failures", "done.failures + 1")
+                    .with("reason", "e.reason")
+                    .from("done" + OF);
 
-    // A snooze has no text and counts no failure. The run proved harmless to its node, so it is no suspect any more. By
-    // a concurrency key it makes room meanwhile and gets in line for when its pause is over; a strict line waits for
-    // it.
-    private static final String AGAIN = ENDED + """
-            , released AS (
-              UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
-                     failures = r.failures + CASE WHEN held.text IS NULL THEN 0 ELSE 1 END,
-                     ready_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'infinity' ELSE again.at END,
-                     parked = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'gate' END,
-                     gate_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN again.at END,
-                     seq = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
-                FROM held CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => held.pause) AS at) again
-               WHERE r.ctid = held.place
-              RETURNING r.project, r.id, r.attempt, r.day, held.age, held.log, held.text, held.pause, held.codec AS outcome)
-            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log)
-            SELECT project, id, attempt, day, :owner, carillon.clock() - make_interval(secs => age), carillon.clock(), outcome, text,
-                   make_interval(secs => pause), log
-              FROM released
-            """;
+    // A snooze has no error and counts no failure.
+    private static final String AGAIN = FENCES
+            + ":outcomes::text[], :errors::text[], :pauses::float8[]) " + CELLS + "outcome, error, pause)),"
+            + " done AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.retry_attempts" + HELD
+            + ", :failed::bool[], :pauses::float8[]))"
+            + """
+            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log, delivery)
+            SELECT done.project, done.id, done.attempt,\s""" + HistoryRows.day("done") + ", :owner, " + STARTED + """
+                 , carillon.clock(), e.outcome, e.error, make_interval(secs => e.pause), e.log, e.delivery
+              FROM done""" + OF;
 
-    // The lease goes on without the node, up to a time: nobody owns it but whoever reads this row, so that the node's
-    // further words are refused like
-    // anybody's. Of the cells: text is the token's digest, pause how long it is awaited, codec the pause of the retry
-    // in seconds, if there is one.
-    private static final String AWAIT = ENDED + """
-            , open AS (
-              UPDATE carillon.run r
-                 SET owner = gen_random_uuid(), parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', suspect = 0,
-                     leased_until = carillon.clock() + make_interval(secs => held.pause)
-                FROM held WHERE r.ctid = held.place
-              RETURNING r.project, r.id, r.attempt, held.text, held.codec, held.log)
-            INSERT INTO carillon.awaited (project, run_id, attempt, owner, digest, pause, log)
-            SELECT project, id, attempt, :owner, text, codec::float8, log FROM open
+    // The lease goes on without the node, up to a time.
+    private static final String AWAIT = FENCES
+            + ":digests::text[], :atMosts::float8[], :pauses::float8[], :keeps::bool[]) "
+            + CELLS + "digest, at_most, pause, keep)),"
+            + " done AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.open_attempts" + HELD
+            + ", :atMosts::float8[]))"
+            + """
+            INSERT INTO carillon.awaited (project, run_id, attempt, owner, digest, pause, log, keep_payload, delivery)
+            SELECT done.project, done.id, done.attempt, :owner, e.digest, e.pause, e.log, e.keep, e.delivery FROM done""" + OF + """
+
             ON CONFLICT (project, run_id) DO UPDATE
-               SET attempt = excluded.attempt, owner = excluded.owner, digest = excluded.digest, pause = excluded.pause, log = excluded.log
+               SET attempt = excluded.attempt, owner = excluded.owner, digest = excluded.digest, pause = excluded.pause, log = excluded.log,
+                   keep_payload = excluded.keep_payload, delivery = excluded.delivery
+            """;
+
+    private static final String STILL_HELD = """
+            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt),
+                   LATERAL (SELECT 1 FROM carillon.run r
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
+                             ORDER BY r.id LIMIT 1) mine
             """;
 
     private static final String ACCEPTED = """
@@ -157,6 +150,9 @@ final class Endings {
                             WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt AND w.owner = :owner)
             """;
 
+    /** How long, in seconds, a group of endings waits for rows that another transaction has locked. */
+    static final int PATIENCE = 2;
+
     private static final Logger log = LoggerFactory.getLogger(Endings.class);
     private final Database database;
     private final Partitions partitions;
@@ -169,29 +165,93 @@ final class Endings {
     }
 
     List<Verdict> apply(UUID owner, List<Ended> ended) {
-        Map<Kind, List<Ended>> groups = new EnumMap<>(Kind.class);
-        for (Ended one : ended)
-            groups.computeIfAbsent(Kind.of(one), k -> new ArrayList<>()).add(one);
-        int written = 0;
-        for (Map.Entry<Kind, List<Ended>> group : groups.entrySet()) {
-            group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
-            written += splitting(owner, group.getKey(), group.getValue());
-            if (group.getKey() == Kind.AGAIN) cancels.settle();
-        }
-        return written == ended.size() ? Collections.nCopies(written, Verdict.ACCEPTED) : lookedUp(owner, ended);
+        return new Application(owner, true).apply(ended);
     }
 
-    /** Rows are counted, not listed: only when some are missing is it worth asking which. */
-    private List<Verdict> lookedUp(UUID owner, List<Ended> ended) {
-        Set<Fence> accepted = accepted(owner, ended);
-        List<Ended> moved = ended.stream()
-                .filter(one -> Kind.of(one) == Kind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
-                .toList();
-        // They were written to since the claim, and lie elsewhere.
-        if (!moved.isEmpty() && splitting(owner, Kind.SUCCEED, moved) > 0) accepted.addAll(accepted(owner, moved));
-        return ended.stream()
-                .map(one -> accepted.contains(Fence.of(one)) ? Verdict.ACCEPTED : Verdict.LEASE_LOST)
-                .toList();
+    List<Verdict> applyUnlocked(UUID owner, List<Ended> ended) {
+        return new Application(owner, false).apply(ended);
+    }
+
+    /** One application of endings: what was refused in it, and whether it still waits for locked rows. */
+    private final class Application {
+        private final UUID owner;
+        private final Set<Fence> refused = new HashSet<>();
+        private boolean wait;
+
+        Application(UUID owner, boolean wait) {
+            this.owner = owner;
+            this.wait = wait;
+        }
+
+        List<Verdict> apply(List<Ended> ended) {
+            Map<Kind, List<Ended>> groups = new EnumMap<>(Kind.class);
+            for (Ended one : ended)
+                groups.computeIfAbsent(Kind.of(one), k -> new ArrayList<>()).add(one);
+            int written = 0;
+            for (Map.Entry<Kind, List<Ended>> group : groups.entrySet()) {
+                group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
+                written += written(group.getKey(), group.getValue());
+                if (group.getKey() == Kind.AGAIN) cancels.settle();
+            }
+            return written == ended.size() ? Collections.nCopies(written, Verdict.ACCEPTED) : lookedUp(ended);
+        }
+
+        /** A row that another transaction has locked does not hold up the others for long: they are written without it. */
+        private int written(Kind kind, List<Ended> group) {
+            if (wait) {
+                try {
+                    return splitting(kind, group);
+                } catch (StorageException slow) {
+                    if (!slow.timedOut()) throw slow;
+                    log.info("endings wait for a lock; writing the others size={}", group.size());
+                    wait = false;
+                }
+            }
+            return splitting(kind.keyed(), group);
+        }
+
+        /** Rows are counted, not listed: only when some are missing is it worth asking which. */
+        private List<Verdict> lookedUp(List<Ended> ended) {
+            Set<Fence> accepted = accepted(owner, ended);
+            List<Ended> moved = ended.stream()
+                    .filter(one -> Kind.of(one) == Kind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
+                    .toList();
+            // They were written to since the claim, and lie elsewhere.
+            if (!moved.isEmpty() && written(Kind.SUCCEED, moved) > 0) accepted.addAll(accepted(owner, moved));
+            List<Ended> missing = ended.stream()
+                    .filter(one -> !accepted.contains(Fence.of(one)) && !refused.contains(Fence.of(one)))
+                    .toList();
+            // Whoever waited for every row knows that those missing are lost.
+            Set<Fence> held = wait || missing.isEmpty() ? Set.of() : fences(STILL_HELD, owner, missing);
+            return ended.stream()
+                    .map(Fence::of)
+                    .map(fence -> accepted.contains(fence)
+                            ? Verdict.ACCEPTED
+                            : held.contains(fence) ? Verdict.LOCKED : Verdict.LEASE_LOST)
+                    .toList();
+        }
+
+        /** Writes a group and says how many rows were ours. */
+        private int splitting(Kind kind, List<Ended> group) {
+            try {
+                return partitions.completing(() -> database.single(
+                        session -> write(wait ? session.atMost(PATIENCE) : session, owner, kind, group, wait)));
+            } catch (StorageException failure) {
+                if (!failure.rowAtFault()) throw failure;
+                if (group.size() == 1) {
+                    // It is named and left to its lease: it must not hold up the others.
+                    log.error(
+                            "ending refused for good run={} error={}",
+                            group.get(0).attempt().run(),
+                            failure.getMessage());
+                    refused.add(Fence.of(group.get(0)));
+                    return 0;
+                }
+                log.warn("group of endings refused kind={} size={} error={}", kind, group.size(), failure.getMessage());
+                int half = group.size() / 2;
+                return splitting(kind, group.subList(0, half)) + splitting(kind, group.subList(half, group.size()));
+            }
+        }
     }
 
     /** What a row answers for: an older attempt of the same run may be in the same group. */
@@ -225,140 +285,93 @@ final class Endings {
 
     /** Only what this write did counts: whoever else ends the attempt does so under the same fence. */
     private boolean end(AttemptRows.Awaited open, Ended ended) {
-        Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
-        boolean written = splitting(open.owner(), kind, List.of(ended)) == 1;
+        Kind kind = Kind.of(ended).keyed();
+        boolean written = new Application(open.owner(), true).splitting(kind, List.of(ended)) == 1;
         if (written && kind == Kind.AGAIN) cancels.settle();
         return written;
     }
 
     /** A failed statement dooms the caller's transaction; the savepoint lets the one failure through that we can mend. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended) {
-        Kind kind = Kind.of(ended) == Kind.SUCCEED_IN_PLACE ? Kind.SUCCEED : Kind.of(ended);
+        Kind kind = Kind.of(ended).keyed();
         try {
             Session session = database.on(transaction);
             Savepoint before = transaction.setSavepoint();
             try {
-                return write(session, owner, kind, List.of(ended)) == 1;
+                return write(session, owner, kind, List.of(ended), true) == 1;
             } catch (SQLException failure) {
                 Optional<LocalDate> missing = new StorageException(failure).missingDay();
                 if (missing.isEmpty()) throw failure;
                 transaction.rollback(before);
                 partitions.create(missing.get());
-                return write(session, owner, kind, List.of(ended)) == 1;
+                return write(session, owner, kind, List.of(ended), true) == 1;
             }
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
     }
 
-    /** Writes a group and says how many rows were ours. */
-    private int splitting(UUID owner, Kind kind, List<Ended> group) {
-        try {
-            return partitions.completing(() -> database.single(session -> write(session, owner, kind, group)));
-        } catch (StorageException failure) {
-            if (!failure.rowAtFault()) throw failure;
-            if (group.size() == 1) {
-                // It is named and left to its lease: it must not hold up the others.
-                log.error(
-                        "ending refused for good run={} error={}",
-                        group.get(0).attempt().run(),
-                        failure.getMessage());
-                return 0;
-            }
-            log.warn("group of endings refused kind={} size={} error={}", kind, group.size(), failure.getMessage());
-            int half = group.size() / 2;
-            return splitting(owner, kind, group.subList(0, half))
-                    + splitting(owner, kind, group.subList(half, group.size()));
-        }
-    }
-
-    private static int write(Session session, UUID owner, Kind kind, List<Ended> group) throws SQLException {
-        Query query = session.query(kind.sql)
-                .uuid("owner", owner)
-                .column("projects", "text", group, one -> one.attempt().lane().project())
-                .column("ids", "uuid", group, one -> one.attempt().run().value())
-                .column("attempts", "int4", group, one -> one.attempt().number())
+    private static int write(Session session, UUID owner, Kind kind, List<Ended> group, boolean wait)
+            throws SQLException {
+        Query query = fenced(session.query(kind.sql), owner, group)
                 .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()));
         if (kind == Kind.SUCCEED_IN_PLACE)
             return query.column("places", "tid", group, one -> one.attempt().place())
                     .update();
-        return query.column("logs", "text", group, Ended::log)
-                .column("texts", "text", group, one -> EndedCells.text(one.transition()))
-                .column("pauses", "float8", group, one -> EndedCells.pause(one.transition()))
-                .column("codecs", "text", group, one -> EndedCells.codec(one.transition()))
-                .column("results", "bytea", group, one -> EndedCells.result(one.transition()))
-                .update();
+        query.flag("wait", wait)
+                .column("logs", "text", group, Ended::log)
+                .column("deliveries", "text", group, Ended::delivery);
+        return kind.cells.add(query, group).update();
+    }
+
+    private static Query fenced(Query query, UUID owner, List<Ended> ended) throws SQLException {
+        return query.uuid("owner", owner)
+                .column("projects", "text", ended, one -> one.attempt().lane().project())
+                .column("ids", "uuid", ended, one -> one.attempt().run().value())
+                .column("attempts", "int4", ended, one -> one.attempt().number());
     }
 
     private Set<Fence> accepted(UUID owner, List<Ended> ended) {
-        return new HashSet<>(database.single(session -> session.query(ACCEPTED)
-                .uuid("owner", owner)
-                .column("projects", "text", ended, one -> one.attempt().lane().project())
-                .column("ids", "uuid", ended, one -> one.attempt().run().value())
-                .column("attempts", "int4", ended, one -> one.attempt().number())
-                .list(Fence::read)));
+        return fences(ACCEPTED, owner, ended);
+    }
+
+    private Set<Fence> fences(String question, UUID owner, List<Ended> ended) {
+        return new HashSet<>(database.single(
+                session -> fenced(session.query(question), owner, ended).list(Fence::read)));
     }
 
     private enum Kind {
-        SUCCEED_IN_PLACE(Endings.SUCCEED_IN_PLACE),
-        SUCCEED(Endings.SUCCEED),
-        AGAIN(Endings.AGAIN),
-        DIE(Endings.DIE),
-        AWAIT(Endings.AWAIT),
-        CANCEL(Endings.CANCEL);
+        SUCCEED_IN_PLACE(Endings.SUCCEED_IN_PLACE, (query, group) -> query),
+        SUCCEED(Endings.SUCCEED, AttemptRows.EndedCells::results),
+        AGAIN(Endings.AGAIN, AttemptRows.EndedCells::retries),
+        DIE(Endings.DIE, AttemptRows.EndedCells::reasons),
+        AWAIT(Endings.AWAIT, AttemptRows.EndedCells::awaited),
+        CANCEL(Endings.CANCEL, AttemptRows.EndedCells::reasons);
 
         private final String sql;
+        private final AttemptRows.EndedCells cells;
 
-        Kind(String sql) {
+        Kind(String sql, AttemptRows.EndedCells cells) {
             this.sql = sql;
+            this.cells = cells;
+        }
+
+        /** The statement that finds its rows by key. */
+        Kind keyed() {
+            return this == SUCCEED_IN_PLACE ? SUCCEED : this;
         }
 
         static Kind of(Ended ended) {
             Transition transition = ended.transition();
-            if (transition instanceof Transition.Complete complete)
-                return complete.result() == null
-                                && ended.log() == null
-                                && ended.attempt().place() != null
-                        ? SUCCEED_IN_PLACE
-                        : SUCCEED;
+            if (transition instanceof Transition.Complete complete) {
+                boolean bare = complete.result() == null && ended.log() == null && ended.delivery() == null;
+                return bare && !ended.keepPayload() && ended.attempt().place() != null ? SUCCEED_IN_PLACE : SUCCEED;
+            }
             if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return AGAIN;
             if (transition instanceof Transition.Await) return AWAIT;
             if (transition instanceof Transition.Die) return DIE;
             if (transition instanceof Transition.Cancel) return CANCEL;
             throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
-        }
-    }
-
-    /** The cells of one row of {@code ENDED}; which of them a statement reads is its own affair. */
-    private static final class EndedCells {
-        static @Nullable String text(Transition transition) {
-            if (transition instanceof Transition.Retry retry) return retry.error();
-            if (transition instanceof Transition.Die die) return die.error();
-            if (transition instanceof Transition.Cancel cancel) return cancel.reason();
-            if (transition instanceof Transition.Await await) return await.digest();
-            return null;
-        }
-
-        static @Nullable Double pause(Transition transition) {
-            if (transition instanceof Transition.Retry retry) return DatabaseTime.seconds(retry.pause());
-            if (transition instanceof Transition.Snooze snooze) return DatabaseTime.seconds(snooze.pause());
-            if (transition instanceof Transition.Await await) return DatabaseTime.seconds(await.atMost());
-            return null;
-        }
-
-        static @Nullable String codec(Transition transition) {
-            if (transition instanceof Transition.Complete complete && complete.result() != null)
-                return complete.result().codec();
-            if (transition instanceof Transition.Retry retry) return retry.timedOut() ? "timed-out" : "failed";
-            if (transition instanceof Transition.Await await && await.pause() != null)
-                return Double.toString(DatabaseTime.seconds(await.pause()));
-            return transition instanceof Transition.Snooze ? "snoozed" : null;
-        }
-
-        static byte @Nullable [] result(Transition transition) {
-            return transition instanceof Transition.Complete complete && complete.result() != null
-                    ? complete.result().bytes()
-                    : null;
         }
     }
 }

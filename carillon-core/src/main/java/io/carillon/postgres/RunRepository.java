@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.RunId;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
 import io.carillon.store.Ended;
@@ -62,46 +63,17 @@ final class RunRepository implements RunStore {
                 ORDER BY s.due_at LIMIT 1))
             RETURNING\s""" + AttemptRows.COLUMNS;
 
-    private static final String ASKED = """
-            WITH e AS MATERIALIZED (SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)),
-            """ + AttemptRows.HELD;
+    private static final String ASKED = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[]";
 
-    // The claim of a run with a rate key may have been counted as its start: such a run waits for its key again, or its
-    // next start would count as none.
-    private static final String WAITS_AGAIN = "r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect'";
+    // In a function: UPDATE carillon.run, after the rows were locked by key and fence.
+    private static final String HAND_BACK =
+            "/* UPDATE carillon.run */ SELECT carillon.hand_back_attempts" + ASKED + ", :wait) AS id";
 
-    // Whoever was claimed once is the claim's business, not the missed policy's: hence start_by. A suspect that did not
-    // get its chance stays one, and keeps its place under the limit of its lane.
-    private static final String HAND_BACK = ASKED + """
-            UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity',
-                   limited_by = CASE WHEN r.parked = 'suspect' THEN r.limited_by END,
-                   parked = CASE WHEN %1$s THEN 'gate' ELSE nullif(r.parked, 'running') END,
-                   seq = CASE WHEN %1$s THEN (extract(epoch FROM r.due_at) * 1000000)::bigint ELSE r.seq END,
-                   ready_at = CASE WHEN %1$s THEN 'infinity' WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
-              FROM held WHERE r.ctid = held.place
-            """.replace("%1$s", WAITS_AGAIN);
+    private static final String PARK_RUNNING =
+            "/* UPDATE carillon.run */ SELECT carillon.park_attempts" + ASKED + ") AS id";
 
-    private static final String PARK_RUNNING = ASKED + """
-            UPDATE carillon.run r
-               SET ready_at = 'infinity', parked = 'running', start_by = 'infinity'
-              FROM held WHERE r.ctid = held.place
-            """;
-
-    private static final String PASS_ON = """
-            WITH e AS MATERIALIZED (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :names::text[]) AS e(project, id, attempt, name)),
-            """ + AttemptRows.HELD + """
-            UPDATE carillon.run r
-               SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', limited_by = NULL,
-                   parked = CASE WHEN k.known THEN NULL ELSE 'no-handler' END,
-                   ready_at = CASE WHEN NOT k.known THEN 'infinity'
-                                   WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
-              FROM held, LATERAL (SELECT EXISTS (SELECT 1 FROM carillon.node n
-                                                  WHERE n.dead_at IS NULL AND held.name = ANY (n.handlers)) AS known) k
-             WHERE r.ctid = held.place
-            RETURNING CASE WHEN k.known THEN held.name END AS known
-            """;
+    private static final String PASS_ON =
+            "/* UPDATE carillon.run */ SELECT carillon.pass_on_attempts" + ASKED + ") AS known";
 
     private static final String HELD = "SELECT * FROM carillon.held_by(:owner)";
 
@@ -137,6 +109,11 @@ final class RunRepository implements RunStore {
     }
 
     @Override
+    public List<Verdict> applyUnlocked(UUID owner, List<Ended> ended) {
+        return endings.applyUnlocked(owner, ended);
+    }
+
+    @Override
     public boolean applyIn(Connection transaction, UUID owner, Ended ended) {
         return endings.applyIn(transaction, owner, ended);
     }
@@ -146,34 +123,45 @@ final class RunRepository implements RunStore {
         if (rows.isEmpty()) return 0;
         List<HeldRun> ordered = new ArrayList<>(rows);
         ordered.sort(Comparator.comparing(HeldRun::run));
-        int back = database.single(session -> session.query(HAND_BACK)
-                .uuid("owner", owner)
-                .column("projects", "text", ordered, HeldRun::project)
-                .column("ids", "uuid", ordered, row -> row.run().value())
-                .column("attempts", "int4", ordered, HeldRun::attempt)
-                .update());
+        int back = letGo(owner, ordered);
         if (back > 0) cancels.settle();
         return back;
     }
 
+    /** A row that another transaction keeps locked is left to the next comparison of what this node owns with what it holds. */
+    private int letGo(UUID owner, List<HeldRun> rows) {
+        try {
+            return letGo(owner, rows, true);
+        } catch (StorageException slow) {
+            if (!slow.timedOut()) throw slow;
+            return letGo(owner, rows, false);
+        }
+    }
+
+    private int letGo(UUID owner, List<HeldRun> rows, boolean wait) {
+        return database.single(session -> (wait ? session.atMost(Endings.PATIENCE) : session)
+                .query(HAND_BACK)
+                .uuid("owner", owner)
+                .column("projects", "text", rows, HeldRun::project)
+                .column("ids", "uuid", rows, row -> row.run().value())
+                .column("attempts", "int4", rows, HeldRun::attempt)
+                .flag("wait", wait)
+                .list(row -> row.uuid("id"))
+                .size());
+    }
+
     @Override
-    public void parkRunning(UUID owner, List<Attempt> attempts) {
-        if (attempts.isEmpty()) return;
-        database.single(
-                session -> fenced(session.query(PARK_RUNNING), owner, attempts).update());
+    public Set<RunId> parkRunning(UUID owner, List<Attempt> attempts) {
+        if (attempts.isEmpty()) return Set.of();
+        return new HashSet<>(database.single(session ->
+                fenced(session.query(PARK_RUNNING), owner, attempts).list(row -> AttemptRows.runId(row, "id"))));
     }
 
     @Override
     public Set<String> passOn(UUID owner, List<Attempt> attempts) {
         if (attempts.isEmpty()) return Set.of();
-        List<Attempt> ordered = ordered(attempts);
         Set<String> known = new HashSet<>();
-        database.single(session -> fenced(session.query(PASS_ON), owner, ordered)
-                        .column(
-                                "names",
-                                "text",
-                                ordered,
-                                attempt -> attempt.target().name())
+        database.single(session -> fenced(session.query(PASS_ON), owner, attempts)
                         .list(row -> Optional.ofNullable(row.maybeText("known"))))
                 .forEach(name -> name.ifPresent(known::add));
         cancels.settle();

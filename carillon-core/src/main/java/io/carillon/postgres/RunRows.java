@@ -114,6 +114,7 @@ final class RunRows {
                 null,
                 null,
                 null,
+                null,
                 progress);
         return run(row, state, instants, details);
     }
@@ -134,6 +135,7 @@ final class RunRows {
                 row.maybeText("reason"),
                 result == null ? null : new Payload(result, row.text("codec")),
                 row.maybeText("log"),
+                row.maybeText("delivery"),
                 null);
         return run(row, RunState.of(row.text("state")), instants, details);
     }

@@ -9,4 +9,9 @@ record Session(Connection connection, int statementSeconds) {
     Query query(String sql) throws SQLException {
         return new Query(connection, NamedSql.of(sql), statementSeconds);
     }
+
+    /** The same connection for statements that shall not take longer than this. */
+    Session atMost(int seconds) {
+        return statementSeconds == 0 ? this : new Session(connection, Math.min(statementSeconds, seconds));
+    }
 }

@@ -37,6 +37,11 @@ final class StorageException extends CarillonException {
         return state.equals("40P01") || state.equals("40001");
     }
 
+    /** The statement waited too long, for a lock or for whatever else; it changed nothing. */
+    boolean timedOut() {
+        return state.equals("57014") || state.equals("55P03");
+    }
+
     /** A check or the bounds of all partitions stood in the way. */
     boolean outside() {
         return state.equals("23514");

@@ -26,7 +26,7 @@ public record Run(
             @Nullable Instant startedAt,
             @Nullable Instant endedAt) {}
 
-    /** What else is known: its schedule, key, why it waits (parked), its error or reason, result, log and progress. */
+    /** What else is known: its schedule, key, why it waits (parked), its error or reason, result, log, delivery (see {@link RunContext#delivery}) and progress. */
     public record Details(
             @Nullable UUID schedule,
             @Nullable RunId parent,
@@ -35,5 +35,6 @@ public record Run(
             @Nullable String reason,
             @Nullable Payload result,
             @Nullable String log,
+            @Nullable String delivery,
             @Nullable Progress progress) {}
 }

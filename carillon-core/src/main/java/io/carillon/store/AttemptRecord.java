@@ -14,4 +14,5 @@ public record AttemptRecord(
         String outcome,
         @Nullable String error,
         @Nullable Duration pause,
-        @Nullable String log) {}
+        @Nullable String log,
+        @Nullable String delivery) {}

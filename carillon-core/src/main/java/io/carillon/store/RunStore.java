@@ -1,6 +1,7 @@
 package io.carillon.store;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -22,8 +23,11 @@ public interface RunStore {
     /** The same for whoever has no heartbeat: {@code lease} says how long it shall hold. */
     Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease);
 
-    /** Applies what was decided, in groups; one verdict per attempt, in order. */
+    /** Applies what was decided, in groups; one verdict per attempt, in order. Waits for locked rows, but not for long: the others are written without them. */
     List<Verdict> apply(UUID owner, List<Ended> ended);
+
+    /** Applies what was decided and waits for no lock: rows that another transaction has locked are {@link Verdict#LOCKED}. */
+    List<Verdict> applyUnlocked(UUID owner, List<Ended> ended);
 
     /** Applies one completion inside an open transaction; false: the lease is lost and the caller must roll back. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended);
@@ -36,8 +40,8 @@ public interface RunStore {
     /** The same for rows this node owns without holding them. */
     int handBackRows(UUID owner, List<HeldRun> rows);
 
-    /** Takes runs that run long out of the claim's way. */
-    void parkRunning(UUID owner, List<Attempt> attempts);
+    /** Takes runs that run long out of the claim's way. Returns those it parked; one that another transaction has locked is not among them. */
+    Set<RunId> parkRunning(UUID owner, List<Attempt> attempts);
 
     /** Lets runs go whose target this node does not know; parks those that no living node knows, and returns the names of the others. */
     Set<String> passOn(UUID owner, List<Attempt> attempts);

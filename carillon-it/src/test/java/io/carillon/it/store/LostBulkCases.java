@@ -57,14 +57,6 @@ final class LostBulkCases extends StoreContract {
                             claim(node(), 3);
                             return bulk(RunState.RUNNING, new BulkDeed.Cancel("enough"), RunState.RUNNING);
                         },
-                "DeskRepository.RESCHEDULE_MANY",
-                        () -> {
-                            enqueue(Order.mail(), 3);
-                            return bulk(
-                                    RunState.WAITING,
-                                    new BulkDeed.Reschedule(StoreBench.NOON.plus(Duration.ofDays(1))),
-                                    RunState.WAITING);
-                        },
                 "DeskRepository.REDRIVE_MANY",
                         () -> {
                             die();

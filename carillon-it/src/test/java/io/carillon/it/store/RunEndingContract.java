@@ -68,7 +68,8 @@ abstract class RunEndingContract extends StoreContract {
         assertThat(run.instants())
                 .isEqualTo(new Run.Instants(StoreBench.NOON, StoreBench.NOON, null, now.minus(SECOND), now));
         assertThat(run.details())
-                .isEqualTo(new Run.Details(null, null, "k", null, null, bytes("{\"sent\":1}"), "said hello", null));
+                .isEqualTo(
+                        new Run.Details(null, null, "k", null, null, bytes("{\"sent\":1}"), "said hello", null, null));
         assertThat(List.of(run.attempt(), run.failures(), run.crashes())).containsExactly(1, 0, 0);
         assertThat(storage().runDesk().attempts(PROJECT, id)).isEmpty();
         assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).isEmpty();
@@ -104,7 +105,7 @@ abstract class RunEndingContract extends StoreContract {
     }
 
     private static AttemptRecord record(int number, UUID node, Instant at, String outcome, String error) {
-        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE, null);
+        return new AttemptRecord(number, node, at.minus(SECOND), at, outcome, error, PAUSE, null, null);
     }
 
     @Test
