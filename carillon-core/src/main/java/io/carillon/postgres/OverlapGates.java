@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.schedule.Overlap;
@@ -15,16 +16,20 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** The gates of schedules: reads who waits and who is through, lets {@link OverlapDecider} decide, and writes that down, all under the gate's lock. */
 final class OverlapGates {
     private static final String PREFIX = Gate.Kind.OVERLAP.text() + ":";
 
-    // A tick past its grace belongs to the missed policy; what an edit holds is about to be ended or forgotten. What is
-    // found is locked, so the statements below reach it by its place.
+    // A tick past its grace belongs to the missed policy; what an edit holds is about to be ended or forgotten. Nothing
+    // is
+    // locked here: the line may be long, and an ending comes by often.
     private static final String LINE = """
-            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, held.live, w.id, w.place, w.gate_at IS NOT NULL AS fresh,
+            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, held.live, w.id, w.gate_at IS NOT NULL AS fresh,
                    w.origin IN ('tick', 'trigger') AS droppable
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
               LEFT JOIN LATERAL (SELECT overlap FROM carillon.schedule
@@ -32,10 +37,21 @@ final class OverlapGates {
               CROSS JOIN LATERAL (SELECT count(*) AS live
                                     FROM (SELECT 1 FROM carillon.run r
                                            WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL LIMIT 1) through) held
-              CROSS JOIN LATERAL (SELECT r.ctid AS place, r.id, r.gate_at, r.origin FROM carillon.run r
+              CROSS JOIN LATERAL (SELECT r.id, r.gate_at, r.origin FROM carillon.run r
                                    WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
                                      AND (r.gate_at IS NULL OR r.gate_at <= carillon.clock()) AND r.start_by > carillon.clock()
-                                   ORDER BY r.seq LIMIT 1000 FOR UPDATE SKIP LOCKED) w
+                                   ORDER BY r.seq LIMIT 1000) w
+            """;
+
+    // Those about whom something was decided, if they still wait. One that another transaction has locked is decided
+    // about
+    // when the gate is looked at again. The statements below reach them by their place.
+    private static final String LOCK_DECIDED = """
+            SELECT mine.id, mine.place
+              FROM unnest(:projects::text[], :ids::uuid[]) AS e(project, id),
+                   LATERAL (SELECT r.id, r.ctid AS place FROM carillon.run r
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.seq IS NOT NULL
+                             ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) mine
             """;
 
     // A tick that waited has its grace anew from here: whoever does not start it then lets it be missed.
@@ -55,44 +71,38 @@ final class OverlapGates {
              WHERE ctid = ANY (:places::tid[]) AND coalesce(gate_at, 'infinity') < 'infinity'
             """;
 
-    private static final String HISTORY = """
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
-                   schedule_id, parent_id, NULL,\s""";
-
-    private static final String DROP = """
+    private static final String DROP =
+            """
             WITH gone AS (
               DELETE FROM carillon.run r USING unnest(:places::tid[], :reasons::text[]) AS e(place, why)
                WHERE r.ctid = e.place AND r.seq IS NOT NULL
               RETURNING r.*, e.why)
-            """ + HISTORY + """
-            'skipped', origin, target, target_name, key, why, trace FROM gone
+            """ + HistoryRows.of("gone", "'skipped'").with("reason", "gone.why").from("gone") + """
             RETURNING project, coalesce(planned_at, due_at) AS at, reason,
                       (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project AND s.id = run_history.schedule_id) AS name
             """;
 
-    // Whoever is through and waits for a slot or its next attempt ends here; whoever runs is told to.
+    // Whoever is through and waits for a slot or its next attempt ends here; whoever runs is told to. Locked first, all
+    // of
+    // them: else one that is claimed or let go between the two statements below would be met by neither.
+    private static final String LOCK_THROUGH = """
+            SELECT earlier.place, earlier.idle
+              FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
+                   LATERAL (SELECT w.ctid AS place, w.owner IS NULL AS idle FROM carillon.run w
+                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.seq IS NULL
+                             ORDER BY w.gate_key LIMIT 1000 FOR UPDATE) earlier
+            """;
+
     private static final String CANCEL_IDLE = """
-            WITH gone AS (
-              DELETE FROM carillon.run r
-               WHERE r.owner IS NULL AND r.ctid = any(array(
-                 SELECT idle.ctid FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
-                        LATERAL (SELECT w.ctid FROM carillon.run w
-                                  WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.seq IS NULL AND w.owner IS NULL
-                                  ORDER BY w.gate_key LIMIT 1000) idle))
-              RETURNING r.*)
-            """ + HISTORY
-            + "'cancelled', origin, target, target_name, key, 'overlap: a newer run took its place', trace FROM gone";
+            WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
+            """
+            + HistoryRows.of("gone", "'cancelled'")
+                    .with("reason", "'overlap: a newer run took its place'")
+                    .from("gone");
 
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT running.project, running.id, 'overlap: a newer run took its place'
-              FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
-                   LATERAL (SELECT w.project, w.id FROM carillon.run w
-                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.seq IS NULL AND w.owner IS NOT NULL
-                             ORDER BY w.gate_key LIMIT 1000 FOR SHARE) running
+            SELECT project, id, 'overlap: a newer run took its place' FROM carillon.run WHERE ctid = ANY (:places::tid[])
             ON CONFLICT (project, run_id) DO NOTHING
             """;
 
@@ -118,14 +128,21 @@ final class OverlapGates {
         Done done = partitions.completing(() -> database.transaction(session -> {
             List<GateName> locked = GateRepository.lock(session, gates);
             if (locked.isEmpty()) return new Done(locked, List.of(), List.of(), false);
-            Map<UUID, String> places = new HashMap<>();
-            Map<GateName, Decision> decided = decide(session, locked, places);
+            Map<GateName, Decision> decided = decide(session, locked);
+            Set<GateName> seen = Set.copyOf(decided.keySet());
             List<GateName> cancelling = locked.stream()
                     .filter(gate ->
                             decided.containsKey(gate) && decided.get(gate).cancelsEarlier())
                     .toList();
+            if (!cancelling.isEmpty()) cancelEarlier(session, cancelling);
+            Map<UUID, String> places = lockDecided(session, decided);
+            // Who should pass and is locked decides about the others too: that gate is looked at again.
+            decided.values().removeIf(decision -> !places.keySet().containsAll(decision.passes()));
+            List<GateName> free = locked.stream()
+                    .filter(gate -> decided.containsKey(gate) || !seen.contains(gate))
+                    .toList();
             List<ScheduleEvent.Skipped> dropped = drop(session, decided.values(), places);
-            return new Done(locked, write(session, decided, cancelling, places), dropped, !cancelling.isEmpty());
+            return new Done(free, write(session, decided.values(), places), dropped, !cancelling.isEmpty());
         }));
         lanes.addAll(done.lanes());
         skipped.addAll(done.skipped());
@@ -133,22 +150,45 @@ final class OverlapGates {
         return done.locked();
     }
 
-    private record Line(Overlap policy, long through, List<Waiting> waiting) {}
+    /** Locks those about whom something is to be written; those that go on waiting as before are not among them. */
+    private static Map<UUID, String> lockDecided(Session session, Map<GateName, Decision> decided) throws SQLException {
+        Map<UUID, String> projects = new TreeMap<>();
+        decided.forEach((gate, decision) -> {
+            decision.passes().forEach(run -> projects.put(run, gate.project()));
+            decision.waits().forEach(run -> projects.put(run, gate.project()));
+            decision.dropped().keySet().forEach(run -> projects.put(run, gate.project()));
+        });
+        Map<UUID, String> places = new HashMap<>();
+        if (!projects.isEmpty())
+            session.query(LOCK_DECIDED)
+                    .column("projects", "text", projects.values(), project -> project)
+                    .column("ids", "uuid", projects.keySet(), run -> run)
+                    .list(row -> places.put(row.uuid("id"), row.text("place")));
+        return places;
+    }
 
-    private static Map<GateName, Decision> decide(Session session, List<GateName> gates, Map<UUID, String> places)
-            throws SQLException {
+    private record Line(Overlap policy, long through, List<Waiting> waiting) {
+        /** Only those that are new to the line are marked as waiting; the others were. */
+        Decision decision() {
+            Decision all = OverlapDecider.decide(policy, through, waiting);
+            Set<UUID> fresh =
+                    waiting.stream().filter(Waiting::fresh).map(Waiting::run).collect(Collectors.toSet());
+            List<UUID> waits = all.waits().stream().filter(fresh::contains).toList();
+            return new Decision(all.passes(), waits, all.dropped(), all.cancelsEarlier());
+        }
+    }
+
+    private static Map<GateName, Decision> decide(Session session, List<GateName> gates) throws SQLException {
         Map<GateName, Line> lines = new LinkedHashMap<>();
         GateRepository.named(session.query(LINE), gates).list(row -> {
             GateName gate = new GateName(row.text("project"), row.text("name"));
             Overlap policy = Overlap.of(row.text("overlap"));
             long live = row.number("live");
             Line line = lines.computeIfAbsent(gate, g -> new Line(policy, live, new ArrayList<>()));
-            places.put(row.uuid("id"), row.text("place"));
             return line.waiting().add(new Waiting(row.uuid("id"), row.flag("fresh"), row.flag("droppable")));
         });
         Map<GateName, Decision> decided = new LinkedHashMap<>();
-        lines.forEach((gate, line) ->
-                decided.put(gate, OverlapDecider.decide(line.policy(), line.through(), line.waiting())));
+        lines.forEach((gate, line) -> decided.put(gate, line.decision()));
         return decided;
     }
 
@@ -156,6 +196,7 @@ final class OverlapGates {
             Session session, Collection<Decision> decided, Map<UUID, String> places) throws SQLException {
         Map<UUID, String> dropped = new LinkedHashMap<>();
         decided.forEach(decision -> dropped.putAll(decision.dropped()));
+        dropped.keySet().retainAll(places.keySet());
         if (dropped.isEmpty()) return List.of();
         return session.query(DROP)
                 .column("places", "tid", dropped.keySet(), places::get)
@@ -171,20 +212,15 @@ final class OverlapGates {
                 ScheduleEvent.Instants.one(row.instant("at"), row.text("reason")));
     }
 
-    private static List<Lane> write(
-            Session session, Map<GateName, Decision> decided, List<GateName> cancelling, Map<UUID, String> places)
+    private static List<Lane> write(Session session, Collection<Decision> decided, Map<UUID, String> places)
             throws SQLException {
         List<UUID> passes = new ArrayList<>();
         List<UUID> waits = new ArrayList<>();
-        decided.values().forEach(decision -> {
+        decided.forEach(decision -> {
             passes.addAll(decision.passes());
             waits.addAll(decision.waits());
         });
-        if (!cancelling.isEmpty()) {
-            GateRepository.named(session.query(CANCEL_IDLE), cancelling).update();
-            GateRepository.named(session.query(CANCEL_RUNNING), cancelling).update();
-            session.query(NOTIFY_CANCEL).list(row -> row);
-        }
+        waits.retainAll(places.keySet());
         if (!waits.isEmpty())
             session.query(KEEP_WAITING)
                     .column("places", "tid", waits, places::get)
@@ -193,5 +229,21 @@ final class OverlapGates {
         return session.query(LET_THROUGH)
                 .column("places", "tid", passes, places::get)
                 .list(GateRepository::lane);
+    }
+
+    private static void cancelEarlier(Session session, List<GateName> gates) throws SQLException {
+        List<String> idle = new ArrayList<>();
+        List<String> running = new ArrayList<>();
+        GateRepository.named(session.query(LOCK_THROUGH), gates)
+                .list(row -> (row.flag("idle") ? idle : running).add(row.text("place")));
+        if (!idle.isEmpty())
+            session.query(CANCEL_IDLE)
+                    .column("places", "tid", idle, place -> place)
+                    .update();
+        if (!running.isEmpty())
+            session.query(CANCEL_RUNNING)
+                    .column("places", "tid", running, place -> place)
+                    .update();
+        session.query(NOTIFY_CANCEL).list(row -> row);
     }
 }
