@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
 final class Completer extends Loop implements AttemptRunner.Finish {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
     private static final int GROUP = 1_000;
+    private static final long LOCKED_PAUSE = 100_000_000L;
 
     /** One thing to write: a decision, or (null) a hand-back. */
     private record Job(Held held, @Nullable Ended ended) {}
@@ -44,6 +45,11 @@ final class Completer extends Loop implements AttemptRunner.Finish {
     /** Those of the group whose verdict is known: what fails after it must not have them told of twice. */
     private final Set<Held> answered = new HashSet<>();
 
+    /** Decisions about runs that another transaction has locked: tried again beside the others, which do not wait for them. */
+    private List<Job> locked = List.of();
+
+    private volatile int lockedCount;
+    private long triedLocked;
     private final LongAdder ended = new LongAdder();
     private List<Job> group = List.of();
     private volatile Runnable onWritten = () -> {};
@@ -103,7 +109,7 @@ final class Completer extends Loop implements AttemptRunner.Finish {
 
     /** How many decisions wait to be written. */
     int backlog() {
-        return backlog.get();
+        return backlog.get() + lockedCount;
     }
 
     /** How many attempts were ended so far. */
@@ -113,9 +119,10 @@ final class Completer extends Loop implements AttemptRunner.Finish {
 
     @Override
     void turn() throws InterruptedException {
+        if (!locked.isEmpty() && System.nanoTime() - triedLocked >= LOCKED_PAUSE) retryLocked();
         if (group.isEmpty()) group = gather();
         if (group.isEmpty()) {
-            sleep(1_000_000_000L);
+            sleep(locked.isEmpty() ? 1_000_000_000L : LOCKED_PAUSE);
             return;
         }
         write(group);
@@ -135,24 +142,54 @@ final class Completer extends Loop implements AttemptRunner.Finish {
     }
 
     private void write(List<Job> jobs) {
-        Map<UUID, List<Job>> byOwner = new LinkedHashMap<>();
-        for (Job job : jobs)
-            byOwner.computeIfAbsent(job.held.owner(), o -> new ArrayList<>()).add(job);
-        byOwner.forEach((owner, mine) -> {
+        byOwner(jobs).forEach((owner, mine) -> {
             List<Job> decided = mine.stream()
                     .filter(job -> job.ended != null && !answered.contains(job.held))
                     .toList();
-            List<Ended> ended = decided.stream()
-                    .map(Job::ended)
-                    .map(java.util.Objects::requireNonNull)
-                    .toList();
-            List<Verdict> verdicts = ended.isEmpty() ? List.of() : runs.apply(owner, ended);
-            for (int i = 0; i < verdicts.size(); i++) settled(decided.get(i).held, ended.get(i), verdicts.get(i));
+            // While one is locked others may be too: nobody waits for each of them anew.
+            apply(owner, decided, locked.isEmpty());
             List<Job> back = mine.stream().filter(job -> job.ended == null).toList();
             runs.handBack(
                     owner, back.stream().map(job -> job.held.attemptValue()).toList());
             back.forEach(job -> holding.remove(job.held));
         });
+    }
+
+    private static Map<UUID, List<Job>> byOwner(List<Job> jobs) {
+        Map<UUID, List<Job>> byOwner = new LinkedHashMap<>();
+        for (Job job : jobs)
+            byOwner.computeIfAbsent(job.held.owner(), o -> new ArrayList<>()).add(job);
+        return byOwner;
+    }
+
+    private void apply(UUID owner, List<Job> jobs, boolean wait) {
+        if (jobs.isEmpty()) return;
+        List<Ended> ended = jobs.stream()
+                .map(Job::ended)
+                .map(java.util.Objects::requireNonNull)
+                .toList();
+        List<Verdict> verdicts = wait ? runs.apply(owner, ended) : runs.applyUnlocked(owner, ended);
+        List<Job> later = new ArrayList<>(locked);
+        for (int i = 0; i < verdicts.size(); i++) {
+            later.remove(jobs.get(i));
+            if (verdicts.get(i) == Verdict.LOCKED) {
+                answered.add(jobs.get(i).held);
+                later.add(jobs.get(i));
+            } else settled(jobs.get(i).held, ended.get(i), verdicts.get(i));
+        }
+        if (locked.isEmpty() && !later.isEmpty())
+            log.warn(
+                    "endings wait for another transaction runs={} first={}",
+                    later.size(),
+                    later.get(0).held.id());
+        locked = later;
+        lockedCount = later.size();
+    }
+
+    private void retryLocked() {
+        triedLocked = System.nanoTime();
+        byOwner(locked).forEach((owner, mine) -> apply(owner, mine, false));
+        onWritten.run();
     }
 
     private void settled(Held held, Ended ended, Verdict verdict) {
