@@ -11,7 +11,12 @@ import java.util.List;
 
 /** How runs of one handler are queued, limited and retried. Immutable; each method returns a changed copy. */
 public record HandlerOptions(
-        String queue, Priority priority, Duration timeout, Retry retry, List<Class<? extends Throwable>> never) {
+        String queue,
+        Priority priority,
+        Duration timeout,
+        Retry retry,
+        List<Class<? extends Throwable>> never,
+        boolean keepPayload) {
     public HandlerOptions {
         Names.check("queue", queue);
         never = List.copyOf(never);
@@ -22,27 +27,28 @@ public record HandlerOptions(
     }
 
     static HandlerOptions defaults() {
-        return new HandlerOptions("default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of());
+        return new HandlerOptions(
+                "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 
     /** The queue its runs go to; {@code default} unless set. */
     public HandlerOptions queue(String queue) {
-        return new HandlerOptions(queue, priority, timeout, retry, never);
+        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
     }
 
     /** The class of its runs unless an enqueue says otherwise. */
     public HandlerOptions priority(Priority priority) {
-        return new HandlerOptions(queue, priority, timeout, retry, never);
+        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
     }
 
     /** How long one attempt may take; 15 minutes unless set. */
     public HandlerOptions timeout(Duration timeout) {
-        return new HandlerOptions(queue, priority, timeout, retry, never);
+        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
     }
 
     /** When and how often a failed run is tried again. */
     public HandlerOptions retry(Retry retry) {
-        return new HandlerOptions(queue, priority, timeout, retry, never);
+        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
     }
 
     /** Errors, also wrapped ones, that end the run at once. */
@@ -50,6 +56,11 @@ public record HandlerOptions(
     public final HandlerOptions never(Class<? extends Throwable>... errors) {
         List<Class<? extends Throwable>> all = new ArrayList<>(never);
         for (Class<? extends Throwable> error : errors) all.add(error);
-        return new HandlerOptions(queue, priority, timeout, retry, all);
+        return new HandlerOptions(queue, priority, timeout, retry, all, keepPayload);
+    }
+
+    /** Whether history keeps the payload of runs that succeeded, for as long as it keeps the run; false unless set. Dead runs keep theirs anyway. */
+    public HandlerOptions keepPayload(boolean keep) {
+        return new HandlerOptions(queue, priority, timeout, retry, never, keep);
     }
 }

@@ -73,6 +73,7 @@ final class Handlers {
                 options.timeout(),
                 new RetryRule(options.retry(), options.never()),
                 handler.transactional(),
+                options.keepPayload(),
                 (attempt, context, connection) -> {
                     T payload = decode(attempt, handler.type(), codec);
                     return outcome(handler.code().run(payload, context, connection), codec);

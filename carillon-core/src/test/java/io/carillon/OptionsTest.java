@@ -21,7 +21,7 @@ class OptionsTest {
     void a_handler_ships_with_fifteen_minutes_and_eight_attempts() {
         assertThat(HandlerOptions.defaults())
                 .isEqualTo(new HandlerOptions(
-                        "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of()));
+                        "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false));
     }
 
     @Test
@@ -32,6 +32,7 @@ class OptionsTest {
                 .timeout(Duration.ofMinutes(2))
                 .retry(Retry.none())
                 .never(IOException.class)
+                .keepPayload(true)
                 .never(IllegalStateException.class, IllegalArgumentException.class);
 
         assertThat(all)
@@ -40,7 +41,8 @@ class OptionsTest {
                         Priority.LOW,
                         Duration.ofMinutes(2),
                         Retry.none(),
-                        List.of(IOException.class, IllegalStateException.class, IllegalArgumentException.class)));
+                        List.of(IOException.class, IllegalStateException.class, IllegalArgumentException.class),
+                        true));
     }
 
     @Test

@@ -121,8 +121,7 @@ final class AttemptRunner {
     }
 
     private static Ended ended(Held held, BoundHandler handler, Outcome outcome) {
-        return new Ended(
-                held.attemptValue(), decide(held.attemptValue(), handler, outcome), held.sinceStart(), held.logText());
+        return held.ended(decide(held.attemptValue(), handler, outcome), handler.keepPayload());
     }
 
     /** An attempt nothing can be decided about would be held for ever: whatever stands in the way is its failure. */

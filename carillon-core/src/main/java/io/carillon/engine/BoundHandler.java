@@ -15,18 +15,25 @@ import org.jspecify.annotations.Nullable;
  * the payload and runs user code.
  */
 public record BoundHandler(
-        String name, String queue, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+        String name,
+        String queue,
+        Duration timeout,
+        RetryRule retry,
+        boolean transactional,
+        boolean keepPayload,
+        Call call) {
     /** One of the queue {@code default}. */
     public BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
-        this(name, "default", timeout, retry, transactional, call);
+        this(name, "default", timeout, retry, transactional, false, call);
     }
 
     /** The same handler, called only after the guard was asked. */
     BoundHandler guardedBy(AttemptGuard guard) {
-        return new BoundHandler(name, queue, timeout, retry, transactional, (attempt, context, connection) -> {
-            guard.check(attempt);
-            return call.run(attempt, context, connection);
-        });
+        return new BoundHandler(
+                name, queue, timeout, retry, transactional, keepPayload, (attempt, context, connection) -> {
+                    guard.check(attempt);
+                    return call.run(attempt, context, connection);
+                });
     }
 
     /** The same handler, called inside what travelled with its run. */
@@ -37,6 +44,7 @@ public record BoundHandler(
                 timeout,
                 retry,
                 transactional,
+                keepPayload,
                 (attempt, context, connection) ->
                         luggage.around(attempt, () -> call.run(attempt, context, connection)));
     }

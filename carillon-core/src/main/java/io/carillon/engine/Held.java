@@ -4,6 +4,8 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Progress;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
+import io.carillon.run.Transition;
+import io.carillon.store.Ended;
 import io.carillon.value.Text;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +29,7 @@ final class Held implements RunContext {
     private final Attempt attempt;
     private final DatabaseClock clock;
     private final StringBuilder log = new StringBuilder();
+    private volatile @Nullable String delivery;
     private volatile long startNanos;
     private volatile Duration timeout = Duration.ZERO;
     private volatile @Nullable Thread thread;
@@ -142,11 +145,21 @@ final class Held implements RunContext {
         return progress;
     }
 
+    /** What is written about this attempt once it was decided upon. */
+    Ended ended(Transition transition, boolean keepPayload) {
+        return new Ended(attempt, transition, sinceStart(), logText(), keepPayload, delivery);
+    }
+
     @Nullable
     String logText() {
         synchronized (log) {
             return log.isEmpty() ? null : log.toString();
         }
+    }
+
+    @Override
+    public void delivery(String text) {
+        delivery = Text.clean(text);
     }
 
     @Override

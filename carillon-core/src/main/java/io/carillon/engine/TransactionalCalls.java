@@ -35,7 +35,8 @@ final class TransactionalCalls {
             connection.setAutoCommit(false);
             try {
                 Outcome outcome = handler.call().run(held.attemptValue(), held, connection);
-                if (outcome instanceof Outcome.Succeeded succeeded) commit(connection, held, succeeded);
+                if (outcome instanceof Outcome.Succeeded succeeded)
+                    commit(connection, held, succeeded, handler.keepPayload());
                 else connection.rollback();
                 return outcome;
             } catch (Throwable failure) {
@@ -49,10 +50,10 @@ final class TransactionalCalls {
         }
     }
 
-    private void commit(Connection connection, Held held, Outcome.Succeeded succeeded) throws SQLException {
+    private void commit(Connection connection, Held held, Outcome.Succeeded succeeded, boolean keepPayload)
+            throws SQLException {
         Payload result = succeeded.result() instanceof Payload payload ? payload : null;
-        Ended ended =
-                new Ended(held.attemptValue(), new Transition.Complete(result), held.sinceStart(), held.logText());
+        Ended ended = held.ended(new Transition.Complete(result), keepPayload);
         // No interrupt may hit the driver between here and the commit.
         held.finish();
         if (!runs.applyIn(connection, held.owner(), ended))

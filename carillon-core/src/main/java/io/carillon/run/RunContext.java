@@ -36,6 +36,12 @@ public interface RunContext {
     /** Adds a line to the run's own log, which is kept with it (bounded). */
     void log(String line);
 
+    /**
+     * Says how this attempt delivered what it had to deliver: a text for programs, at most 8 Ki characters, kept beside the log with the attempt or the run.
+     * The last call counts.
+     */
+    void delivery(String text);
+
     /** Stable over attempts: {@code schedule@planned-instant} for ticks, the run's id otherwise. Use it to make effects outside the database idempotent. */
     String idempotencyKey();
 }

@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one delivery: the verdict, and as much of the response as is kept (few headers without secrets, 4 KiB of the body). It is a line of the run's
- * log, from which {@link #in} reads it back.
+ * What became of one delivery: the verdict, and as much of the response as is kept (few headers without secrets, 4 KiB of the body). It is kept with the
+ * run and with each of its attempts, from where {@link #in} reads it back.
  *
  * @param status the status code; 0: there was no answer
  * @param note what went wrong; empty: nothing
@@ -40,36 +40,40 @@ public record Delivery(
         return new Delivery(verdict, 0, Map.of(), "", note, 0, pause);
     }
 
-    /** One line for the run's log, never longer than a line there may be: then less of the body is kept. */
-    String line() {
+    /** The text that is kept, never longer than is kept: then less of the body is. */
+    String text() {
         Delivery shorter = this;
-        String line = MARK + new String(JSON.encode(shorter), UTF_8);
-        while (line.length() > Text.LIMIT && !shorter.body.isEmpty()) {
+        String text = new String(JSON.encode(shorter), UTF_8);
+        while (text.length() > Text.LIMIT && !shorter.body.isEmpty()) {
             shorter = shorter.withBody(Text.clean(shorter.body, shorter.body.length() / 2 + 1));
             if (shorter.body.length() < 16) shorter = shorter.withBody("");
-            line = MARK + new String(JSON.encode(shorter), UTF_8);
+            text = new String(JSON.encode(shorter), UTF_8);
         }
-        return line;
+        return text;
     }
 
     private Delivery withBody(String kept) {
         return new Delivery(verdict, status, headers, kept, note, millis, pause);
     }
 
-    /** The delivery that the log of a run or of one of its attempts tells of; empty: none was made. */
-    public static Optional<Delivery> in(@Nullable String log) {
-        if (log == null) return Optional.empty();
-        return log.lines()
+    /**
+     * The delivery that a run or one of its attempts tells of: in its {@code delivery}, or, if it ended before there was one, in a line of its {@code log};
+     * empty: none was made.
+     */
+    public static Optional<Delivery> in(@Nullable String kept) {
+        if (kept == null) return Optional.empty();
+        if (kept.startsWith("{")) return read(kept);
+        return kept.lines()
                 .filter(line -> line.startsWith(MARK))
                 .reduce((earlier, later) -> later)
-                .flatMap(Delivery::read);
+                .flatMap(line -> read(line.substring(MARK.length())));
     }
 
-    private static Optional<Delivery> read(String line) {
+    private static Optional<Delivery> read(String text) {
         try {
-            return Optional.of(JSON.decode(line.substring(MARK.length()).getBytes(UTF_8), Delivery.class));
+            return Optional.of(JSON.decode(text.getBytes(UTF_8), Delivery.class));
         } catch (CarillonException other) {
-            // A log is text that others may write to as well.
+            // A text that others may write to as well.
             return Optional.empty();
         }
     }

@@ -70,6 +70,7 @@ public final class Webhooks implements AutoCloseable {
                 TYPE,
                 this::deliver,
                 defaults -> options.apply(defaults.queue("webhooks")
+                        .keepPayload(true)
                         .timeout(Duration.ofMinutes(2))
                         .retry(overADay)));
     }
@@ -80,7 +81,7 @@ public final class Webhooks implements AutoCloseable {
         Map<String, String> callback =
                 target.callback() == null ? Map.of() : Map.of("carillon-callback-token", token.reveal());
         Delivery delivery = send(envelope, target, callback);
-        run.log(delivery.line());
+        run.delivery(delivery.text());
         tell(envelope, target, delivery);
         return Judge.outcome(target, delivery, token);
     }

@@ -94,7 +94,7 @@ class HostileReceiverTest {
 
         assertThat(delivery.verdict()).isEqualTo(Verdict.DELIVERED);
         assertThat(delivery.body()).hasSize(4096);
-        assertThat(delivery.line().length()).isLessThan(Text.LIMIT);
+        assertThat(delivery.text().length()).isLessThan(Text.LIMIT);
         // What the sockets hold in between; a reader without a bound would have gone on until the timeout.
         assertThat(written.get()).isLessThan(32 * 1024 * 1024);
     }
@@ -137,7 +137,7 @@ class HostileReceiverTest {
         Delivery delivery = sent(Duration.ofSeconds(2));
 
         assertThat(delivery.verdict()).isIn(Verdict.FAILED, Verdict.TIMED_OUT);
-        assertThat(delivery.line()).doesNotContain("banner");
+        assertThat(delivery.text()).doesNotContain("banner");
     }
 
     @Test
@@ -165,7 +165,7 @@ class HostileReceiverTest {
         Delivery delivery = sent(Duration.ofSeconds(10));
 
         assertThat(delivery.headers()).containsEntry("x-seen", "yes").doesNotContainKey("set-cookie");
-        assertThat(delivery.line()).doesNotContain("hidden");
+        assertThat(delivery.text()).doesNotContain("hidden");
         assertThat(delivery.headers().get("x-long")).hasSizeLessThanOrEqualTo(200);
         assertThat(delivery.body()).isEqualTo("a\uFFFDb\uFFFDc\uFFFD\uFFFD\n");
     }

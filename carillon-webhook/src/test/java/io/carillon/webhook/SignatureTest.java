@@ -97,7 +97,7 @@ class SignatureTest {
             Delivery delivery = webhooks.test("shop", target);
 
             assertThat(receiver.got().get(0).header("authorization")).isEqualTo("Bearer of-shop-token");
-            assertThat(delivery.toString() + delivery.line() + target).doesNotContain("Bearer");
+            assertThat(delivery.toString() + delivery.text() + target).doesNotContain("Bearer");
         }
     }
 

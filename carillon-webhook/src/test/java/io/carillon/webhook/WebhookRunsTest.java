@@ -101,7 +101,7 @@ class WebhookRunsTest {
         List<AttemptRecord> earlier = carillon.runs().attempts(run);
         assertThat(earlier).hasSize(1);
         assertThat(earlier.get(0).error()).isEqualTo("status 500\n");
-        assertThat(Delivery.in(earlier.get(0).log()).orElseThrow().body()).isEqualTo("broken");
+        assertThat(Delivery.in(earlier.get(0).delivery()).orElseThrow().body()).isEqualTo("broken");
         assertThat(state(run)).isEqualTo(RunState.SUCCEEDED);
     }
 
@@ -156,7 +156,7 @@ class WebhookRunsTest {
         assertThat(carillon.runs().complete(run, 1, token)).isTrue();
         assertThat(state(run)).isEqualTo(RunState.SUCCEEDED);
         assertThat(last(run).status()).isEqualTo(202);
-        assertThat(last(run).line()).doesNotContain(token);
+        assertThat(last(run).text()).doesNotContain(token);
     }
 
     @Test
@@ -200,7 +200,7 @@ class WebhookRunsTest {
     }
 
     private Delivery last(RunId run) {
-        return Delivery.in(carillon.runs().get(run).orElseThrow().details().log())
+        return Delivery.in(carillon.runs().get(run).orElseThrow().details().delivery())
                 .orElseThrow();
     }
 }

@@ -93,6 +93,9 @@ final class Attempts {
             public void log(String line) {}
 
             @Override
+            public void delivery(String text) {}
+
+            @Override
             public String idempotencyKey() {
                 return "key";
             }

@@ -55,9 +55,9 @@ new Webhook("whsec_…").verify(body, headers);   // throws unless one of the si
     static void show(int status, String body) {}
 
     static void answers(Carillon carillon, RunId id) {
-Delivery last = Delivery.in(carillon.runs().get(id).orElseThrow().details().log()).orElseThrow();
+Delivery last = Delivery.in(carillon.runs().get(id).orElseThrow().details().delivery()).orElseThrow();
 for (AttemptRecord attempt : carillon.runs().attempts(id))
-    Delivery.in(attempt.log()).ifPresent(earlier -> show(earlier.status(), earlier.body()));
+    Delivery.in(attempt.delivery()).ifPresent(earlier -> show(earlier.status(), earlier.body()));
     }
 
     static void switchOff(String project, String url) {}

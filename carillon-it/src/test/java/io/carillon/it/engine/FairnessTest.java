@@ -344,7 +344,7 @@ class FairnessTest {
 
     private static BoundHandler bound(String queue, BoundHandler.Call call) {
         return new BoundHandler(
-                "work", queue, Duration.ofMinutes(1), new RetryRule(Retry.none(), List.of()), false, call);
+                "work", queue, Duration.ofMinutes(1), new RetryRule(Retry.none(), List.of()), false, false, call);
     }
 
     private static EngineParts parts(Storage storage, BoundHandler.Call call) {

@@ -157,8 +157,8 @@ final class Shapes {
     static Doc run(Run run) {
         Run.Instants instants = run.instants();
         Run.Details details = run.details();
-        // What a webhook logs is its delivery.
-        Doc delivery = delivery(details.log());
+        Doc delivery = delivery(details.delivery(), details.log());
+        boolean logged = delivery != null && details.delivery() == null;
         return new Doc()
                 .put("id", run.id().toString())
                 .put("state", run.state().text())
@@ -182,7 +182,7 @@ final class Shapes {
                 .put("parked", details.parked())
                 .put("reason", details.reason())
                 .put("result", payload(details.result()))
-                .put("log", delivery == null ? details.log() : null)
+                .put("log", logged ? null : details.log())
                 .put("delivery", delivery)
                 .put(
                         "progress",
@@ -202,11 +202,15 @@ final class Shapes {
                 .put("outcome", attempt.outcome())
                 .put("error", attempt.error())
                 .put("pause", attempt.pause())
-                .put("delivery", delivery(attempt.log()));
+                .put("delivery", delivery(attempt.delivery(), attempt.log()));
     }
 
-    private static @Nullable Doc delivery(@Nullable String log) {
-        return Delivery.in(log).map(Shapes::delivery).orElse(null);
+    /** Runs that ended before deliveries had a place of their own told of them in their log. */
+    private static @Nullable Doc delivery(@Nullable String kept, @Nullable String log) {
+        return Delivery.in(kept)
+                .or(() -> Delivery.in(log))
+                .map(Shapes::delivery)
+                .orElse(null);
     }
 
     /** What a receiver answered, as much of it as is kept. */
