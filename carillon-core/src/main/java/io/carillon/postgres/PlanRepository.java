@@ -38,7 +38,7 @@ final class PlanRepository implements PlanStore {
               FROM (SELECT DISTINCT project, schedule_id
                       FROM (SELECT r.project, r.schedule_id FROM carillon.run r
                              WHERE r.start_by < 'infinity' AND r.start_by >= :since AND r.start_by <= carillon.clock()
-                               AND r.owner IS NULL AND r.attempt = 0
+                               AND r.owner IS NULL
                              ORDER BY r.start_by LIMIT 5000) first) late,
                    LATERAL (SELECT * FROM carillon.schedule
                              WHERE project = late.project AND id BETWEEN late.schedule_id AND late.schedule_id
@@ -47,12 +47,18 @@ final class PlanRepository implements PlanStore {
              LIMIT :limit
             """;
 
-    // Also late runs that an earlier settlement let through and that nobody started yet: they count to those that may
-    // wait. None of them is planned for later. One that waits behind an earlier run of its schedule is not late.
+    // Also late runs that an earlier settlement let through and that no handler started yet: they count to those that
+    // may wait. None of them is planned for later. One that waits behind an earlier run of its schedule is not late. A
+    // start_by before infinity says that no handler started, also after claims by nodes without that handler; here it
+    // is compared so that the index of late ticks, which is in no useful order, cannot serve.
     private static final String LATE_TICKS = """
-            SELECT r.id, r.schedule_id, r.planned_at, r.start_by = 'infinity' AS let_through FROM carillon.run r
-             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL AND r.attempt = 0
-               AND (r.start_by <= carillon.clock() OR (r.start_by = 'infinity' AND r.parked IS DISTINCT FROM 'gate'))
+            SELECT r.id, r.schedule_id, r.planned_at, r.runs_late IS NOT NULL AS let_through,
+                   r.runs_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
+                                  WHERE l.queue = r.queue AND l.project = r.project
+                                    AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL)) AS held_back
+              FROM carillon.run r
+             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
+               AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
     // Each schedule has its slice of the arrays: joining them would compare every tick with every schedule.
@@ -85,16 +91,17 @@ final class PlanRepository implements PlanStore {
             born AS (
               INSERT INTO carillon.run
                 (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
-                 gate_key, parked, seq, gate_at)
+                 gate_key, parked, seq, gate_at, runs_late)
               SELECT v.project, t.id, v.queue, v.class, t.due_at, CASE WHEN v.overlap IS NULL THEN t.due_at ELSE 'infinity' END, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
                      'tick', v.target, v.target_name, v.codec, v.payload, v.trace, v.policy,
                      'overlap:' || CASE WHEN v.overlap IS NOT NULL THEN v.id::text END, CASE WHEN v.overlap IS NOT NULL THEN 'gate' END,
                      CASE WHEN v.overlap IS NOT NULL THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
-                     CASE WHEN v.overlap IS NOT NULL THEN t.due_at END
+                     CASE WHEN v.overlap IS NOT NULL THEN t.due_at END, t.runs_late
                 FROM moved v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
-                                          (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by)
+                                          (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last],
+                                          (:tickLate::bool[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by, runs_late)
               ON CONFLICT DO NOTHING)
             """;
 
@@ -124,7 +131,7 @@ final class PlanRepository implements PlanStore {
               FROM locked l
               CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last]) AS v(id)
               CROSS JOIN LATERAL (SELECT ctid AS place FROM carillon.run
-                                   WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND attempt = 0
+                                   WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND start_by <> 'infinity'
                                    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r
             """;
 
@@ -134,14 +141,16 @@ final class PlanRepository implements PlanStore {
               SELECT t.* FROM moved m
                 CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:latePlaces::tid[])[m.late_first : m.late_last],
                                           (:lateReasons::text[])[m.late_first : m.late_last],
-                                          (:lateDue::timestamptz[])[m.late_first : m.late_last]) AS t(id, place, reason, due_at)),
+                                          (:lateDue::timestamptz[])[m.late_first : m.late_last],
+                                          (:lateStartBy::timestamptz[])[m.late_first : m.late_last],
+                                          (:lateLet::bool[])[m.late_first : m.late_last]) AS t(id, place, reason, due_at, start_by, runs_late)),
             let_through AS (
               UPDATE carillon.run r
-                 SET start_by = 'infinity',
+                 SET start_by = t.start_by, runs_late = t.runs_late,
                      ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
                      gate_at = CASE WHEN r.gate_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_at END
                 FROM late t
-               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NULL AND r.start_by < 'infinity'),
+               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NULL),
             dropped AS (
               DELETE FROM carillon.run r USING late t
                WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NOT NULL
@@ -250,7 +259,8 @@ final class PlanRepository implements PlanStore {
         session.query(LATE_TICKS).uuids("ids", schedules.keySet()).list(row -> {
             Schedule schedule = schedules.get(row.uuid("schedule_id"));
             TickPlan.LateTick tick =
-                    new TickPlan.LateTick(row.uuid("id"), row.instant("planned_at"), row.flag("let_through"));
+                    new TickPlan.LateTick(
+                            row.uuid("id"), row.instant("planned_at"), row.flag("let_through"), row.flag("held_back"));
             return schedule != null
                     && late.computeIfAbsent(schedule, s -> new ArrayList<>()).add(tick);
         });

@@ -1,7 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.schedule.Policies;
 import io.carillon.schedule.TickPlan;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -10,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Plans on their way into a statement, in the order of their schedules' ids: one lock order for all writers. */
 final class PlanRows {
@@ -34,7 +37,7 @@ final class PlanRows {
         fence(query)
                 .column("cursors", "timestamptz", plans, TickPlan::cursor)
                 .column("nexts", "timestamptz", plans, TickPlan::nextAt);
-        List<TickPlan.Tick> ticks = sliced(query, "tick", TickPlan::ticks);
+        List<Bound<TickPlan.Tick>> ticks = sliced(query, "tick", PlanRows::ticks);
         List<TickPlan.Gap> gaps = sliced(query, "gap", TickPlan::gaps);
         sliced(query, "late", TickPlan::late);
         return query.column("gapFroms", "timestamptz", gaps, TickPlan.Gap::from)
@@ -42,10 +45,11 @@ final class PlanRows {
                 .column("gapCounts", "int8", gaps, TickPlan.Gap::count)
                 .column("gapStates", "text", gaps, TickPlan.Gap::state)
                 .column("gapReasons", "text", gaps, TickPlan.Gap::reason)
-                .column("tickIds", "uuid", ticks, TickPlan.Tick::id)
-                .column("tickPlanned", "timestamptz", ticks, TickPlan.Tick::plannedAt)
-                .column("tickDue", "timestamptz", ticks, TickPlan.Tick::dueAt)
-                .column("tickStartBy", "timestamptz", ticks, TickPlan.Tick::startBy);
+                .column("tickIds", "uuid", ticks, tick -> tick.item.id())
+                .column("tickPlanned", "timestamptz", ticks, tick -> tick.item.plannedAt())
+                .column("tickDue", "timestamptz", ticks, tick -> tick.item.dueAt())
+                .column("tickStartBy", "timestamptz", ticks, Bound::startBy)
+                .column("tickLate", "bool", ticks, Bound::runsLate);
     }
 
     /** Binds what the lock of schedules and late ticks needs. */
@@ -56,12 +60,37 @@ final class PlanRows {
 
     /** Binds what becomes of late ticks whose places are known. */
     Query bindVerdicts(Query query, Map<UUID, String> places) throws SQLException {
-        List<TickPlan.Verdict> late =
-                plans.stream().flatMap(plan -> plan.late().stream()).toList();
-        return query.column("lateIds", "uuid", late, TickPlan.Verdict::run)
-                .column("latePlaces", "tid", late, verdict -> places.get(verdict.run()))
-                .column("lateReasons", "text", late, TickPlan.Verdict::reason)
-                .column("lateDue", "timestamptz", late, TickPlan.Verdict::dueAt);
+        List<Bound<TickPlan.Verdict>> late =
+                plans.stream().flatMap(plan -> verdicts(plan).stream()).toList();
+        return query.column("lateIds", "uuid", late, verdict -> verdict.item.run())
+                .column("latePlaces", "tid", late, verdict -> places.get(verdict.item.run()))
+                .column("lateReasons", "text", late, verdict -> verdict.item.reason())
+                .column("lateDue", "timestamptz", late, verdict -> verdict.item.dueAt())
+                .column("lateStartBy", "timestamptz", late, Bound::startBy)
+                .column("lateLet", "bool", late, Bound::runsLate);
+    }
+
+    /** An item with the end of the time in which it may start; {@code runsLate}: true where the missed policy lets it, null where it need not be asked. */
+    private record Bound<T>(T item, Instant startBy, @Nullable Boolean runsLate) {
+        static <T> Bound<T> of(TickPlan plan, T item, Instant planned, Instant due, Instant startBy) {
+            if (!startBy.equals(Instant.MAX)) return new Bound<>(item, startBy, null);
+            Policies policies = plan.read().definition().policies();
+            Instant window = planned.plus(policies.catchUp());
+            Instant grace = due.plus(policies.grace());
+            return new Bound<>(item, window.isAfter(grace) ? window : grace, true);
+        }
+    }
+
+    private static List<Bound<TickPlan.Tick>> ticks(TickPlan plan) {
+        return plan.ticks().stream()
+                .map(tick -> Bound.of(plan, tick, tick.plannedAt(), tick.dueAt(), tick.startBy()))
+                .toList();
+    }
+
+    private static List<Bound<TickPlan.Verdict>> verdicts(TickPlan plan) {
+        return plan.late().stream()
+                .map(verdict -> Bound.of(plan, verdict, verdict.plannedAt(), verdict.dueAt(), verdict.startBy()))
+                .toList();
     }
 
     /** The plans whose schedules the statement moved. */

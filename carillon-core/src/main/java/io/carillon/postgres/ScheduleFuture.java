@@ -17,7 +17,7 @@ final class ScheduleFuture {
     private static final String HOLD = """
             SELECT count(*) FROM (
               SELECT 1 FROM carillon.run
-               WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL ORDER BY id FOR UPDATE) held
+               WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') ORDER BY id FOR UPDATE) held
             """;
 
     // A pause that should have ended did end then. Whatever has its line in the ledger counts, so that no instant gets
@@ -26,7 +26,8 @@ final class ScheduleFuture {
     // or, after the clock was set back, a stretch that lies ahead.
     private static final String LINE = """
             SELECT greatest(least(carillon.clock(), :until::timestamptz),
-                     (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0),
+                     (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0
+                         AND (owner IS NOT NULL OR start_by = 'infinity')),
                      (SELECT max(planned_at) FROM carillon.run_history
                        WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
                      (SELECT max(to_at) FROM carillon.ledger_gap
@@ -35,7 +36,7 @@ final class ScheduleFuture {
 
     private static final String FORGET = """
             DELETE FROM carillon.run
-             WHERE schedule_id = :id AND origin = 'tick' AND attempt = 0 AND owner IS NULL AND planned_at > :line
+             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') AND planned_at > :line
             """;
 
     private static final String MOVE_CURSOR = """
@@ -45,7 +46,7 @@ final class ScheduleFuture {
     private static final String END = """
             WITH gone AS (
               DELETE FROM carillon.run
-               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND attempt = 0 AND owner IS NULL RETURNING *)
+               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
             INSERT INTO carillon.run_history
               (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)

@@ -80,7 +80,8 @@ final class Sweeper {
     private static final String RELEASE = STILL_LOST + """
             , released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', ready_at = 'infinity',
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, ready_at = 'infinity',
+                     start_by = CASE WHEN tried.yes THEN 'infinity' ELSE r.start_by END,
                      parked = CASE WHEN tried.yes THEN 'suspect' ELSE 'no-handler' END,
                      limited_by = CASE WHEN tried.yes THEN r.limited_by END, -- a run without a handler holds no place under a limit
                      crashes = r.crashes + CASE WHEN r.parked = 'suspect' AND lost.alone THEN 1 ELSE 0 END, suspect = least(r.suspect + CASE WHEN tried.yes THEN 1 ELSE 0 END, 100)

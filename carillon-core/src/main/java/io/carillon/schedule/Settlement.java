@@ -78,7 +78,9 @@ final class Settlement {
     }
 
     private void late(List<TickPlan.LateTick> ticks, int most) {
+        ticks.stream().filter(TickPlan.LateTick::heldBack).forEach(this::heldBack);
         List<TickPlan.LateTick> ordered = ticks.stream()
+                .filter(tick -> !tick.heldBack())
                 .sorted(Comparator.comparing(TickPlan.LateTick::plannedAt))
                 .toList();
         for (int i = 0; i < ordered.size(); i++) {
@@ -86,10 +88,23 @@ final class Settlement {
             boolean tooOld = tick.plannedAt().isBefore(oldest);
             boolean runs = !tooOld && ordered.size() - i <= most;
             if (!runs)
-                verdicts.add(new TickPlan.Verdict(tick.run(), tick.plannedAt(), now, tooOld ? TOO_OLD : reason()));
+                verdicts.add(missed(tick, tooOld ? TOO_OLD : reason()));
             else if (!tick.letThrough())
                 verdicts.add(new TickPlan.Verdict(tick.run(), tick.plannedAt(), nextDue(), null));
         }
+    }
+
+    /** A tick that its queue held back is late, not missed, whatever the policy; the catch-up window bounds how many of them wait. */
+    private void heldBack(TickPlan.LateTick tick) {
+        Instant end = tick.plannedAt().plus(policies.catchUp());
+        verdicts.add(
+                end.isAfter(now)
+                        ? new TickPlan.Verdict(tick.run(), tick.plannedAt(), now, end, null)
+                        : missed(tick, TOO_OLD));
+    }
+
+    private TickPlan.Verdict missed(TickPlan.LateTick tick, String reason) {
+        return new TickPlan.Verdict(tick.run(), tick.plannedAt(), now, reason);
     }
 
     private void unplanned(List<Instant> run) {

@@ -35,17 +35,32 @@ public record TickPlan(
         }
     }
 
-    /** A tick that exists, was not started in time, and is now run late, from {@code dueAt} on ({@code reason} null), or recorded as missed. */
+    /**
+     * A tick that exists, was not started in time, and is now run late, from {@code dueAt} on ({@code reason} null), or recorded as missed. It must start
+     * before {@code startBy}, {@link Instant#MAX} for whenever it can.
+     */
     public record Verdict(
             UUID run,
             Instant plannedAt,
             Instant dueAt,
+            Instant startBy,
             @Nullable String reason) {
+        public Verdict(UUID run, Instant plannedAt, Instant dueAt, @Nullable String reason) {
+            this(run, plannedAt, dueAt, Instant.MAX, reason);
+        }
+
         public boolean runsLate() {
             return reason == null;
         }
     }
 
-    /** A tick that exists and was not started in time; {@code letThrough}: an earlier plan said that it runs late. */
-    public record LateTick(UUID run, Instant plannedAt, boolean letThrough) {}
+    /**
+     * A tick that exists and was not started in time. {@code letThrough}: an earlier plan said that it runs late; {@code heldBack}: its queue is paused, has a
+     * limit or a breaker that is not closed, so it could not start.
+     */
+    public record LateTick(UUID run, Instant plannedAt, boolean letThrough, boolean heldBack) {
+        public LateTick(UUID run, Instant plannedAt, boolean letThrough) {
+            this(run, plannedAt, letThrough, false);
+        }
+    }
 }

@@ -140,7 +140,8 @@ BEGIN
   RETURNING r.id;
 END $$;
 
--- Lets attempts go whose handler their node does not have, and parks those that no living node has a handler for. Returns the names of the others.
+-- Lets attempts go whose handler their node does not have, and parks those that no living node has a handler for. A tick that
+-- never started stays under the missed policy, hence start_by stays. Returns the names of the others.
 CREATE FUNCTION carillon.pass_on_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF text LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
@@ -151,7 +152,7 @@ BEGIN
   SELECT coalesce(array_agg(DISTINCT h.name), '{}') INTO v_known FROM carillon.node n, unnest(n.handlers) AS h(name) WHERE n.dead_at IS NULL;
   RETURN QUERY
   UPDATE carillon.run r
-     SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity', limited_by = NULL,
+     SET owner = NULL, leased_until = NULL, started_at = NULL, limited_by = NULL,
          parked = CASE WHEN r.target_name = ANY (v_known) THEN NULL ELSE 'no-handler' END,
          ready_at = CASE WHEN r.target_name <> ALL (v_known) THEN 'infinity'
                          WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END

@@ -29,7 +29,7 @@ final class GenericPlan {
             cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
             gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
             gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'
-            keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | latePlaces tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}'
+            keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | latePlaces tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}' | lateLet bool[] '{}'
             lease float8 null | name text 'fifo:a' | tell boolean true | gates text[] '{fifo:a}' | mosts int[] '{1}' | reasons text[] '{why}'
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
             limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
@@ -39,7 +39,7 @@ final class GenericPlan {
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
-            tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | versions bigint[] '{1}'
+            tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | tickLate bool[] '{null}' | versions bigint[] '{1}'
             """);
 
     private GenericPlan() {}
