@@ -25,13 +25,7 @@ class StreamTest {
     void tells_changes_and_ends_of_the_callers_project() throws Exception {
         String mine = SERVED.project("mine");
         String other = SERVED.project("other");
-        HttpResponse<InputStream> response = HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(URI.create(
-                                        "http://127.0.0.1:" + SERVED.server().port() + "/v1/stream"))
-                                .header("Authorization", "Bearer " + mine)
-                                .build(),
-                        HttpResponse.BodyHandlers.ofInputStream());
+        HttpResponse<InputStream> response = listen(mine);
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.headers().firstValue("Content-Type")).contains("text/event-stream");
         try (BufferedReader lines =
@@ -48,6 +42,47 @@ class StreamTest {
             assertThat(heard + lines.readLine()).contains(run, "\"cancelled\"").doesNotContain(theirs);
             assertThat(heard + until(lines, "event: run.cancel")).contains("event: run.enqueue");
         }
+    }
+
+    @Test
+    @Timeout(60)
+    void a_burst_is_told_and_single_runs_after_it_too() throws Exception {
+        String key = SERVED.project("burst");
+        HttpResponse<InputStream> response = listen(key);
+        try (BufferedReader lines =
+                new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
+            assertThat(lines.readLine()).isEqualTo("retry: 2000");
+            // 1,000 endings in each of the last three seconds, as the database's clock has them.
+            SERVED.database().execute("""
+                    INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, ended_at, created_at,
+                                                      state, origin, target, target_name)
+                    SELECT 'burst', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at, 'succeeded', 'direct',
+                           'handler', 'burst-' || i
+                      FROM (SELECT i, carillon.clock() + i * interval '1 ms' AS at FROM generate_series(1, 3000) i) ended
+                    """);
+            int told = 0;
+            while (told < 3_000) {
+                until(lines, "event: run.ended");
+                assertThat(lines.readLine()).contains("burst-");
+                told++;
+            }
+            String run = SERVED.post(key, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                    .at("/run");
+            SERVED.post(key, "/v1/runs/" + run + "/cancel", null).is(200);
+
+            until(lines, "event: run.ended");
+            assertThat(lines.readLine()).contains(run);
+        }
+    }
+
+    private static HttpResponse<InputStream> listen(String key) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create(
+                                        "http://127.0.0.1:" + SERVED.server().port() + "/v1/stream"))
+                                .header("Authorization", "Bearer " + key)
+                                .build(),
+                        HttpResponse.BodyHandlers.ofInputStream());
     }
 
     private static String until(BufferedReader lines, String wanted) throws IOException {

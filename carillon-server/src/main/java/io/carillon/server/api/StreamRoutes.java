@@ -29,6 +29,10 @@ final class StreamRoutes {
     private static final int LISTENERS = 40;
 
     private static final long EVERY_MILLIS = 1_000;
+
+    /** More happened than could be told: whoever shows lists reads them anew. */
+    private static final byte[] LOST = "event: events.lost\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
+
     private static final Duration LONGEST = Duration.ofMinutes(10);
 
     private final Deeds deeds;
@@ -75,28 +79,40 @@ final class StreamRoutes {
     }
 
     private void tell(Call call, Feed feed, OutputStream out) throws IOException {
+        Feed.Source source = source(call);
         long told = feed.last();
         long end = System.nanoTime() + LONGEST.toNanos();
         out.write("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
         out.flush();
         while (System.nanoTime() < end) {
-            List<Feed.News> news = feed.after(
-                    told,
-                    since -> deeds.read(
-                            call,
-                            desk -> happenings.since(
-                                    desk.connection(), desk.project().name(), since)));
+            Feed.Told news = feed.after(told, source);
             ByteArrayOutputStream text = new ByteArrayOutputStream();
-            for (Feed.News one : news) {
-                text.writeBytes(event(one.happening()));
-                told = one.number();
-            }
+            if (news.lost()) text.writeBytes(LOST);
+            for (Feed.News one : news.news()) text.writeBytes(event(one.happening()));
+            told = news.last();
             // A comment shows whether anybody is still there.
             if (text.size() == 0) text.writeBytes(":\n\n".getBytes(StandardCharsets.UTF_8));
             out.write(text.toByteArray());
             out.flush();
             if (!pause()) return;
         }
+    }
+
+    private Feed.Source source(Call call) {
+        return new Feed.Source() {
+            @Override
+            public Instant now() {
+                return deeds.read(call, desk -> happenings.now(desk.connection()));
+            }
+
+            @Override
+            public List<FeedRepository.Happening> behind(FeedRepository.Place place) {
+                return deeds.read(
+                        call,
+                        desk -> happenings.behind(
+                                desk.connection(), desk.project().name(), place));
+            }
+        };
     }
 
     private static boolean pause() {
