@@ -31,7 +31,7 @@ public final class Runs {
         return desk.get(project, run);
     }
 
-    /** Living runs by due time, then ended ones, newest first. */
+    /** Living runs, then ended ones, each newest first. */
     public List<Run> list(RunFilter filter) {
         return desk.list(project, filter);
     }

@@ -186,21 +186,7 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public List<Run> list(String project, RunFilter filter) {
-        RunState state = filter.state();
-        boolean live = state == null || state == RunState.WAITING || state == RunState.RUNNING;
-        boolean ended = state == null || !live;
-        return database.single(session -> {
-            List<Run> runs = new ArrayList<>();
-            if (live)
-                runs.addAll(filtered(session.query(RunRows.LIST_LIVE), project, filter)
-                        .text("state", state == null ? null : state.text())
-                        .list(RunRows::live));
-            if (ended)
-                runs.addAll(filtered(session.query(RunRows.LIST_ENDED), project, filter)
-                        .text("state", state == null ? null : state.text())
-                        .list(RunRows::ended));
-            return runs.subList(0, Math.min(runs.size(), filter.limit()));
-        });
+        return database.single(session -> RunRows.list(session, project, RunQuery.of(filter)));
     }
 
     @Override

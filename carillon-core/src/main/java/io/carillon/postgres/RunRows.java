@@ -12,6 +12,7 @@ import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
 import io.carillon.run.Target;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -21,43 +22,25 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads runs for people, from the hot table and from history. */
 final class RunRows {
-    private static final String LIVE_COLUMNS = """
-            SELECT r.*, p.done, p.total FROM carillon.run r LEFT JOIN carillon.progress p
-                ON p.project = r.project AND p.run_id = r.id AND coalesce(p.attempt, r.attempt) = r.attempt
+    private static final String PROGRESS = """
+            LEFT JOIN carillon.progress p ON p.project = r.project AND p.run_id = r.id AND coalesce(p.attempt, r.attempt) = r.attempt
             """;
 
-    static final String LIVE = LIVE_COLUMNS + " WHERE r.project = :project AND r.id BETWEEN :id AND :id ORDER BY r.id";
+    static final String LIVE = "SELECT r.*, p.done, p.total FROM carillon.run r " + PROGRESS + """
+             WHERE r.project = :project AND r.id BETWEEN :id AND :id ORDER BY r.id
+            """;
 
     static final String ENDED = "SELECT * FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    static final String LIST_LIVE = LIVE_COLUMNS + """
-             WHERE r.project = :project AND (:queue::text IS NULL OR r.queue = :queue) AND (:handler::text IS NULL OR r.target_name = :handler)
-               AND (:state::text IS NULL OR (:state = 'running') = (r.owner IS NOT NULL))
-             ORDER BY r.due_at DESC LIMIT :limit
-            """;
+    // Ids carry the database's time, and are an order that stands still while runs move from one table to the other: no
+    // page shows a run twice or leaves one out.
+    static final String PAGE_LIVE = """
+            SELECT r.*, p.done, p.total
+              FROM carillon.run_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit) r
+            """ + PROGRESS + " ORDER BY r.id DESC";
 
-    static final String LIST_ENDED = """
-            SELECT * FROM carillon.run_history
-             WHERE project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)
-               AND (:state::text IS NULL OR state = :state)
-             ORDER BY ended_at DESC LIMIT :limit
-            """;
-
-    // Ids are an order that stands still while runs move from one table to the other: no page shows a run twice or
-    // leaves one out.
-    private static final String PAGE_LIVE = LIVE_COLUMNS + """
-             WHERE r.project = :project AND r.id < :before AND (:queue::text IS NULL OR r.queue = :queue)
-               AND (:handler::text IS NULL OR r.target_name = :handler) AND (:schedule::uuid IS NULL OR r.schedule_id = :schedule)
-               AND (:state::text IS NULL OR (:state = 'running') = (r.owner IS NOT NULL))
-             ORDER BY r.id DESC LIMIT :limit
-            """;
-
-    private static final String PAGE_ENDED = """
-            SELECT * FROM carillon.run_history
-             WHERE project = :project AND id < :before AND (:queue::text IS NULL OR queue = :queue)
-               AND (:handler::text IS NULL OR target_name = :handler) AND (:schedule::uuid IS NULL OR schedule_id = :schedule)
-               AND (:state::text IS NULL OR state = :state)
-             ORDER BY id DESC LIMIT :limit
+    static final String PAGE_ENDED = """
+            SELECT * FROM carillon.history_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit)
             """;
 
     private static final UUID LAST = new UUID(-1, -1);
@@ -70,17 +53,33 @@ final class RunRows {
     private RunRows() {}
 
     static List<Run> page(Session session, String project, RunQuery query) throws SQLException {
-        RunState state = query.filter().state();
-        boolean living = state == RunState.WAITING || state == RunState.RUNNING;
         Map<UUID, Run> found = new TreeMap<>(BY_BYTES.reversed());
         // Living first: one that ends between the two looks is found twice and told as it ended, and never not at all.
-        if (state == null || living)
-            for (Run run : page(session.query(PAGE_LIVE), project, query).list(RunRows::live))
-                found.put(run.id().value(), run);
-        if (!living)
-            for (Run run : page(session.query(PAGE_ENDED), project, query).list(RunRows::ended))
-                found.put(run.id().value(), run);
+        for (Run run : live(session, project, query)) found.put(run.id().value(), run);
+        for (Run run : ended(session, project, query)) found.put(run.id().value(), run);
         return found.values().stream().limit(query.filter().limit()).toList();
+    }
+
+    /** Living runs, then ended ones. */
+    static List<Run> list(Session session, String project, RunQuery query) throws SQLException {
+        List<Run> runs = new ArrayList<>(live(session, project, query));
+        if (runs.size() < query.filter().limit()) runs.addAll(ended(session, project, query));
+        return runs.subList(0, Math.min(runs.size(), query.filter().limit()));
+    }
+
+    private static List<Run> live(Session session, String project, RunQuery query) throws SQLException {
+        if (query.filter().state() != null && !living(query)) return List.of();
+        return page(session.query(PAGE_LIVE), project, query).list(RunRows::live);
+    }
+
+    private static List<Run> ended(Session session, String project, RunQuery query) throws SQLException {
+        if (living(query)) return List.of();
+        return page(session.query(PAGE_ENDED), project, query).list(RunRows::ended);
+    }
+
+    private static boolean living(RunQuery query) {
+        RunState state = query.filter().state();
+        return state == RunState.WAITING || state == RunState.RUNNING;
     }
 
     private static Query page(Query sql, String project, RunQuery query) throws SQLException {

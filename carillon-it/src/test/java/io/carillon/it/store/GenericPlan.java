@@ -32,6 +32,8 @@ final class GenericPlan {
             keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | latePlaces tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}' | lateLet bool[] '{}'
             lease float8 null | name text 'fifo:a' | tell boolean true | gates text[] '{fifo:a}' | mosts int[] '{1}' | reasons text[] '{why}'
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
+            RunRows.before uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff' | RunRows.queue text null | RunRows.handler text null | RunRows.schedule uuid null
+            RunRows.state text null | RunRows.limit bigint 51
             limit bigint 500 | line timestamptz '2026-03-02' | logs text[] '{log}' | low timestamptz '-infinity'
             lows timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | RateGates.names text[] '{rate:1000:a}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
