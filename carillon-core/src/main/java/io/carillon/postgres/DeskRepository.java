@@ -68,7 +68,7 @@ final class DeskRepository implements RunDesk {
             WITH gone AS (
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
-                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.queue = d.queue AND r.key = d.key)
+                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name AND r.key = d.key)
               RETURNING d.*, :new::uuid AS fresh)
             """ + REDRIVEN;
 
@@ -139,7 +139,7 @@ final class DeskRepository implements RunDesk {
     private static final String DEAD_WITH_KEY =
             "SELECT id FROM carillon.dead_run d WHERE key IS NOT NULL AND state = :state AND "
                     + MATCHING
-                    + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.queue = d.queue AND r.key = d.key) LIMIT 1000";
+                    + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.target_name = d.target_name AND r.key = d.key) LIMIT 1000";
 
     private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:places::tid[])";
 

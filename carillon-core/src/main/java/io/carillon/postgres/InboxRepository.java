@@ -77,19 +77,20 @@ final class InboxRepository implements RunInbox {
     // Two look-ups by two indexes: joined by OR they become a walk through all runs of the project, for each row.
     private static final String ALREADY_THERE = """
             SELECT e.id AS asked, there.id AS found
-              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key),
+              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key),
                    LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id)
                             UNION ALL
-                            SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.queue = e.queue AND r.key = e.key) there
+                            SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.target_name = e.handler AND r.key = e.key) there
             """;
 
-    // In one order, so that nobody waits in a circle; of several runs with the same key the first.
+    // Keys belong to a handler, whose name stands in the column queue. In one order, so that nobody waits in a circle;
+    // of several runs with the same key the first.
     private static final String HOLD = """
             INSERT INTO carillon.key_hold AS h (project, queue, key, run_id, until)
-            SELECT DISTINCT ON (e.project COLLATE "C", e.queue COLLATE "C", e.key COLLATE "C") e.project, e.queue, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
-              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[], :windows::float8[])
-                     WITH ORDINALITY AS e(project, id, queue, key, secs, place)
-             ORDER BY e.project COLLATE "C", e.queue COLLATE "C", e.key COLLATE "C", e.place
+            SELECT DISTINCT ON (e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C") e.project, e.handler, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
+              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[], :windows::float8[])
+                     WITH ORDINALITY AS e(project, id, handler, key, secs, place)
+             ORDER BY e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C", e.place
             ON CONFLICT (project, queue, key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
              WHERE h.until <= carillon.clock()
             RETURNING run_id
@@ -97,15 +98,15 @@ final class InboxRepository implements RunInbox {
 
     private static final String HELD_BY = """
             SELECT e.id AS asked, h.run_id AS found
-              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
-              JOIN carillon.key_hold h ON h.project = e.project AND h.queue = e.queue AND h.key = e.key AND h.until > carillon.clock()
+              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
+              JOIN carillon.key_hold h ON h.project = e.project AND h.queue = e.handler AND h.key = e.key AND h.until > carillon.clock()
             """;
 
     // A run that was not stored, because another one lives under its key, holds nothing.
     private static final String LET_GO = """
             DELETE FROM carillon.key_hold h
-             USING unnest(:projects::text[], :ids::uuid[], :queues::text[], :keys::text[]) AS e(project, id, queue, key)
-             WHERE h.project = e.project AND h.queue = e.queue AND h.key = e.key AND h.run_id = e.id
+             USING unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
+             WHERE h.project = e.project AND h.queue = e.handler AND h.key = e.key AND h.run_id = e.id
             """;
 
     // As PostgreSQL compares names: byte by byte. Runs without a key wait for nobody.
@@ -115,7 +116,7 @@ final class InboxRepository implements RunInbox {
     private static final Comparator<NewRun> BY_KEY = Comparator.comparing(
             run -> run.key() == null ? null : run,
             Comparator.nullsFirst(Comparator.comparing((NewRun run) -> run.lane().project(), BYTES)
-                    .thenComparing(run -> run.lane().queue(), BYTES)
+                    .thenComparing(run -> run.target().name(), BYTES)
                     .thenComparing(run -> requireNonNull(run.key()), BYTES)));
 
     private final Database database;
@@ -302,7 +303,7 @@ final class InboxRepository implements RunInbox {
     private static Query keyed(Query query, List<NewRun> runs) throws SQLException {
         return query.column("projects", "text", runs, run -> run.lane().project())
                 .column("ids", "uuid", runs, run -> run.id().value())
-                .column("queues", "text", runs, run -> run.lane().queue())
+                .column("handlers", "text", runs, run -> run.target().name())
                 .column("keys", "text", runs, NewRun::key);
     }
 
@@ -322,7 +323,7 @@ final class InboxRepository implements RunInbox {
     private static CarillonException busyKey(NewRun run) {
         return new CarillonException(
                 ErrorCode.STORAGE,
-                "The key '%s' in queue '%s' was taken and released %d times while we tried to store a run. Try again."
-                        .formatted(run.key(), run.lane().queue(), TURNS));
+                "The key '%s' of handler '%s' was taken and released %d times while a run was being stored. Try again."
+                        .formatted(run.key(), run.target().name(), TURNS));
     }
 }

@@ -51,7 +51,7 @@ public record Enqueue(
         return new Enqueue(due, priority, key, queue, gate, window);
     }
 
-    /** At most one run with this key waits or runs in its queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
+    /** At most one run of the handler with this key waits or runs, in whichever queue; a second enqueue answers {@link EnqueueResult.AlreadyThere}. */
     public Enqueue key(String key) {
         return new Enqueue(due, priority, Names.checkKey("uniqueness key", key), queue, gate, null);
     }

@@ -23,7 +23,7 @@ public final class HistoryRecorder {
             BEGIN
               IF TG_OP = 'INSERT' THEN
                 INSERT INTO public.run_event VALUES
-                  (NEW.id, 0, NULL, 'BORN', coalesce(NEW.project || '/' || NEW.queue || '/' || NEW.key, ''));
+                  (NEW.id, 0, NULL, 'BORN', coalesce(NEW.project || '/' || NEW.target_name || '/' || NEW.key, ''));
               ELSIF TG_OP = 'DELETE' THEN
                 INSERT INTO public.run_event VALUES
                   (OLD.id, OLD.attempt, OLD.owner, 'ENDED', coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));

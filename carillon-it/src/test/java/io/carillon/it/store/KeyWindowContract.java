@@ -77,9 +77,10 @@ abstract class KeyWindowContract extends StoreContract {
     }
 
     @Test
-    void keys_belong_to_their_queue() {
-        hold(ORDER);
-        assertThat(hold(ORDER.in(new Lane("orders", PROJECT)))).isInstanceOf(EnqueueResult.Enqueued.class);
+    void keys_belong_to_their_handler_whatever_the_queue() {
+        RunId first = hold(ORDER).run();
+        assertThat(hold(ORDER.in(new Lane("orders", PROJECT)))).isEqualTo(new EnqueueResult.AlreadyThere(first));
+        assertThat(hold(ORDER.to("mail.bounce"))).isInstanceOf(EnqueueResult.Enqueued.class);
         assertThat(hold(ORDER.in(new Lane("mail", "other")))).isInstanceOf(EnqueueResult.Enqueued.class);
     }
 

@@ -70,15 +70,17 @@ abstract class RunInboxContract extends StoreContract {
     }
 
     @Test
-    void a_key_counts_in_its_own_queue_and_project_only() {
-        enqueue(Order.mail().key("k"));
+    void a_key_counts_for_its_own_handler_and_project_only_and_in_every_queue() {
+        Order order = Order.mail().key("k");
+        RunId first = enqueue(order);
 
-        for (Lane lane : List.of(new Lane("orders", "default"), new Lane("mail", "other")))
-            assertThat(storage()
-                            .inbox()
-                            .enqueue(List.of(Order.mail().in(lane).key("k").run()))
-                            .get(0))
+        for (Order other : List.of(order.to("mail.bounce"), order.in(new Lane("mail", "other"))))
+            assertThat(storage().inbox().enqueue(List.of(other.run())).get(0))
                     .isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(storage()
+                        .inbox()
+                        .enqueue(List.of(order.in(new Lane("orders", "default")).run())))
+                .containsExactly(new EnqueueResult.AlreadyThere(first));
     }
 
     @Test

@@ -47,7 +47,7 @@ class StatementPlanTest {
             Map.entry("OverlapGates.KEEP_WAITING", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.LET_THROUGH", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.LINE", List.of("run_gate", "schedule_pkey")),
-            Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_key")),
+            Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_handler_key")),
             Map.entry("LaneGates.ROOM", List.of("run_limited")),
             Map.entry("LaneGates.TAKE", List.of("Tid Scan on run")),
             Map.entry("LaneRepository.LOOK", List.of("run_parked")),
