@@ -8,17 +8,18 @@ import io.carillon.value.Names;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** How runs of one handler are queued, limited and retried. Immutable; each method returns a changed copy. */
 public record HandlerOptions(
-        String queue,
+        @Nullable String queue,
         Priority priority,
         Duration timeout,
         Retry retry,
         List<Class<? extends Throwable>> never,
         boolean keepPayload) {
     public HandlerOptions {
-        Names.check("queue", queue);
+        if (queue != null) Names.check("queue", queue);
         never = List.copyOf(never);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(30)) > 0)
             throw new CarillonException(
@@ -28,10 +29,10 @@ public record HandlerOptions(
 
     static HandlerOptions defaults() {
         return new HandlerOptions(
-                "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
+                null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 
-    /** The queue its runs go to; {@code default} unless set. */
+    /** The queue its runs go to; the one with the name of the handler unless set. */
     public HandlerOptions queue(String queue) {
         return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
     }

@@ -55,6 +55,17 @@ final class Handlers {
         return handler == null ? HandlerOptions.defaults() : handler.options();
     }
 
+    /** The queue of a handler: the one it names, else the one with its own name. Runs under an older name go where those of today's go. */
+    String queue(String name) {
+        Registered<?> handler = byName.get(name);
+        return handler == null ? name : queue(handler);
+    }
+
+    private static String queue(Registered<?> handler) {
+        String named = handler.options().queue();
+        return named == null ? handler.type().name() : named;
+    }
+
     boolean anyTransactional() {
         return byName.values().stream().anyMatch(Registered::transactional);
     }
@@ -69,7 +80,7 @@ final class Handlers {
         HandlerOptions options = handler.options();
         return new BoundHandler(
                 name,
-                options.queue(),
+                queue(handler),
                 options.timeout(),
                 new RetryRule(options.retry(), options.never()),
                 handler.transactional(),

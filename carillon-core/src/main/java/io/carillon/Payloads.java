@@ -58,7 +58,7 @@ final class Payloads {
         String queue = options.queue();
         NewRun run = new NewRun(
                 newId(),
-                new Lane(queue == null ? handler.queue() : queue, project),
+                new Lane(queue == null ? handlers.queue(target.name()) : queue, project),
                 priority == null ? handler.priority() : priority,
                 Origin.DIRECT,
                 target,
@@ -94,5 +94,10 @@ final class Payloads {
 
     HandlerOptions options(String name) {
         return handlers.options(name);
+    }
+
+    /** Where runs of this handler go unless they say otherwise. */
+    String queue(String handler) {
+        return handlers.queue(handler);
     }
 }

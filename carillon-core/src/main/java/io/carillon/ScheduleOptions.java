@@ -58,7 +58,7 @@ public record ScheduleOptions(
         return new ScheduleOptions(policies.runAll(runAll), queue, priority);
     }
 
-    /** Another queue than the handler's. */
+    /** Another queue than the handler's; without one, a schedule that is stored in the queue {@code default} stays there. */
     public ScheduleOptions queue(String queue) {
         return new ScheduleOptions(policies, queue, priority);
     }

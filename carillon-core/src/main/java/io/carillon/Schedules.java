@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The schedules of a project. */
 public final class Schedules {
+    /** The queue of handlers that named none, in versions before queues were named after them. */
+    private static final String FORMER_QUEUE = "default";
+
     private final ScheduleDesk desk;
     private final Payloads payloads;
     private final Runnable changed;
@@ -66,16 +69,28 @@ public final class Schedules {
 
     private Definition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
         HandlerOptions handler = payloads.options(target.name());
-        String queue = options.queue();
         Priority priority = options.priority();
         Definition.What what = new Definition.What(
-                queue == null ? handler.queue() : queue,
+                queue(name, target, handler, options),
                 (priority == null ? handler.priority() : priority).number(),
                 target.kind(),
                 target.name(),
                 encoded.bytes(),
                 encoded.codec());
         return new Definition(payloads.project(), name, when, what, options.policies());
+    }
+
+    /**
+     * Where nobody names a queue it is the handler's own. A schedule that is stored in {@code default}, which was the queue of all handlers once, stays there:
+     * an upgrade moves no schedule away from the limits and pauses of its queue.
+     */
+    private String queue(String name, Target target, HandlerOptions handler, ScheduleOptions options) {
+        String named = options.queue() == null ? handler.queue() : options.queue();
+        if (named != null) return named;
+        return get(name)
+                .map(stored -> stored.definition().what().queue())
+                .filter(FORMER_QUEUE::equals)
+                .orElseGet(() -> payloads.queue(target.name()));
     }
 
     ScheduleChange upsert(Definition definition) {

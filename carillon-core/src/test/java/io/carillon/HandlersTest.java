@@ -110,7 +110,7 @@ class HandlersTest {
         assertThat(other.lane()).isEqualTo(new Lane("fast", "shop"));
         assertThat(other.priority()).isEqualTo(Priority.HIGH);
         assertThat(other.key()).isEqualTo("k");
-        assertThat(stranger.lane()).isEqualTo(new Lane("default", "shop"));
+        assertThat(stranger.lane()).as("nobody named a queue").isEqualTo(new Lane("x", "shop"));
     }
 
     @Test

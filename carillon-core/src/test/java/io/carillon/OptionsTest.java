@@ -21,7 +21,7 @@ class OptionsTest {
     void a_handler_ships_with_fifteen_minutes_and_eight_attempts() {
         assertThat(HandlerOptions.defaults())
                 .isEqualTo(new HandlerOptions(
-                        "default", Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false));
+                        null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false));
     }
 
     @Test

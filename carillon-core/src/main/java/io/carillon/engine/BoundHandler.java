@@ -22,9 +22,9 @@ public record BoundHandler(
         boolean transactional,
         boolean keepPayload,
         Call call) {
-    /** One of the queue {@code default}. */
+    /** One of the queue with its own name. */
     public BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
-        this(name, "default", timeout, retry, transactional, false, call);
+        this(name, name, timeout, retry, transactional, false, call);
     }
 
     /** The same handler, called only after the guard was asked. */

@@ -44,7 +44,7 @@ final class EnqueueForm {
             description = "The key holds at least so long, even if the run has ended by then.")
     private @Nullable String keyWindow;
 
-    @Option(names = "--queue", paramLabel = "NAME", description = "Its queue.")
+    @Option(names = "--queue", paramLabel = "NAME", description = "Its queue. Default: the name of the handler.")
     private @Nullable String queue;
 
     @Option(names = "--priority", paramLabel = "high|normal|low|bulk", description = "Its priority.")

@@ -21,7 +21,7 @@ class LimitClusterTest {
     @Test
     void a_limit_holds_while_nodes_are_killed_and_replaced() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(300), Duration.ofSeconds(3), 3)) {
-            cluster.client.queues().limit("default", Limits.running(6));
+            cluster.client.queues().limit("work", Limits.running(6));
             List<String> all = new ArrayList<>();
             for (int i = 0; i < RUNS; i++)
                 all.add(cluster.client.enqueue(WORK, new Work(60)).run().toString());

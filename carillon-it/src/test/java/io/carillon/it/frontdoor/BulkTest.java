@@ -35,7 +35,7 @@ class BulkTest {
     private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
     private static final HandlerType<Item> OTHER = HandlerType.of("other", Item.class);
     private static final RunFilter WAITING =
-            RunFilter.all().queue("default").handler("item").state(RunState.WAITING);
+            RunFilter.all().queue("item").handler("item").state(RunState.WAITING);
     private static final RunFilter DEAD = WAITING.state(RunState.DEAD);
     private static final Enqueue LATER = Enqueue.after(Duration.ofHours(1));
 
@@ -142,7 +142,7 @@ class BulkTest {
         for (int i = 0; i < 3; i++) node.enqueue(ITEM, new Item(i));
         node.enqueue(ITEM, new Item(9), Enqueue.now().key("k"));
         eventually().until(() -> node.runs().bulk(DEAD).count() == 4);
-        node.queues().pause("default");
+        node.queues().pause("item");
         node.enqueue(ITEM, new Item(10), Enqueue.now().key("k"));
 
         assertThat(node.runs().bulk(DEAD).redrive()).isEqualTo(new Bulk.Result(3, false));

@@ -76,7 +76,7 @@ class LimitsTest {
     void a_limited_queue_makes_good_use_of_its_limit_on_all_nodes_together() {
         Carillon carillon = house.node(this::pieces);
         house.node(this::pieces);
-        carillon.queues().limit("default", Limits.running(5));
+        carillon.queues().limit("piece", Limits.running(5));
 
         carillon.enqueueAll(PIECE, pieces(40, 400));
 
@@ -94,7 +94,7 @@ class LimitsTest {
     void starts_keep_to_the_rate_in_every_window_and_use_it() {
         Carillon carillon = house.node(this::pieces);
         house.node(this::pieces);
-        carillon.queues().limit("default", Limits.rate(40, Duration.ofSeconds(1)));
+        carillon.queues().limit("piece", Limits.rate(40, Duration.ofSeconds(1)));
 
         carillon.enqueueAll(PIECE, pieces(120, 0));
 
@@ -115,8 +115,8 @@ class LimitsTest {
     @Test
     void a_full_queue_keeps_no_other_waiting_and_says_what_it_waits_for() {
         Carillon carillon = house.node(builder -> pieces(builder)
-                .handle(HandlerType.of("other", Piece.class), this::piece, options -> options.queue("other")));
-        carillon.queues().limit("default", Limits.running(1));
+                .handle(HandlerType.of("other", Piece.class), this::piece));
+        carillon.queues().limit("piece", Limits.running(1));
         carillon.enqueueAll(PIECE, pieces(300, 4_000));
         eventually().until(() -> live.get() == 1);
 
@@ -126,17 +126,17 @@ class LimitsTest {
         eventually().until(() -> spans.size() == 1);
         assertThat(live.get()).isEqualTo(1);
         assertThat(carillon.runs().explain(waiting).map(Explanation::summary))
-                .contains("It waits: queue 'default' lets 1 run at a time, and so many do.");
+                .contains("It waits: queue 'piece' lets 1 run at a time, and so many do.");
     }
 
     @Test
     void a_limit_that_is_lifted_lets_all_start() {
         Carillon carillon = house.node(this::pieces);
-        carillon.queues().limit("default", Limits.running(1));
+        carillon.queues().limit("piece", Limits.running(1));
         carillon.enqueueAll(PIECE, pieces(40, 300));
         eventually().until(() -> live.get() == 1);
 
-        carillon.queues().limit("default", Limits.none());
+        carillon.queues().limit("piece", Limits.none());
 
         eventually().until(() -> live.get() > 10);
     }
@@ -144,7 +144,7 @@ class LimitsTest {
     @Test
     void a_tick_keeps_to_the_limit_too() {
         Carillon client = house.client(this::pieces);
-        client.queues().limit("default", Limits.running(1));
+        client.queues().limit("piece", Limits.running(1));
         client.enqueueAll(PIECE, pieces(5, 0));
 
         assertThat(client.tick(Duration.ofSeconds(20)).processed()).isEqualTo(5);

@@ -81,7 +81,7 @@ class ProjectsTest {
             in.schedules().upsert("daily", When.cron("0 2 * * *", "UTC"), NOTE, new Note("b"));
             in.schedules().pause("daily", "not yet", null);
             in.runs().cancel(waiting);
-            in.queues().pause("default");
+            in.queues().pause("note");
             assertThat(in.schedules().get("daily")).isPresent();
             assertThat(client.schedules().get("daily")).isEmpty();
             assertThat(client.runs().get(waiting).orElseThrow().state()).isEqualTo(RunState.WAITING);

@@ -145,7 +145,7 @@ class RedriveTest {
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
         eventually().until(() -> started.getCount() == 0);
 
-        carillon.queues().pause("default");
+        carillon.queues().pause("job");
         finish.countDown();
 
         awaitState(carillon, id, RunState.SUCCEEDED);

@@ -81,6 +81,38 @@ class SchedulesTest {
         assertThat(carillon.schedules().list()).hasSize(1);
     }
 
+    private String queue(String name) {
+        return carillon.schedules().get(name).orElseThrow().definition().what().queue();
+    }
+
+    @Test
+    void a_schedule_that_names_no_queue_runs_in_that_of_its_handler() {
+        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU);
+
+        assertThat(queue("hourly")).isEqualTo("report.make");
+        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("slow"));
+        assertThat(queue("hourly")).isEqualTo("slow");
+        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU);
+        assertThat(queue("hourly")).isEqualTo("report.make");
+    }
+
+    @Test
+    void a_schedule_of_the_queue_default_stays_there_until_somebody_names_another_and_its_runs_are_executed() {
+        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("default"));
+        long version = carillon.schedules().get("hourly").orElseThrow().version();
+
+        assertThat(carillon.schedules().upsert("hourly", HOURLY, REPORT, EU))
+                .isInstanceOf(ScheduleChange.Unchanged.class);
+        assertThat(queue("hourly")).isEqualTo("default");
+        assertThat(carillon.schedules().get("hourly").orElseThrow().version()).isEqualTo(version);
+        clock.at(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.tick(Duration.ofSeconds(5));
+        assertThat(made).hasSize(1);
+
+        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("report.make"));
+        assertThat(queue("hourly")).isEqualTo("report.make");
+    }
+
     @Test
     void every_kind_and_option_reads_back_as_it_was_written() {
         When[] all = {

@@ -264,7 +264,7 @@ class StormTest {
         assertThat(client.runs().get(id)).isPresent();
         assertThat(client.schedules().upsert("s", When.cron("0 0 * * *", "UTC"), JOB, new Job(1)))
                 .isNotNull();
-        assertThat(client.queues().resume("default")).isFalse();
+        assertThat(client.queues().resume("job")).isFalse();
     }
 
     private HikariDataSource hikari(int size) {

@@ -123,10 +123,10 @@ class SuspectTest {
     void many_are_tried_one_after_the_other_without_a_pause() {
         Carillon node = node();
         end("suspect").countDown();
-        node.queues().pause("default");
+        node.queues().pause("job");
         for (int i = 0; i < 40; i++) suspected(node, 1);
 
-        node.queues().resume("default");
+        node.queues().resume("job");
 
         // A look for each of them would take a second each.
         eventually().atMost(Duration.ofSeconds(10)).until(() -> started.size() == 40);

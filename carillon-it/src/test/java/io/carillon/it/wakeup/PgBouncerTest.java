@@ -100,7 +100,7 @@ class PgBouncerTest {
                 .handleInTransaction(POST, (job, run, connection) -> post(connection, job))
                 .schedule("often", When.every(Duration.ofSeconds(1)), JOB, new Job(-1))
                 .start());
-        node.queues().limit("default", Limits.running(20));
+        node.queues().limit("job", Limits.running(20));
 
         List<RunId> ids = new ArrayList<>();
         for (int i = 0; i < 60; i++)

@@ -93,7 +93,7 @@ class CompanionsTest {
         assertThat(consumer.getTraceId()).isEqualTo(request.getSpanContext().getTraceId());
         assertThat(seen).containsExactly(consumer.getTraceId());
         assertThat(text(consumer, "messaging.system")).isEqualTo("carillon");
-        assertThat(text(consumer, "messaging.destination.name")).isEqualTo("default");
+        assertThat(text(consumer, "messaging.destination.name")).isEqualTo("job");
         assertThat(text(consumer, "messaging.message.id")).isEqualTo(id.toString());
         assertThat(text(consumer, "carillon.handler")).isEqualTo("job");
         assertThat(consumer.getAttributes().get(AttributeKey.longKey("carillon.attempt")))

@@ -159,7 +159,7 @@ class HealthIssuesTest {
     void due_work_of_a_paused_queue_is_no_issue() {
         Carillon carillon = ticked();
         carillon.enqueue(JOB, new Job("x"));
-        carillon.queues().pause("default");
+        carillon.queues().pause("job");
 
         house.database().clock().advance(Duration.ofMinutes(10));
 
@@ -272,9 +272,9 @@ class HealthIssuesTest {
     private void breakerOpen() {
         Carillon node = house.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
         node.enqueueAll(JOB, Collections.nCopies(30, new Job("x")));
-        comes(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'default' of project 'default' is open");
+        comes(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
 
-        node.queues().resume("default");
+        node.queues().resume("job");
         goes(node, HealthIssue.BREAKER_OPEN);
     }
 
