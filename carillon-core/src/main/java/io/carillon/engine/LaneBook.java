@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 
 /**
  * What this node knows of lanes: when each class of each lane will next have something to claim, and from where on to look. All of it is hints; a lane that
@@ -81,7 +82,9 @@ final class LaneBook {
         }
     }
 
-    private final Map<Lane, Map<Priority, Entry>> lanes = new LinkedHashMap<>();
+    /** By project: a project is served as a whole, and goes behind the others then; and so do its lanes among themselves. */
+    private final Map<String, Map<Lane, Map<Priority, Entry>>> projects = new LinkedHashMap<>();
+
     private final ToIntFunction<Lane> room;
     /** Lanes that somebody weighed; all others weigh one. */
     private Map<Lane, Integer> weights = Map.of();
@@ -129,7 +132,7 @@ final class LaneBook {
     /** A look saw this, and all there is before the given instant. */
     synchronized void looked(List<LaneDue> found, Instant until) {
         seenUntil = until;
-        for (Map<Priority, Entry> classes : lanes.values()) for (Entry entry : classes.values()) entry.coming.clear();
+        entries().forEach(entry -> entry.coming.clear());
         inOrder(found).forEach(due -> {
             Entry entry = seen(due);
             if (due.readyAt().isAfter(entry.coldUntil)) entry.coming.addLast(due.readyAt());
@@ -158,6 +161,7 @@ final class LaneBook {
 
     /** Whether nothing can become ready before {@link #nextReady}, provided that everybody names what they store. */
     synchronized boolean knowsNext() {
+        if (seenUntil.equals(Instant.MIN)) return false;
         Instant next = nextReady();
         return after(seenUntil, next) && after(namedSince, next);
     }
@@ -169,14 +173,23 @@ final class LaneBook {
     /** When the next known run is ready; {@link Instant#MAX}: none is known. */
     synchronized Instant nextReady() {
         Instant next = Instant.MAX;
-        for (Map<Priority, Entry> classes : lanes.values())
-            for (Entry entry : classes.values()) if (entry.readyAt.isBefore(next)) next = entry.readyAt;
+        for (Map<Lane, Map<Priority, Entry>> lanes : projects.values())
+            for (Map<Priority, Entry> classes : lanes.values())
+                for (Entry entry : classes.values()) if (entry.readyAt.isBefore(next)) next = entry.readyAt;
         return next;
     }
 
+    private Stream<Map<Priority, Entry>> lanes() {
+        return projects.values().stream().flatMap(lanes -> lanes.values().stream());
+    }
+
+    private Stream<Entry> entries() {
+        return lanes().flatMap(classes -> classes.values().stream());
+    }
+
     /**
-     * Shares what the node can take among the lanes that are due: by weight to lanes, 8:4:2:1 to the classes inside. The book forgets that they are due;
-     * {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
+     * Shares what the node can take among the lanes that are due: in equal parts to projects, by weight to the lanes of each, 8:4:2:1 to the classes inside.
+     * The book forgets that they are due; {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
      */
     synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
         return take(want, now, false);
@@ -184,7 +197,7 @@ final class LaneBook {
 
     /** Where some lanes had more than the node could take, the same without them: what has just come to another is not claimed together with their many. */
     synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
-        return lanes.values().stream().anyMatch(LaneBook::flowing) ? take(want, now, true) : List.of();
+        return lanes().anyMatch(LaneBook::flowing) ? take(want, now, true) : List.of();
     }
 
     private static boolean flowing(Map<Priority, Entry> classes) {
@@ -192,6 +205,24 @@ final class LaneBook {
     }
 
     private List<ClaimRequest.Quota> take(int want, Instant now, boolean onlyNew) {
+        Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
+        int found = 0;
+        for (Map.Entry<String, Map<Lane, Map<Priority, Entry>>> project : projects.entrySet()) {
+            Map<Lane, Map<Priority, Entry>> lanes = due(project.getValue(), want, now, onlyNew);
+            if (!lanes.isEmpty()) due.put(project.getKey(), lanes);
+            found += lanes.size();
+            if (found >= MOST_LANES || due.size() == want) break;
+        }
+        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        equally(want, due.keySet()).forEach((project, part) -> {
+            serve(requireNonNull(due.get(project)), part, now, quotas);
+            toTheEnd(projects, project);
+        });
+        return quotas;
+    }
+
+    private Map<Lane, Map<Priority, Entry>> due(
+            Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now, boolean onlyNew) {
         Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
         for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
             if (onlyNew && flowing(lane.getValue())) continue;
@@ -199,10 +230,14 @@ final class LaneBook {
             if (ready.isEmpty()) continue;
             if (room.applyAsInt(lane.getKey()) <= 0) ready.values().forEach(entry -> entry.shut(now.plus(NARROW)));
             else due.put(lane.getKey(), ready);
-            if (due.size() == MOST_LANES || due.size() == want) break;
+            if (due.size() == MOST_LANES || due.size() == most) break;
         }
-        if (due.isEmpty()) return List.of();
-        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        return due;
+    }
+
+    /** Shares the part of a project among its lanes that are due. */
+    private void serve(
+            Map<Lane, Map<Priority, Entry>> due, int want, Instant now, List<ClaimRequest.Quota> quotas) {
         parts(want, due.keySet()).forEach((lane, part) -> {
             Map<Priority, Entry> classes = requireNonNull(due.get(lane));
             Map<Priority, Integer> counts = share(Math.min(part, room.applyAsInt(lane)), classes);
@@ -212,9 +247,8 @@ final class LaneBook {
                 quotas.add(new ClaimRequest.Quota(lane, priority, count, entry.low));
                 entry.taken(now);
             });
-            if (owed.getOrDefault(lane, 0) == 0) toTheEnd(lane);
+            if (owed.getOrDefault(lane, 0) == 0) toTheEnd(requireNonNull(projects.get(lane.project())), lane);
         });
-        return quotas;
     }
 
     private static Map<Priority, Entry> ready(Map<Priority, Entry> classes, Instant now) {
@@ -230,11 +264,8 @@ final class LaneBook {
      * what is left of its turn before the others come.
      */
     private Map<Lane, Integer> parts(int want, Set<Lane> due) {
+        if (weights.isEmpty()) return equally(want, due);
         Map<Lane, Integer> parts = new LinkedHashMap<>();
-        if (weights.isEmpty()) {
-            due.forEach(lane -> parts.put(lane, Math.max(1, want / due.size())));
-            return parts;
-        }
         int rounds = Math.max(1, want / due.stream().mapToInt(this::weight).sum());
         int left = want;
         for (Lane lane : due) {
@@ -246,6 +277,16 @@ final class LaneBook {
             owed.put(lane, turn - part);
             left -= part;
         }
+        return parts;
+    }
+
+    /** In equal parts; what is left over goes to the first, who go behind the others for it. */
+    private static <K> Map<K, Integer> equally(int want, Set<K> due) {
+        List<K> turns = List.copyOf(due);
+        int more = due.isEmpty() ? 0 : want % due.size();
+        Map<K, Integer> parts = new LinkedHashMap<>();
+        if (want >= due.size()) turns.subList(more, due.size()).forEach(one -> parts.put(one, want / due.size()));
+        turns.subList(0, more).forEach(one -> parts.put(one, want / due.size() + 1));
         return parts;
     }
 
@@ -299,7 +340,9 @@ final class LaneBook {
 
     /** A run of this lane has ended: if its limit was reached, it is not now. */
     synchronized void room(Lane lane, Instant now) {
-        for (Entry entry : lanes.getOrDefault(lane, Map.of()).values()) {
+        for (Entry entry : projects.getOrDefault(lane.project(), Map.of())
+                .getOrDefault(lane, Map.of())
+                .values()) {
             if (!entry.shutUntil.isAfter(now)) continue;
             entry.shutUntil = Instant.MIN;
             if (now.isBefore(entry.readyAt)) entry.readyAt = now;
@@ -322,22 +365,28 @@ final class LaneBook {
         quotas.forEach(quota -> entry(quota.lane(), quota.priority()).readyAt = now);
     }
 
-    /** The lane that was served goes behind the others. */
-    private void toTheEnd(Lane lane) {
-        Map<Priority, Entry> classes = lanes.remove(lane);
-        if (classes != null) lanes.put(lane, classes);
+    /** Who was served goes behind the others. */
+    private static <K, V> void toTheEnd(Map<K, V> turns, K served) {
+        V value = turns.remove(served);
+        if (value != null) turns.put(served, value);
     }
 
     private Entry entry(Lane lane, Priority priority) {
-        Map<Priority, Entry> classes = lanes.computeIfAbsent(lane, l -> new EnumMap<>(Priority.class));
-        return classes.computeIfAbsent(priority, p -> new Entry());
+        return projects.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
+                .computeIfAbsent(lane, l -> new EnumMap<>(Priority.class))
+                .computeIfAbsent(priority, p -> new Entry());
     }
 
     /** Forgets lanes without anything to do, so that the book stays as small as the work. */
     synchronized void tidy() {
-        lanes.values()
-                .removeIf(classes -> classes.values().stream()
-                        .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && entry.cold.isZero()));
-        owed.keySet().retainAll(lanes.keySet());
+        projects.values().removeIf(lanes -> {
+            lanes.values()
+                    .removeIf(classes -> classes.values().stream()
+                            .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && entry.cold.isZero()));
+            return lanes.isEmpty();
+        });
+        owed.keySet()
+                .removeIf(lane ->
+                        !projects.getOrDefault(lane.project(), Map.of()).containsKey(lane));
     }
 }

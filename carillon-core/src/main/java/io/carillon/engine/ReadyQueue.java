@@ -15,9 +15,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claimed attempts that wait for a slot: one queue for each lane, drained in turn, so that a long lane does not stand before a short one. It also keeps a
- * tenth of the slots from any one lane, for others that may come: unless its runs are short, and who comes waits a moment only, or nobody else is likely to
- * come, because this node has handlers for one queue only and met no other for a while.
+ * Claimed attempts that wait for a slot: projects take turns, and within a project its lanes, so that a long lane does not stand before a short one and more
+ * queues get a project no more slots. It also keeps a tenth of the slots from any one lane, and from any one project, for others that may come: unless its
+ * runs are short, and who comes waits a moment only, or nobody else is likely to come, because this node has handlers for one queue only and met no other
+ * for a while, or met no other project for a while.
  */
 final class ReadyQueue {
     /** A run that takes this long is not short. */
@@ -29,16 +30,34 @@ final class ReadyQueue {
     private static final int MOST_LANES = 1_000;
 
     private static final class Stand {
+        private final Group group;
         private final ArrayDeque<Held> waiting = new ArrayDeque<>();
         private int running;
         /** The run that ended last was short: nobody knows that of a lane that is new. */
         private boolean quick;
         /** When one was last seen that was not. */
         private long slowAt;
+
+        Stand(Group group, long slowAt) {
+            this.group = group;
+            this.slowAt = slowAt;
+        }
+    }
+
+    /** The lanes of one project. */
+    private static final class Group {
+        /** Its lanes in which something waits, in the order of their turns. */
+        private final Deque<Stand> turns = new ArrayDeque<>();
+
+        private int waiting;
+        private int running;
+        private int lanes;
     }
 
     private final Map<Lane, Stand> lanes = new HashMap<>();
-    private final Deque<Stand> turns = new ArrayDeque<>();
+    private final Map<String, Group> groups = new HashMap<>();
+    /** Projects of which something waits, in the order of their turns. */
+    private final Deque<Group> turns = new ArrayDeque<>();
     /** Those that have their share of the slots or more. */
     private final Set<Stand> wide = new HashSet<>();
 
@@ -48,6 +67,9 @@ final class ReadyQueue {
     private Consumer<Lane> onRoom = lane -> {};
     private @Nullable Lane last;
     private long company;
+    /** When another project was last met. */
+    private long otherProject;
+
     private int size;
 
     /** {@code shared}: this node has handlers for more than one queue. */
@@ -60,6 +82,7 @@ final class ReadyQueue {
         this.shared = shared;
         this.nanos = nanos;
         this.company = nanos.getAsLong() - ALONE.toNanos();
+        this.otherProject = company;
     }
 
     /** Called when a lane that had all it may have can have more. */
@@ -67,15 +90,24 @@ final class ReadyQueue {
         onRoom = action;
     }
 
-    /** {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others, however many they are. */
+    /**
+     * {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project, however many they are; and so has its
+     * project before the others, if nothing of it waits or runs here.
+     */
     synchronized void add(List<Held> claimed, boolean ahead) {
         for (Held held : claimed) {
             Stand stand = stand(held);
+            Group group = stand.group;
             if (stand.waiting.isEmpty()) {
-                if (ahead && stand.running == 0) turns.addFirst(stand);
-                else turns.addLast(stand);
+                if (group.turns.isEmpty()) {
+                    if (ahead && group.running == 0) turns.addFirst(group);
+                    else turns.addLast(group);
+                }
+                if (ahead && stand.running == 0) group.turns.addFirst(stand);
+                else group.turns.addLast(stand);
             }
             stand.waiting.add(held);
+            group.waiting++;
             size++;
         }
     }
@@ -83,14 +115,26 @@ final class ReadyQueue {
     /** The next one that may start, or null. */
     synchronized @Nullable Held poll() {
         for (int rest = turns.size(); rest > 0; rest--) {
-            Stand stand = turns.remove();
+            Group group = turns.remove();
+            Held next = poll(group);
+            if (!group.turns.isEmpty()) turns.add(group);
+            if (next != null) return next;
+        }
+        return null;
+    }
+
+    private @Nullable Held poll(Group group) {
+        for (int rest = group.turns.size(); rest > 0; rest--) {
+            Stand stand = group.turns.remove();
             if (full(stand)) {
-                turns.add(stand);
+                group.turns.add(stand);
                 continue;
             }
             Held next = stand.waiting.remove();
-            if (!stand.waiting.isEmpty()) turns.add(stand);
+            if (!stand.waiting.isEmpty()) group.turns.add(stand);
             if (++stand.running >= share) wide.add(stand);
+            group.running++;
+            group.waiting--;
             size--;
             return next;
         }
@@ -107,8 +151,12 @@ final class ReadyQueue {
         boolean wasFull = full(stand);
         stand.quick = held.sinceStart().compareTo(SLOW) < 0;
         if (--stand.running < share) wide.remove(stand);
-        if (lanes.size() > MOST_LANES && stand.running == 0 && stand.waiting.isEmpty())
-            lanes.remove(held.attemptValue().lane());
+        stand.group.running--;
+        if (lanes.size() > MOST_LANES && stand.running == 0 && stand.waiting.isEmpty()) {
+            Lane lane = held.attemptValue().lane();
+            lanes.remove(lane);
+            if (--stand.group.lanes == 0) groups.remove(lane.project());
+        }
         return wasFull;
     }
 
@@ -122,23 +170,40 @@ final class ReadyQueue {
     synchronized int room(Lane lane) {
         met(lane);
         Stand stand = lanes.get(lane);
-        if (stand == null) return alone() ? Integer.MAX_VALUE : share;
-        return unbound(stand) ? Integer.MAX_VALUE : Math.max(0, share - stand.running - stand.waiting.size());
+        int left = left(groups.get(lane.project()));
+        if (stand == null) return alone() ? left : Math.min(left, share);
+        if (quick(stand)) return Integer.MAX_VALUE;
+        return Math.max(0, alone() ? left : Math.min(left, share - stand.running - stand.waiting.size()));
+    }
+
+    /** How many more of a project this node may hold, if its runs are not short. */
+    private int left(@Nullable Group group) {
+        if (aloneOfAllProjects()) return Integer.MAX_VALUE;
+        return group == null ? share : Math.max(0, share - group.running - group.waiting);
     }
 
     /** How many wait that may start. */
     synchronized int size() {
         int startable = size;
         for (Stand stand : wide) if (full(stand)) startable -= stand.waiting.size();
+        if (!aloneOfAllProjects())
+            for (Group group : turns)
+                if (group.running >= share)
+                    for (Stand stand : group.turns)
+                        if (!wide.contains(stand) && full(stand)) startable -= stand.waiting.size();
         return startable;
     }
 
     /** Takes everything out, for handing back. */
     synchronized List<Held> clear() {
         List<Held> all = new ArrayList<>();
-        for (Stand stand : turns) {
-            all.addAll(stand.waiting);
-            stand.waiting.clear();
+        for (Group group : turns) {
+            for (Stand stand : group.turns) {
+                all.addAll(stand.waiting);
+                stand.waiting.clear();
+            }
+            group.turns.clear();
+            group.waiting = 0;
         }
         turns.clear();
         size = 0;
@@ -149,24 +214,32 @@ final class ReadyQueue {
         Lane lane = held.attemptValue().lane();
         met(lane);
         return lanes.computeIfAbsent(lane, l -> {
-            Stand stand = new Stand();
-            stand.slowAt = nanos.getAsLong() - SLOW.toNanos();
-            return stand;
+            Group group = groups.computeIfAbsent(lane.project(), project -> new Group());
+            group.lanes++;
+            return new Stand(group, nanos.getAsLong() - SLOW.toNanos());
         });
     }
 
     private void met(Lane lane) {
-        if (lane.equals(last)) return;
-        if (last != null) company = nanos.getAsLong();
+        Lane before = last;
+        if (lane.equals(before)) return;
         last = lane;
+        if (before == null) return;
+        company = nanos.getAsLong();
+        if (!lane.project().equals(before.project())) otherProject = company;
     }
 
     private boolean full(Stand stand) {
-        return stand.running >= share && !unbound(stand);
+        if (quick(stand)) return false;
+        return (stand.running >= share && !alone()) || (stand.group.running >= share && !aloneOfAllProjects());
     }
 
-    private boolean unbound(Stand stand) {
-        return (stand.quick && nanos.getAsLong() - stand.slowAt >= SLOW.toNanos()) || alone();
+    private boolean quick(Stand stand) {
+        return stand.quick && nanos.getAsLong() - stand.slowAt >= SLOW.toNanos();
+    }
+
+    private boolean aloneOfAllProjects() {
+        return nanos.getAsLong() - otherProject >= ALONE.toNanos();
     }
 
     private boolean alone() {

@@ -10,6 +10,7 @@ import io.carillon.store.ClaimRequest;
 import io.carillon.store.LaneDue;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -281,6 +282,51 @@ class LaneBookTest {
 
         assertThat(served).hasSize(50);
         assertThat(served.values()).allMatch(count -> count >= 29 && count <= 31);
+    }
+
+    @Test
+    void shares_a_batch_among_projects_however_many_queues_each_has() {
+        for (int i = 0; i < 30; i++)
+            book.seen(List.of(new LaneDue(new Lane("queue-" + i, "many"), Priority.NORMAL, NOW)));
+        book.seen(List.of(new LaneDue(new Lane("queue", "one"), Priority.NORMAL, NOW)));
+
+        Map<String, Integer> parts = new HashMap<>();
+        book.take(60, NOW).forEach(quota -> parts.merge(quota.lane().project(), quota.count(), Integer::sum));
+
+        assertThat(parts).containsEntry("many", 30).containsEntry("one", 30);
+    }
+
+    @Test
+    void starves_no_queue_and_no_project_however_small_the_batches_are() {
+        Trials.of("all are served, projects equally often", 200, random -> {
+            LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
+            Map<String, Integer> queues = new HashMap<>();
+            for (int project = 0; project < 1 + random.nextInt(5); project++)
+                queues.put("project-" + project, 1 + random.nextInt(6));
+            List<LaneDue> all = new ArrayList<>();
+            queues.forEach((project, count) -> {
+                for (int i = 0; i < count; i++)
+                    all.add(new LaneDue(new Lane("queue-" + i, project), Priority.NORMAL, NOW));
+            });
+            any.seen(all);
+            int want = 1 + random.nextInt(3);
+            Map<String, Integer> served = new HashMap<>();
+            Map<Lane, Integer> lanes = new HashMap<>();
+            for (int turn = 0; turn < 300; turn++)
+                for (ClaimRequest.Quota quota : any.take(want, NOW)) {
+                    served.merge(quota.lane().project(), quota.count(), Integer::sum);
+                    lanes.merge(quota.lane(), quota.count(), Integer::sum);
+                    any.full(quota.lane(), Priority.NORMAL, NOW, NOW);
+                }
+
+            int all300 = 300 * want;
+            assertThat(served.values())
+                    .allSatisfy(count -> assertThat((double) count)
+                            .isBetween(0.8 * all300 / queues.size(), 1.2 * all300 / queues.size() + 3));
+            queues.forEach((project, count) -> assertThat(lanes.keySet())
+                    .filteredOn(lane -> lane.project().equals(project))
+                    .hasSize(count));
+        });
     }
 
     @Test

@@ -56,7 +56,7 @@ class ReadyQueueTest {
             Map<Lane, List<Held>> out = new HashMap<>();
             for (int step = 0; step < 100; step++) {
                 if (random.nextBoolean()) {
-                    Held held = held(new Lane("q" + random.nextInt(5), "default"));
+                    Held held = held(new Lane("q" + random.nextInt(5), "project-" + random.nextInt(3)));
                     in.computeIfAbsent(held.attemptValue().lane(), l -> new ArrayList<>())
                             .add(held);
                     any.add(List.of(held), false);
@@ -136,6 +136,48 @@ class ReadyQueueTest {
 
         nanos.addAndGet(ReadyQueue.ALONE.toNanos());
         assertThat(ten.poll()).isNotNull();
+    }
+
+    @Test
+    void projects_take_turns_and_more_queues_get_a_project_no_more() {
+        for (int i = 0; i < 20; i++) queue.add(held(new Lane("queue-" + i, "many"), 5), false);
+        queue.add(held(new Lane("queue", "one"), 100), false);
+
+        Map<String, Integer> started = new HashMap<>();
+        for (int i = 0; i < 100; i++)
+            started.merge(queue.poll().attemptValue().lane().project(), 1, Integer::sum);
+
+        assertThat(started).containsEntry("many", 50).containsEntry("one", 50);
+    }
+
+    @Test
+    void a_project_that_has_much_to_do_gains_nothing_by_a_new_queue() {
+        queue.add(held(new Lane("a", "busy"), 10), false);
+        queue.add(held(new Lane("b", "calm"), 10), false);
+        assertThat(queue.poll().attemptValue().lane().project()).isEqualTo("busy");
+
+        queue.add(held(new Lane("new", "busy"), 1), true);
+
+        assertThat(queue.poll().attemptValue().lane().project()).isEqualTo("calm");
+        assertThat(queue.poll().attemptValue().lane()).isEqualTo(new Lane("new", "busy"));
+    }
+
+    @Test
+    void leaves_a_tenth_of_the_slots_to_other_projects_however_many_queues_one_has() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        Lane other = new Lane("queue", "other");
+        ten.room(other);
+        for (int i = 0; i < 5; i++) ten.add(held(new Lane("queue-" + i, "many"), 4), false);
+
+        assertThat(polled(ten)).hasSize(9);
+        assertThat(ten.size()).isZero();
+        assertThat(ten.room(new Lane("queue-9", "many"))).isZero();
+        assertThat(ten.room(other)).isEqualTo(9);
+        ten.add(held(other, 1), false);
+        assertThat(ten.poll().attemptValue().lane()).isEqualTo(other);
+
+        nanos.addAndGet(ReadyQueue.ALONE.toNanos());
+        assertThat(ten.poll()).as("alone for a while").isNotNull();
     }
 
     @Test
