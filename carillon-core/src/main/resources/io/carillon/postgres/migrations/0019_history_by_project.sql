@@ -11,7 +11,7 @@ DROP INDEX IF EXISTS carillon.run_history_id;
 -- rows, and would gather and sort all that the project has; these functions leave it no such choice (decision 24).
 CREATE OR REPLACE FUNCTION carillon.run_page(p_project text, p_before uuid, p_queue text, p_handler text, p_schedule uuid, p_state text, p_limit bigint)
 RETURNS SETOF carillon.run LANGUAGE plpgsql STABLE
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT r.* FROM carillon.run r
@@ -22,7 +22,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION carillon.history_page(p_project text, p_before uuid, p_queue text, p_handler text, p_schedule uuid, p_state text, p_limit bigint)
 RETURNS SETOF carillon.run_history LANGUAGE plpgsql STABLE
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT h.* FROM carillon.run_history h

@@ -92,7 +92,7 @@ class LostAnswerTest {
                             "EXPLAIN " + Statements.bare(text).replace("?", "NULL"))) {
                 assertThatThrownBy(alone::execute)
                         .as(fragment + " on its own")
-                        .hasMessageContaining("\"gone\" does not exist");
+                        .hasMessageMatching("(?s).*(\"gone\" does not exist|syntax error).*");
             }
         }
     }
