@@ -1,6 +1,5 @@
 package io.carillon.engine;
 
-import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.HeldRun;
@@ -11,13 +10,12 @@ import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,10 +46,7 @@ final class Claimer extends Loop {
     private boolean servedNew;
     /** Whether runs wait to be tried alone, as far as this node knows. */
     private boolean suspects;
-    /** One of them that must have the node for itself, from its claim until it is over or harmless. */
-    private @Nullable Held accused;
-    /** Whether it was started. */
-    private boolean tried;
+    private final Claims.Isolation isolation;
 
     private boolean took;
     private boolean thin;
@@ -83,6 +78,7 @@ final class Claimer extends Loop {
         this.runs = storage.runs();
         this.lanes = storage.lanes();
         this.claims = claims;
+        this.isolation = claims.new Isolation();
         this.book = book;
         this.node = node;
         this.appetite = appetite;
@@ -129,7 +125,7 @@ final class Claimer extends Loop {
     void turn() throws InterruptedException {
         // What a claim beside the last large one has got is not held before its answer is in.
         if (System.nanoTime() - lastReconcile > RECONCILE_NANOS && claims.quiet()) reconcile();
-        if (accusedAlone()) {
+        if (isolation.active(claiming)) {
             sleep(ALONE_NANOS);
             return;
         }
@@ -141,8 +137,13 @@ final class Claimer extends Loop {
         }
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
-        if (suspects) trySuspect();
-        if (accused != null) return;
+        if (suspects && isolation.restNanos() <= 0) {
+            suspects = isolation.claim(want);
+            if (suspects) {
+                took = true;
+                return;
+            }
+        }
         if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
@@ -150,6 +151,7 @@ final class Claimer extends Loop {
             return;
         }
         long untilLook = pause().toNanos() - sinceLook;
+        if (suspects) untilLook = Math.min(untilLook, Math.max(0, isolation.restNanos()));
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
         sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
@@ -264,53 +266,33 @@ final class Claimer extends Loop {
         lastReconcile = System.nanoTime() - RECONCILE_NANOS - 1;
     }
 
-    private void trySuspect() {
-        if (node.suspectOnProbation()) return;
-        UUID owner = node.id();
-        Optional<Attempt> suspect = runs.claimSuspect(owner, node.handlers().names());
-        suspects = suspect.isPresent();
-        suspect.ifPresent(attempt -> {
-            took = true;
-            if (attempt.counts().suspicions() == 1) claims.take(owner, List.of(attempt), false);
-            else accused = node.hold(owner, attempt);
-            tried = false;
-        });
-    }
-
     /**
-     * A run that was suspected before has the node for itself: it starts when all others have ended or shown that they are harmless, and nothing is claimed
-     * until it has. Only so its node's death, if it dies, proves something.
+     * Hands back what the database says is ours and we do not hold: claims whose answer never came. If it fails, claims go on and it is repeated later.
      */
-    private boolean accusedAlone() {
-        Held held = accused;
-        if (held == null) return false;
-        if (!tried && (!claiming || !held.owner().equals(node.id()))) {
-            node.holding().remove(held);
-            runs.handBack(held.owner(), List.of(held.attemptValue()));
+    private void reconcile() {
+        lastReconcile = System.nanoTime();
+        try {
+            handBackAll(row -> node.holding().find(row.run()).isEmpty());
+            // The nodes that knew them may be gone.
+            claims.forgetStrangers();
+        } catch (RuntimeException failure) {
+            log.warn("rows of this node could not be compared with its attempts; will retry in a minute", failure);
         }
-        if (node.holding().find(held.id()).filter(held::equals).isEmpty() || node.harmless(held)) {
-            accused = null;
-            return false;
-        }
-        if (!tried && claims.quiet() && node.holding().all().stream().allMatch(one -> one == held || one.parked())) {
-            tried = true;
-            node.dispatch(List.of(held), false);
-        }
-        return true;
     }
 
-    /** Hands back what the database says is ours and we do not hold: claims whose answer never came. */
-    private void reconcile() {
+    /** For a node that stops: hands back all that the database says is ours, so that nothing is left to rescue. */
+    void handBackAll() {
+        handBackAll(row -> true);
+    }
+
+    private void handBackAll(Predicate<HeldRun> which) {
         UUID owner = node.id();
-        List<HeldRun> strangersHeld = runs.held(owner).stream()
-                .filter(row -> node.holding().find(row.run()).isEmpty())
-                .toList();
-        lastReconcile = System.nanoTime();
-        // Those who knew them may be gone.
-        claims.forgetStrangers();
-        if (strangersHeld.isEmpty()) return;
+        Set<Held> settled = node.holding().unconfirmed();
+        Set<Long> notes = runs.notes(owner);
+        List<HeldRun> rows = runs.held(owner).stream().filter(which).toList();
         // Most of them ended between the two looks; the fence leaves those alone.
-        int back = runs.handBackRows(owner, strangersHeld);
+        int back = runs.handBackRows(owner, rows);
         if (back > 0) log.warn("runs handed back that were claimed without an answer runs={}", back);
+        node.holding().compared(owner, notes, settled);
     }
 }

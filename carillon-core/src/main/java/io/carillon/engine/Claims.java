@@ -8,6 +8,8 @@ import io.carillon.store.Claimed;
 import io.carillon.store.LaneStore;
 import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
+import io.carillon.store.Suspicion;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -134,9 +136,11 @@ final class Claims {
             List<ClaimRequest.Quota> quotas, Function<ClaimRequest, Claimed> door, boolean ahead, Instant now) {
         if (quotas.isEmpty()) return Answer.NONE;
         UUID owner = node.id();
-        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null));
+        long note = node.holding().nextNote();
+        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null, note));
         boolean exhausted = learn(quotas, claimed, now);
-        take(owner, claimed.attempts(), ahead);
+        take(owner, claimed.attempts(), note, ahead);
+        node.holding().noted(owner, note, claimed.attempts().size());
         return new Answer(claimed.attempts().size(), exhausted);
     }
 
@@ -176,12 +180,12 @@ final class Claims {
     }
 
     /** Lays what this node can handle in the ready queue, and lets the rest go. */
-    void take(UUID owner, List<Attempt> attempts, boolean ahead) {
+    private void take(UUID owner, List<Attempt> attempts, long note, boolean ahead) {
         if (attempts.isEmpty()) return;
         List<Attempt> unknown = new ArrayList<>();
         List<Held> known = new ArrayList<>(attempts.size());
         for (Attempt attempt : attempts) {
-            if (node.handlers().find(attempt).isPresent()) known.add(node.hold(owner, attempt));
+            if (node.handlers().find(attempt).isPresent()) known.add(node.hold(owner, attempt, note));
             else unknown.add(attempt);
         }
         node.dispatch(known, ahead);
@@ -191,5 +195,71 @@ final class Claims {
         log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
         // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
         strangers.addAll(runs.passOn(owner, unknown));
+    }
+
+    /**
+     * Tries runs that may kill their node: a group of them at a time, while this node runs nothing else. Only so its death, if it dies, proves something. It
+     * takes at most half of this node's time, and the store lets one node of the cluster do it at a time.
+     */
+    final class Isolation {
+        private List<Held> group = List.of();
+        private boolean started;
+        private long since;
+        private long restUntil = System.nanoTime();
+
+        /** How long the ordinary runs of this node have it for themselves. */
+        long restNanos() {
+            return restUntil - System.nanoTime();
+        }
+
+        /** Claims the next group, if it is time; false: there is none for this node now. */
+        boolean claim(int most) {
+            UUID owner = node.id();
+            long note = node.holding().nextNote();
+            long asked = System.nanoTime();
+            List<Attempt> claimed = runs.claimSuspects(
+                    new RunStore.ClaimSuspects(owner, node.handlers().names(), most, note, null));
+            if (claimed.isEmpty()) return false;
+            group = claimed.stream()
+                    .map(attempt -> node.hold(owner, attempt, note))
+                    .toList();
+            node.holding().noted(owner, note, claimed.size());
+            started = false;
+            since = asked;
+            return true;
+        }
+
+        /**
+         * Whether nothing else may be claimed. The group starts when all others have ended or have shown that they are harmless, and is over when the same is
+         * true of all its runs.
+         */
+        boolean active(boolean claiming) {
+            if (group.isEmpty()) return false;
+            if (!started && !(claiming && group.get(0).owner().equals(node.id()))) giveBack();
+            group = group.stream().filter(this::unproven).toList();
+            if (group.isEmpty()) {
+                long now = System.nanoTime();
+                restUntil = now + (now - since);
+                return false;
+            }
+            if (!started && quiet() && node.holding().all().stream().allMatch(one -> one.parked() || group.contains(one))) {
+                started = true;
+                node.dispatch(group, false);
+            }
+            return true;
+        }
+
+        private void giveBack() {
+            runs.handBack(
+                    group.get(0).owner(), group.stream().map(Held::attemptValue).toList());
+            group.forEach(node.holding()::remove);
+        }
+
+        private boolean unproven(Held held) {
+            Duration probation =
+                    Suspicion.probation(held.attemptValue().counts().suspicions());
+            return node.holding().find(held.id()).filter(held::equals).isPresent()
+                    && held.sinceStart().compareTo(probation) < 0;
+        }
     }
 }

@@ -194,7 +194,8 @@ final class Completer extends Loop implements AttemptRunner.Finish {
 
     private void settled(Held held, Ended ended, Verdict verdict) {
         answered.add(held);
-        holding.remove(held);
+        if (verdict == Verdict.ACCEPTED) holding.remove(held);
+        else holding.removeUnconfirmed(held);
         if (verdict == Verdict.ACCEPTED) {
             if (ended.transition() instanceof Transition.Retry retry)
                 onAgain.accept(held.attemptValue(), retry.pause());

@@ -94,10 +94,11 @@ public final class Engine implements AutoCloseable {
             if (!gate.timed()) gatekeeper.knock(gate);
         });
         claimer.onGates(gatekeeper::seen);
-        rescuer = new Rescuer(storage.nodes(), () -> {
+        Runnable swept = () -> {
             claimer.lookNow();
             gatekeeper.lookNow();
-        });
+        };
+        rescuer = new Rescuer(storage, node, swept, () -> waking.announcer().signal(new Signal.Look()));
         heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
         heart.onDeath(this::giveUpAll);
         Duration plan = config.pace().plan();
@@ -343,6 +344,7 @@ public final class Engine implements AutoCloseable {
         wait.until(teller::idle, Duration.ofSeconds(2));
         Loop.end(List.of(teller), new Wait(() -> true));
         quietly("stop its workers", workers::close);
+        if (!heart.cutOff()) quietly("hand back what was claimed without an answer", claimer::handBackAll);
         quietly("say good-bye", heart::retire);
         log.info("node stopped node={}", node.id());
     }

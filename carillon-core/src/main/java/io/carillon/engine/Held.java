@@ -39,6 +39,9 @@ final class Held implements RunContext {
     private volatile boolean parked;
     private volatile long stopNanos;
     private volatile boolean abandoned;
+    /** The number of the claim under which the store has noted it. */
+    private volatile long note;
+
     private boolean over;
 
     Held(UUID owner, Attempt attempt, DatabaseClock clock) {
@@ -49,6 +52,14 @@ final class Held implements RunContext {
 
     UUID owner() {
         return owner;
+    }
+
+    long note() {
+        return note;
+    }
+
+    void note(long number) {
+        note = number;
     }
 
     Attempt attemptValue() {

@@ -2,14 +2,11 @@ package io.carillon.engine;
 
 import io.carillon.run.Attempt;
 import io.carillon.value.Uuid7;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
 /** This node as its loops share it: who it is, who else there is, what it holds, what it can handle and what time it is. */
 final class Node {
-    private static final Duration PROBATION = Duration.ofSeconds(10);
-
     /** Where claimed attempts go; {@code ahead}: before those of other lanes that wait. */
     @FunctionalInterface
     interface Dispatch {
@@ -40,6 +37,7 @@ final class Node {
     synchronized boolean rebirth(UUID old) {
         if (!id.equals(old)) return false;
         id = Uuid7.next();
+        holding.forgetNotes(old);
         return true;
     }
 
@@ -59,29 +57,14 @@ final class Node {
         return crowd;
     }
 
-    Held hold(UUID owner, Attempt attempt) {
+    Held hold(UUID owner, Attempt attempt, long note) {
         Held held = new Held(owner, attempt, clock);
+        held.note(note);
         holding.add(held);
         return held;
     }
 
     void dispatch(List<Held> claimed, boolean ahead) {
         dispatch.accept(claimed, ahead);
-    }
-
-    /** A suspect runs alone among suspects until it has shown for a while that it does not kill its node; the more often suspected, the longer. */
-    static Duration probation(Attempt attempt) {
-        int doublings = Math.min(10, 2 * Math.max(0, attempt.counts().suspicions() - 1));
-        return PROBATION.multipliedBy(1L << doublings);
-    }
-
-    boolean suspectOnProbation() {
-        return holding.all().stream()
-                .anyMatch(held -> held.attemptValue().counts().suspect() && !harmless(held));
-    }
-
-    /** Whether a suspect has run for long enough. */
-    boolean harmless(Held held) {
-        return held.sinceStart().compareTo(probation(held.attemptValue())) >= 0;
     }
 }

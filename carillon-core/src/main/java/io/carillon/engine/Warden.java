@@ -4,6 +4,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.RunId;
 import io.carillon.store.RunStore;
+import io.carillon.store.Suspicion;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +18,6 @@ import org.slf4j.LoggerFactory;
 final class Warden extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Warden.class);
     private static final Duration OBEY = Duration.ofSeconds(5);
-    private static final Duration LONG = Duration.ofSeconds(10);
     private static final long ROUND_NANOS = 250_000_000L;
 
     private final RunStore runs;
@@ -73,6 +73,6 @@ final class Warden extends Loop {
 
     /** A suspect keeps its mark for as long as it is on probation. */
     private static Duration patience(Attempt attempt) {
-        return attempt.counts().suspect() ? Node.probation(attempt) : LONG;
+        return Suspicion.probation(attempt.counts().suspicions());
     }
 }

@@ -47,7 +47,7 @@ final class LaneGates {
     // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would starve
     // the
     // last of them.
-    private static final String TAKE = """
+    private static final String TAKE = AttemptRows.noted("""
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(), limited_by = queue,
                    leased_until = carillon.clock() + make_interval(secs => :lease)
@@ -63,7 +63,7 @@ final class LaneGates {
                         WHERE :lease::float8 IS NOT NULL
                            OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
                 WHERE drawn.number <= drawn.room))
-            RETURNING\s""" + AttemptRows.COLUMNS;
+            """);
 
     private static final String PAY = """
             INSERT INTO carillon.gate (project, kind, key, tokens, refilled_at)

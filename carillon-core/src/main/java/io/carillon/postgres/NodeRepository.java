@@ -23,8 +23,8 @@ final class NodeRepository implements NodeStore {
     private static final int MOST_PARTS = 10;
 
     private static final String REGISTER = """
-            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
-            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
+            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, notes)
+            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup, true)
             ON CONFLICT (id) DO UPDATE SET wakeup = excluded.wakeup
             """;
 

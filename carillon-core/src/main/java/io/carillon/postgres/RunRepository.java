@@ -7,10 +7,10 @@ import io.carillon.store.Claimed;
 import io.carillon.store.Ended;
 import io.carillon.store.HeldRun;
 import io.carillon.store.RunStore;
+import io.carillon.store.Suspicion;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -19,14 +19,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
     // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
     // written: the update stays HOT. Paused and limited lanes go first (OFFSET keeps it so), or their rows would be
     // locked in vain.
-    private static final String CLAIM = """
+    private static final String CLAIM = AttemptRows.noted("""
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
@@ -42,26 +41,37 @@ final class RunRepository implements RunStore {
                       carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, :strangers::text[]) AS place
                 WHERE (:lease::float8 IS NOT NULL
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
-            RETURNING\s""" + AttemptRows.COLUMNS;
+            """);
 
-    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. The
-    // order inside is that of the index of parked runs, whatever the statistics say. Of two nodes that saw the same one
-    // the second gets nothing.
-    private static final String CLAIM_SUSPECT = """
+    // By handler over the index of parked runs: what other handlers wait for is not read. The range keeps the plan on this
+    // index, whatever the statistics say.
+    private static final String SUSPECTS = """
+            SELECT first.*
+              FROM unnest(:targets::text[]) AS known(name),
+                   LATERAL (SELECT r.ctid AS place, r.target_name, r.suspect FROM carillon.run r
+                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN known.name AND known.name AND r.owner IS NULL
+                               AND NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                                WHERE p.queue = r.queue AND p.project = r.project AND p.paused_at IS NOT NULL)
+                             ORDER BY r.parked, r.target_name, r.due_at LIMIT 1000) first
+            """;
+
+    private static final String TRY_ISOLATE =
+            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0)) AS mine";
+
+    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. Under the
+    // lock of TRY_ISOLATE, so that no two nodes of the cluster isolate at the same time.
+    private static final String CLAIM_SUSPECTS = AttemptRows.noted("""
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE owner IS NULL AND parked = 'suspect' AND ctid = any(array(
-               SELECT s.ctid
-                 FROM (SELECT ctid, * FROM carillon.run WHERE parked BETWEEN 'suspect' AND 'suspect'
-                        ORDER BY parked, target_name, due_at LIMIT 1000) s
-                WHERE s.owner IS NULL AND s.target_name = ANY (:targets::text[])
-                  AND (:lease::float8 IS NOT NULL
-                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
-                  AND NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                   WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
-                ORDER BY s.due_at LIMIT 1))
-            RETURNING\s""" + AttemptRows.COLUMNS;
+             WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
+               AND (:lease::float8 IS NOT NULL
+                    OR (EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)
+                        AND NOT EXISTS (SELECT 1 FROM (SELECT owner FROM carillon.run
+                                                        WHERE parked BETWEEN 'suspect' AND 'suspect' AND owner <> :owner
+                                                        ORDER BY parked, target_name, due_at) other
+                                          JOIN carillon.node n ON n.id = other.owner AND n.dead_at IS NULL)))
+            """);
 
     private static final String ASKED = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[]";
 
@@ -75,7 +85,19 @@ final class RunRepository implements RunStore {
     private static final String PASS_ON =
             "/* UPDATE carillon.run */ SELECT carillon.pass_on_attempts" + ASKED + ") AS known";
 
-    private static final String HELD = "SELECT * FROM carillon.held_by(:owner)";
+    private static final String HELD =
+            "SELECT r.project, r.id, r.attempt" + AttemptRows.NOTED_RUNS + " WHERE n.node = :owner AND r.id IS NOT NULL";
+
+    private static final String NOTES =
+            "SELECT seq FROM carillon.claim_note WHERE node = :owner ORDER BY seq LIMIT 10000";
+
+    // A node that was declared dead leaves its notes as they are: they tell what to release.
+    private static final String REWRITE_NOTES = """
+            WITH me AS (SELECT id FROM carillon.node WHERE id = :owner AND dead_at IS NULL),
+            gone AS (DELETE FROM carillon.claim_note n USING me WHERE n.node = me.id AND n.seq = ANY (:seqs::bigint[]))
+            INSERT INTO carillon.claim_note (node, seq, projects, ids)
+            SELECT me.id, :note, :projects::text[], :ids::uuid[] FROM me WHERE cardinality(:ids::uuid[]) > 0
+            """;
 
     private final Database database;
     private final Endings endings;
@@ -95,12 +117,25 @@ final class RunRepository implements RunStore {
     }
 
     @Override
-    public Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
-        return database.single(session -> session.query(CLAIM_SUSPECT)
-                .uuid("owner", owner)
-                .seconds("lease", lease)
-                .texts("targets", targets)
-                .first(AttemptRows::read));
+    public List<Attempt> claimSuspects(ClaimSuspects asked) {
+        return database.transaction(session -> {
+            boolean mine =
+                    session.query(TRY_ISOLATE).first(row -> row.flag("mine")).orElse(false);
+            if (!mine) return List.of();
+            List<Suspicion.Candidate> waiting = session.query(SUSPECTS)
+                    .texts("targets", asked.targets())
+                    .list(row -> new Suspicion.Candidate(
+                            row.text("place"), row.text("target_name"), row.integer("suspect")));
+            List<Suspicion.Candidate> group =
+                    Suspicion.group(waiting, asked.most(), java.util.concurrent.ThreadLocalRandom.current());
+            if (group.isEmpty()) return List.of();
+            return session.query(CLAIM_SUSPECTS)
+                    .uuid("owner", asked.owner())
+                    .number("note", asked.note())
+                    .seconds("lease", asked.lease())
+                    .column("places", "tid", group, Suspicion.Candidate::place)
+                    .list(AttemptRows::read);
+        });
     }
 
     @Override
@@ -173,6 +208,23 @@ final class RunRepository implements RunStore {
         return database.single(session -> session.query(HELD)
                 .uuid("owner", owner)
                 .list(row -> new HeldRun(row.text("project"), AttemptRows.runId(row, "id"), row.integer("attempt"))));
+    }
+
+    @Override
+    public Set<Long> notes(UUID owner) {
+        return Set.copyOf(database.single(
+                session -> session.query(NOTES).uuid("owner", owner).list(row -> row.number("seq"))));
+    }
+
+    @Override
+    public void rewriteNotes(UUID owner, Set<Long> seqs, long note, List<HeldRun> kept) {
+        database.single(session -> session.query(REWRITE_NOTES)
+                .uuid("owner", owner)
+                .number("note", note)
+                .column("seqs", "int8", seqs, seq -> seq)
+                .column("projects", "text", kept, HeldRun::project)
+                .column("ids", "uuid", kept, row -> row.run().value())
+                .update());
     }
 
     private static Query fenced(Query query, UUID owner, List<Attempt> attempts) throws SQLException {

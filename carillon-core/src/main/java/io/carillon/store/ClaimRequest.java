@@ -10,16 +10,23 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node asks for: lanes with quotas, the target names it knows to be strangers, and, where no heartbeat keeps the lease, how long it shall hold.
+ * What a node asks for: lanes with quotas, the target names it knows to be strangers, where no heartbeat keeps the lease, how long it shall hold, and the
+ * node's own number of the claim, under which the store notes what was claimed.
  */
 public record ClaimRequest(
         UUID owner,
         List<Quota> quotas,
         Set<String> strangers,
-        @Nullable Duration lease) {
+        @Nullable Duration lease,
+        long note) {
     public ClaimRequest {
         quotas = List.copyOf(quotas);
         strangers = Set.copyOf(strangers);
+    }
+
+    /** A claim of a node that counts none. */
+    public ClaimRequest(UUID owner, List<Quota> quotas, Set<String> strangers, @Nullable Duration lease) {
+        this(owner, quotas, strangers, lease, 0);
     }
 
     /** At most {@code count} runs of one class of one lane, looking no further back than {@code low}. */

@@ -15,13 +15,29 @@ public interface RunStore {
     /** Takes due runs for a living node, lane by lane up to each quota; what another node has locked is skipped. */
     Claimed claim(ClaimRequest request);
 
-    /** Takes one run whose node died while holding it, marked so that another death counts as a crash. */
+    /**
+     * What a node asks for to be tried in isolation: at most so many runs of these handlers, or one run for a caller without a heartbeat, whose {@code lease}
+     * says how long it shall hold.
+     */
+    record ClaimSuspects(
+            UUID owner, Set<String> targets, int most, long note, @Nullable Duration lease) {
+        public ClaimSuspects {
+            targets = Set.copyOf(targets);
+        }
+    }
+
+    /** Takes runs that wait for isolation, marked so that another death counts; none while another living node isolates. */
+    List<Attempt> claimSuspects(ClaimSuspects asked);
+
+    /** Takes one of them. */
     default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets) {
         return claimSuspect(owner, targets, null);
     }
 
-    /** The same for whoever has no heartbeat: {@code lease} says how long it shall hold. */
-    Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease);
+    /** Takes one of them for a caller that has no heartbeat. */
+    default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
+        return claimSuspects(new ClaimSuspects(owner, targets, 1, 0, lease)).stream().findFirst();
+    }
 
     /** Applies what was decided, in groups; one verdict per attempt, in order. Waits for locked rows, but not for long: the others are written without them. */
     List<Verdict> apply(UUID owner, List<Ended> ended);
@@ -48,4 +64,10 @@ public interface RunStore {
 
     /** What the database says this node holds, to be compared with what it really holds. */
     List<HeldRun> held(UUID owner);
+
+    /** The numbers of the claims whose notes the store has for this node, at most 10,000. */
+    Set<Long> notes(UUID owner);
+
+    /** Removes notes and adds one for these runs instead, if the node is alive. */
+    void rewriteNotes(UUID owner, Set<Long> seqs, long note, List<HeldRun> kept);
 }

@@ -18,7 +18,7 @@ public final class TestDatabase implements AutoCloseable {
     private static final String CLEAR = """
             DELETE FROM carillon.run; DELETE FROM carillon.run_history; DELETE FROM carillon.attempt; DELETE FROM carillon.dead_run;
             DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate; DELETE FROM carillon.lane; DELETE FROM carillon.node_load;
-            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.key_hold; DELETE FROM carillon.awaited;
+            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.key_hold; DELETE FROM carillon.awaited; DELETE FROM carillon.claim_note;
             """;
 
     private final TestServer server;

@@ -12,6 +12,7 @@ import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that are killed or frozen, at the shipped heartbeat and at a short one; all times are the database's. */
@@ -22,10 +23,36 @@ class NodeDeathTest {
                 FROM carillon.run_history WHERE origin = 'tick') steps
              WHERE step <> interval '1 second'
             """;
+    private static final String AGAIN = """
+            SELECT extract(epoch FROM next.at - killed.at)
+              FROM side_log lost
+              JOIN side_log killed ON killed.event = 'killed ' || ?
+              JOIN side_log next ON next.run = lost.run AND next.event = 'started' AND next.attempt > lost.attempt
+             WHERE lost.event = 'started' AND lost.node = ? ORDER BY 1
+            """;
     private static final String TWICE = """
             SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history WHERE origin = 'tick'
                                    GROUP BY schedule_id, planned_at HAVING count(*) > 1) doubled
             """;
+
+    @Tag("slow")
+    @Test
+    void all_runs_of_a_killed_node_start_again_within_the_promised_time() {
+        try (Cluster cluster = new Cluster(Duration.ofSeconds(2), Duration.ofSeconds(10), 3)) {
+            for (int i = 0; i < 45; i++) cluster.client.enqueue(WORK, new Work(8_000));
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> cluster.number("SELECT count(*) FROM side_log WHERE event = 'started'") == 45);
+            String victim = cluster.one("SELECT node FROM side_log GROUP BY node ORDER BY count(*) DESC LIMIT 1");
+            cluster.kill(victim);
+
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> cluster.number("SELECT count(DISTINCT run) FROM side_log WHERE event = 'done'") == 45);
+            List<List<String>> again = cluster.rows(AGAIN, victim, victim);
+            System.out.println("seconds from the death of the node to the next start of each of its runs: " + again);
+            assertThat(again).hasSizeGreaterThan(5).allSatisfy(row -> assertThat(Double.parseDouble(row.get(0)))
+                    .isLessThan(15));
+        }
+    }
 
     @Test
     void a_killed_node_loses_nothing_and_is_replaced_within_the_promised_time() {

@@ -47,7 +47,9 @@ class SuspectTest {
         return house.node(builder -> builder.concurrency(8).handle(JOB, (job, run) -> {
             company.put(job.name(), live.getAndIncrement());
             started.add(job.name());
-            end(job.name()).await();
+            if (job.name().equals("isolated")) Thread.sleep(100); // the work itself, not a wait for something
+            else if (job.name().equals("plain")) Thread.sleep(20);
+            else end(job.name()).await();
             live.decrementAndGet();
         }));
     }
@@ -58,7 +60,11 @@ class SuspectTest {
 
     /** As a sweep leaves it whose node died for the n-th time. */
     private RunId suspected(Carillon carillon, int times) {
-        RunId id = carillon.enqueue(JOB, new Job("suspect"), Enqueue.after(Duration.ofHours(1)))
+        return suspected(carillon, times, "suspect");
+    }
+
+    private RunId suspected(Carillon carillon, int times, String name) {
+        RunId id = carillon.enqueue(JOB, new Job(name), Enqueue.after(Duration.ofHours(1)))
                 .run();
         house.database()
                 .execute(
@@ -68,15 +74,18 @@ class SuspectTest {
     }
 
     @Test
-    void suspected_once_it_is_tried_among_others() {
+    void ordinary_runs_have_at_least_half_of_the_time_of_a_node() {
         Carillon node = node();
-        node.enqueue(JOB, new Job("other"));
-        eventually().until(() -> started.contains("other"));
+        node.queues().pause("default");
+        for (int i = 0; i < 6; i++) suspected(node, 4, "isolated");
+        for (int i = 0; i < 1_000; i++) node.enqueue(JOB, new Job("plain"));
 
-        suspected(node, 1);
+        node.queues().resume("default");
 
-        eventually().until(() -> started.contains("suspect"));
-        assertThat(company.get("suspect")).isEqualTo(1);
+        eventually().atMost(Duration.ofSeconds(30)).until(() -> started.size() == 1_006);
+        assertThat(company.get("isolated")).isZero();
+        assertThat(String.join(" ", started.subList(0, started.lastIndexOf("plain"))))
+                .doesNotContain("isolated isolated");
     }
 
     @Test
@@ -120,16 +129,31 @@ class SuspectTest {
     }
 
     @Test
-    void many_are_tried_one_after_the_other_without_a_pause() {
+    void many_are_tried_in_groups_without_a_pause() {
         Carillon node = node();
         end("suspect").countDown();
         node.queues().pause("job");
-        for (int i = 0; i < 40; i++) suspected(node, 1);
+        for (int i = 0; i < 40; i++) suspected(node, 2);
 
         node.queues().resume("job");
 
         // A look for each of them would take a second each.
         eventually().atMost(Duration.ofSeconds(10)).until(() -> started.size() == 40);
-        assertThat(company.values()).containsOnly(0);
+    }
+
+    @Test
+    void a_group_starts_together() {
+        Carillon node = node();
+        node.queues().pause("default");
+        for (int i = 0; i < 4; i++) suspected(node, 2);
+        suspected(node, 4, "alone");
+
+        node.queues().resume("default");
+
+        eventually().until(() -> started.size() == 4);
+        assertThat(started).containsOnly("suspect");
+        end("suspect").countDown();
+        eventually().until(() -> started.size() == 5);
+        assertThat(company.get("alone")).isZero();
     }
 }

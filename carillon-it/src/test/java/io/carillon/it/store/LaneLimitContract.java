@@ -80,14 +80,19 @@ abstract class LaneLimitContract extends StoreContract {
     }
 
     @Test
-    void a_run_whose_node_died_keeps_its_place_until_it_has_ended() {
-        enqueue(Order.mail(), 9);
+    void runs_whose_node_died_start_again_under_the_limit_and_keep_their_place_in_isolation() {
+        enqueue(Order.mail(), 2);
         limit(Limits.running(2));
         UUID victim = node();
         assertThat(limited(victim, 9).attempts()).hasSize(2);
+        storage().nodes().declareDead(victim, 0, "test");
+        storage().nodes().sweep(3);
+        UUID second = node();
+        assertThat(limited(second, 9).attempts()).hasSize(2);
+        enqueue(Order.mail(), 7);
         UUID heir = node();
 
-        storage().nodes().declareDead(victim, 0, "test");
+        storage().nodes().declareDead(second, 0, "test");
         storage().nodes().sweep(3);
 
         assertThat(limited(heir, 9).attempts()).isEmpty();

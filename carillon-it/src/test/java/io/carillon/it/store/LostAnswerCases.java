@@ -91,10 +91,13 @@ final class LostAnswerCases extends StoreContract {
                 entry("NodeRepository.WAKE_STRANGERS", this::wakeStrangers),
                 entry("PostgresStorage.ENSURE_PROJECT", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
-                entry("RunRepository.CLAIM_SUSPECT", this::claimSuspect),
+                entry("RunRepository.CLAIM_SUSPECTS", this::claimSuspect),
+                entry("RunRepository.REWRITE_NOTES", this::rewriteNotes),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
                 entry("RunRepository.PASS_ON", this::passOn),
+                entry("Sweeper.FORGET_NOTES", this::release),
+                entry("Sweeper.JUDGE", this::quarantine),
                 entry("Sweeper.QUARANTINE", this::quarantine),
                 entry("Sweeper.RELEASE", this::release),
                 entry("Sweeper.SWEPT", this::release)));
@@ -509,7 +512,7 @@ final class LostAnswerCases extends StoreContract {
         UUID node = node();
         return LostAnswer.of(() -> through.runs().claimSuspect(node, Set.of(Order.HANDLER)), answer -> {
             assertThat(answer).isEqualTo(java.util.Optional.empty());
-            heldOnceAndBack(node, id, 2);
+            heldOnceAndBack(node, id, 3);
             assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER)))
                     .isPresent();
         });
@@ -518,9 +521,24 @@ final class LostAnswerCases extends StoreContract {
     private RunId suspect(UUID doomed) {
         RunId id = enqueue(Order.mail());
         claimOne(doomed);
-        storage().nodes().declareDead(doomed, 0, "test");
-        storage().nodes().sweep(3);
+        diesTwice(doomed);
         return id;
+    }
+
+    private LostAnswer rewriteNotes() {
+        enqueue(Order.mail(), 2);
+        UUID node = node();
+        List<HeldRun> held =
+                claim(node, 2).stream().map(one -> new HeldRun(PROJECT, one.run(), 1)).toList();
+        return LostAnswer.of(
+                () -> {
+                    through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1));
+                    return "rewritten";
+                },
+                answer -> {
+                    assertThat(storage().runs().notes(node)).containsExactly(1L);
+                    assertThat(Set.copyOf(storage().runs().held(node))).containsExactly(held.get(0));
+                });
     }
 
     private LostAnswer handBack() {
@@ -585,12 +603,7 @@ final class LostAnswerCases extends StoreContract {
         return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
             once(id, RunState.WAITING);
             assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
-            assertThat(storage()
-                            .runs()
-                            .claimSuspect(node(), Set.of(Order.HANDLER))
-                            .orElseThrow()
-                            .counts())
-                    .isEqualTo(new Attempt.Counts(0, 1, 0));
+            assertThat(claimOne(node()).counts()).isEqualTo(new Attempt.Counts(0, 1, 0));
             assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
         });
     }

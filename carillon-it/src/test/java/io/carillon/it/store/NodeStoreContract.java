@@ -13,10 +13,10 @@ import io.carillon.store.AttemptRecord;
 import io.carillon.store.Beat;
 import io.carillon.store.NodeView;
 import io.carillon.store.ProgressNote;
+import io.carillon.store.RunStore;
 import io.carillon.store.Swept;
 import io.carillon.store.Verdict;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -109,7 +109,7 @@ abstract class NodeStoreContract extends StoreContract {
     }
 
     @Test
-    void the_runs_of_a_dead_node_become_suspects_and_count_no_failure() {
+    void the_runs_of_a_dead_node_go_back_to_the_ordinary_runs_and_count_no_failure() {
         RunId id = enqueue(Order.mail());
         UUID node = node();
         claimOne(node);
@@ -120,13 +120,71 @@ abstract class NodeStoreContract extends StoreContract {
 
         Run run = get(id);
         assertThat(run.state()).isEqualTo(RunState.WAITING);
-        assertThat(run.details().parked()).isEqualTo("suspect");
+        assertThat(run.details().parked()).isNull();
         assertThat(List.of(run.attempt(), run.failures(), run.crashes())).containsExactly(1, 0, 0);
         assertThat(storage().runDesk().attempts(PROJECT, id))
                 .extracting(AttemptRecord::outcome)
                 .containsExactly("crashed");
-        assertThat(storage().lanes().look(java.time.Instant.MIN).suspects()).isTrue();
+        assertThat(storage().lanes().look(java.time.Instant.MIN).suspects()).isFalse();
         assertThat(beat(node()).sweepDue()).isFalse();
+        assertThat(claimOne(node()).run()).isEqualTo(id);
+    }
+
+    @Test
+    void runs_that_shared_two_deaths_wait_for_isolation() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+
+        diesTwice(node);
+
+        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(storage().lanes().look(java.time.Instant.MIN).suspects()).isTrue();
+        assertThat(claim(node(), 9)).isEmpty();
+    }
+
+    @Test
+    void runs_that_ran_for_long_go_back_plainly_until_they_shared_five_deaths() {
+        RunId id = enqueue(Order.mail());
+        for (int death = 1; death <= 5; death++) {
+            assertThat(get(id).details().parked()).isNull();
+            UUID node = node();
+            storage().runs().parkRunning(node, List.of(claimOne(node)));
+            kill(node);
+            sweep();
+        }
+
+        assertThat(get(id).details().parked()).isEqualTo("suspect");
+    }
+
+    @Test
+    void one_node_of_the_cluster_isolates_and_groups_shrink_with_the_deaths() {
+        enqueue(Order.mail(), 30);
+        UUID node = node();
+        claim(node, 30);
+        kill(node);
+        sweep();
+        UUID second = node();
+        claim(second, 30);
+        kill(second);
+        sweep();
+        UUID third = node();
+        assertThat(isolate(third, 20)).hasSize(20);
+        assertThat(isolate(node(), 20)).as("while another node isolates").isEmpty();
+        kill(third);
+        UUID fourth = node();
+        assertThat(isolate(fourth, 50)).as("those that shared fewer deaths").hasSize(10);
+        sweep();
+        kill(fourth);
+        sweep();
+
+        assertThat(isolate(node(), 50)).as("after three deaths").hasSize(10);
+    }
+
+    private List<Attempt> isolate(UUID node, int most) {
+        return storage()
+                .runs()
+                .claimSuspects(new RunStore.ClaimSuspects(node, Set.of(Order.HANDLER), most, 1, null));
     }
 
     @Test
@@ -150,7 +208,8 @@ abstract class NodeStoreContract extends StoreContract {
 
         assertThat(sweep().released()).isEqualTo(1);
 
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isNull();
+        assertThat(claimOne(node()).run()).isEqualTo(id);
     }
 
     @Test
@@ -180,25 +239,24 @@ abstract class NodeStoreContract extends StoreContract {
         RunId id = enqueue(Order.mail().key("k"));
         UUID first = node();
         claimOne(first);
-        kill(first);
-        sweep();
+        diesTwice(first);
         for (int crash = 1; crash <= 3; crash++) {
             assertThat(get(id).crashes()).isEqualTo(crash - 1);
             UUID next = node();
             Attempt alone = suspect(next).orElseThrow();
             assertThat(alone.counts().crashes()).isEqualTo(crash - 1);
-            assertThat(alone.counts().suspicions()).isEqualTo(crash);
+            assertThat(alone.counts().suspicions()).isEqualTo(crash + 1);
             kill(next);
             assertThat(sweep()).isEqualTo(crash < 3 ? new Swept(1, 1, 0) : new Swept(1, 0, 1));
         }
 
         Run run = get(id);
         assertThat(run.state()).isEqualTo(RunState.QUARANTINED);
-        assertThat(List.of(run.attempt(), run.failures(), run.crashes())).containsExactly(4, 0, 3);
+        assertThat(List.of(run.attempt(), run.failures(), run.crashes())).containsExactly(5, 0, 3);
         assertThat(run.details().reason()).contains("3 times");
         assertThat(storage().runDesk().dead(PROJECT, RunFilter.all().state(RunState.QUARANTINED)))
                 .containsExactly(id);
-        assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(3);
+        assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(4);
     }
 
     private Optional<Attempt> suspect(UUID node) {
@@ -227,8 +285,7 @@ abstract class NodeStoreContract extends StoreContract {
         enqueue(Order.mail());
         UUID first = node();
         RunId id = claimOne(first).run();
-        kill(first);
-        sweep();
+        diesTwice(first);
         enqueue(Order.mail(), 2);
         for (int death = 1; death <= 4; death++) {
             UUID busy = node();
@@ -238,8 +295,7 @@ abstract class NodeStoreContract extends StoreContract {
             sweep();
             assertThat(get(id).crashes()).as("in company").isZero();
             UUID harmless = node();
-            suspectsBut(id, harmless)
-                    .forEach(attempt -> apply(harmless, attempt, new Transition.Snooze(Duration.ZERO)));
+            claim(harmless, 9).forEach(attempt -> apply(harmless, attempt, new Transition.Snooze(Duration.ZERO)));
             assertThat(company).hasSize(1);
         }
 
@@ -252,20 +308,6 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(get(id).crashes())
                 .as("beside runs that had shown that they are harmless")
                 .isEqualTo(1);
-    }
-
-    /** All suspects but this one, which goes back. */
-    private List<Attempt> suspectsBut(RunId one, UUID node) {
-        List<Attempt> all = new ArrayList<>();
-        for (Optional<Attempt> next = suspect(node); next.isPresent(); next = suspect(node)) all.add(next.get());
-        storage()
-                .runs()
-                .handBack(
-                        node,
-                        all.stream()
-                                .filter(attempt -> attempt.run().equals(one))
-                                .toList());
-        return all.stream().filter(attempt -> !attempt.run().equals(one)).toList();
     }
 
     private UUID owner(Attempt attempt) {
@@ -290,15 +332,17 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(beat(node()).sweepDue()).isTrue();
         assertThat(sweep()).isEqualTo(new Swept(0, 1, 0));
         assertThat(apply(owner, attempt, complete())).isEqualTo(Verdict.LEASE_LOST);
-        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(get(id).details().parked()).isNull();
     }
 
     @Test
     void a_suspect_can_be_leased_without_a_node() {
         enqueue(Order.mail());
-        lease(UUID.randomUUID(), 1, MINUTE);
-        advance(MINUTE.plusMillis(1));
-        sweep();
+        for (int death = 0; death < 2; death++) {
+            assertThat(lease(UUID.randomUUID(), 1, MINUTE)).hasSize(1);
+            advance(MINUTE.plusMillis(1));
+            sweep();
+        }
         UUID owner = UUID.randomUUID();
 
         Attempt alone = storage()
@@ -321,7 +365,7 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(swept.stream().mapToInt(Swept::released).sum()).isEqualTo(300);
         assertThat(storage().runDesk().list(PROJECT, RunFilter.all()))
                 .hasSize(300)
-                .allSatisfy(run -> assertThat(run.details().parked()).isEqualTo("suspect"));
+                .allSatisfy(run -> assertThat(run.state()).isEqualTo(RunState.WAITING));
     }
 
     @Test

@@ -1,6 +1,15 @@
 package io.carillon.it.store;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.RunId;
+import io.carillon.store.Swept;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
 import java.util.UUID;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresNodeStoreTest extends NodeStoreContract {
@@ -15,8 +24,10 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     @Override
     void commitLate(UUID node) {
         BENCH.database()
-                .execute("UPDATE carillon.run SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock()"
-                        .formatted(node));
+                .execute("""
+                        WITH late AS (UPDATE carillon.run SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock() RETURNING *)
+                        INSERT INTO carillon.claim_note SELECT owner, 7, ARRAY[project], ARRAY[id] FROM late
+                        """.formatted(node));
     }
 
     @Override
@@ -25,5 +36,110 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
                 VALUES (gen_random_uuid(), 'n', 'host', 1, '1', 1, '{%s}', 50, 'notify')
                 """.formatted(handler));
+    }
+
+    private void dies(UUID node) {
+        storage().nodes().beat(node, 0, List.of());
+        assertThat(storage().nodes().declareDead(node, 1, "test")).isTrue();
+    }
+
+    @Test
+    void a_crashed_row_that_exists_already_does_not_stop_the_rescue() {
+        enqueue(Order.mail(), 3);
+        UUID node = node();
+        RunId first = claim(node, 3).get(0).run();
+        BENCH.database().execute("""
+                INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, ended_at, outcome)
+                SELECT project, id, attempt, day, owner, carillon.clock(), 'crashed' FROM carillon.run WHERE id = '%s'
+                """.formatted(first.value()));
+        dies(node);
+
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 3, 0));
+        assertThat(storage().runDesk().attempts(PROJECT, first)).hasSize(1);
+        assertThat(owned()).isZero();
+    }
+
+    @Test
+    void a_run_that_cannot_be_released_costs_only_itself() {
+        enqueue(Order.mail(), 5);
+        UUID node = node();
+        RunId bad = claim(node, 5).get(2).run();
+        UUID other = node();
+        BENCH.database().execute("""
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON carillon.attempt FOR EACH ROW WHEN (NEW.run_id = '%s') EXECUTE FUNCTION refuse()
+                """.formatted(bad.value()));
+        try {
+            dies(node);
+            dies(other);
+
+            assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 4, 0));
+            assertThat(owned()).isEqualTo(1);
+        } finally {
+            BENCH.database().execute("DROP TRIGGER refuse ON carillon.attempt; DROP FUNCTION refuse()");
+        }
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 1, 0));
+    }
+
+    @Test
+    void a_sweep_in_parts_accuses_no_run_that_had_company() throws Exception {
+        UUID node = node();
+        RunId isolated = isolated(node);
+        enqueue(Order.mail());
+        assertThat(claim(node, 1)).extracting(Attempt::run).doesNotContain(isolated);
+        dies(node);
+        try (Connection connection = BENCH.open();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(isolated.value()));
+            assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 1, 0));
+        assertThat(get(isolated).crashes()).isZero();
+    }
+
+    /** A run that this node tries in isolation. */
+    private RunId isolated(UUID node) {
+        RunId id = enqueue(Order.mail());
+        BENCH.database()
+                .execute("UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
+                        .formatted(id.value()));
+        assertThat(storage().runs().claimSuspect(node, java.util.Set.of(Order.HANDLER)))
+                .map(Attempt::run)
+                .contains(id);
+        return id;
+    }
+
+    private static long owned() {
+        return BENCH.rows().number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL");
+    }
+
+    @Test
+    void a_node_of_earlier_code_notes_nothing_and_is_swept_all_the_same() {
+        enqueue(Order.mail(), 3);
+        UUID node = node();
+        claim(node, 3);
+        BENCH.database().execute("UPDATE carillon.node SET notes = false; DELETE FROM carillon.claim_note");
+        dies(node);
+
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 3, 0));
+    }
+
+    @Test
+    void notes_of_a_dead_node_are_kept_for_the_second_sweep_and_removed_by_it() {
+        enqueue(Order.mail(), 3);
+        UUID node = node();
+        claim(node, 3);
+        dies(node);
+        storage().nodes().sweep(3);
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note")).isEqualTo(1);
+
+        advance(java.time.Duration.ofMinutes(1));
+        storage().nodes().sweep(3);
+
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note")).isZero();
     }
 }

@@ -209,8 +209,7 @@ abstract class RunEndingContract extends StoreContract {
         enqueue(Order.mail());
         UUID doomed = node();
         claimOne(doomed);
-        storage().nodes().declareDead(doomed, 0, "test");
-        storage().nodes().sweep(1);
+        diesTwice(doomed);
         UUID next = node();
         Attempt alone = storage()
                 .runs()

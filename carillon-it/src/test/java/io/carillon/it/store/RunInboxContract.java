@@ -110,7 +110,7 @@ abstract class RunInboxContract extends StoreContract {
         enqueue(Order.mail().key("k"));
         UUID first = node();
         claimOne(first);
-        crash(first);
+        diesTwice(first);
         held("crashed");
         UUID second = node();
         assertThat(storage().runs().claimSuspect(second, Set.of(Order.HANDLER))).isPresent();

@@ -363,13 +363,12 @@ abstract class RunStoreContract extends StoreContract {
         assertThat(claimOne(node).counts().suspect()).isFalse();
     }
 
-    /** A run whose node died while it was held. */
+    /** A run that waits for isolation. */
     RunId suspect() {
         RunId id = enqueue(Order.mail());
         UUID doomed = node();
         claimOne(doomed);
-        storage().nodes().declareDead(doomed, 0, "test");
-        storage().nodes().sweep(3);
+        diesTwice(doomed);
         return id;
     }
 

@@ -72,13 +72,18 @@ class StatementPlanTest {
             Map.entry("PlanRepository.SETTLE", List.of("schedule_pkey", "Tid Scan on run")),
             Map.entry("PlanRepository.WRITE", List.of("schedule_pkey on schedule\n", "schedule_pkey on schedule s_1")),
             Map.entry("RunRepository.CLAIM", List.of("Tid Scan on run")),
-            Map.entry("RunRepository.CLAIM_SUSPECT", List.of("run_parked")),
+            Map.entry("RunRepository.CLAIM_SUSPECTS", List.of("run_parked")),
+            Map.entry("RunRepository.HELD", List.of("run_pkey")),
+            Map.entry("RunRepository.SUSPECTS", List.of("run_parked")),
             Map.entry("RunRepository.HAND_BACK", List.of()),
             Map.entry("RunRepository.PARK_RUNNING", List.of()),
             Map.entry("RunRepository.PASS_ON", List.of()),
             Map.entry("RunRows.LIVE", List.of("run_pkey")),
             Map.entry("Sweeper.EXPIRED", List.of("run_leased")),
-            Map.entry("Sweeper.RELEASE", List.of("run_pkey"))));
+            Map.entry("Sweeper.HELD_BY_NOTES", List.of("run_pkey")),
+            Map.entry("Sweeper.QUARANTINE", List.of("Tid Scan on run")),
+            Map.entry("Sweeper.RELEASE", List.of("Tid Scan on run")),
+            Map.entry("Sweeper.STILL_LOST", List.of("Tid Scan on run"))));
 
     // Begins with the first entry and stops there.
     private static final Pattern FIRST_ENTRY =

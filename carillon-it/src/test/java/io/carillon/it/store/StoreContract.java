@@ -86,6 +86,16 @@ abstract class StoreContract {
         return claimed.get(0);
     }
 
+    /** What this node holds shares its death, and is claimed again and shares another: afterwards it waits for isolation. */
+    void diesTwice(UUID node) {
+        storage().nodes().declareDead(node, 0, "test");
+        storage().nodes().sweep(3);
+        UUID next = node();
+        if (claim(next, 9).isEmpty()) throw new AssertionError("nothing went back to the ordinary runs");
+        storage().nodes().declareDead(next, 0, "test");
+        storage().nodes().sweep(3);
+    }
+
     /** A claim without a node, held for a while. */
     List<Attempt> lease(UUID owner, int count, Duration lease) {
         ClaimRequest.Quota quota = quota(Order.MAIL, Priority.NORMAL, count);
