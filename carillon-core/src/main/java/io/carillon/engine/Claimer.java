@@ -227,7 +227,7 @@ final class Claimer extends Loop {
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);
         if (headLow.isAfter(look.now())) headLow = look.now();
-        book.looked(look.lanes(), look.seenUntil());
+        book.looked(claims.own(look.lanes()), look.seenUntil());
         boolean found = took || headLow.isBefore(look.now());
         took = false;
         if (found || timed) pace.looked(found);
@@ -240,7 +240,7 @@ final class Claimer extends Loop {
     /** It also sees all that a look from the beginning would. */
     private void scan() {
         long start = System.nanoTime();
-        book.seen(lanes.scan());
+        book.seen(claims.own(lanes.scan()));
         long nanos = System.nanoTime() - start;
         scans.took(nanos);
         sweeps.took(nanos);

@@ -5,6 +5,7 @@ import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
+import io.carillon.store.LaneDue;
 import io.carillon.store.LaneStore;
 import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,12 +35,18 @@ final class Claims {
     /** A claim of fewer is soon answered: nobody needs to overtake it. */
     private static final int LARGE = 50;
 
+    private static final int MOST_LANES = 100_000;
+
     private final RunStore runs;
     private final LaneStore lanes;
     private final LaneBook book;
     private final Node node;
     private final Waking.Recruiter recruiter;
+    /** Handlers that other nodes have and this one has not. */
     private final Set<String> strangers = ConcurrentHashMap.newKeySet();
+    /** Which handlers were seen to have runs in a lane. */
+    private final Map<Lane, Set<String>> seen = new ConcurrentHashMap<>();
+
     private volatile Set<Lane> limited = Set.of();
     private volatile boolean large;
     private boolean beside;
@@ -67,6 +75,28 @@ final class Claims {
 
     boolean limited(Lane lane) {
         return limited.contains(lane);
+    }
+
+    /** Remembers whose runs these are; leaves out those of strangers. */
+    List<LaneDue> own(List<LaneDue> due) {
+        List<LaneDue> own =
+                due.stream().filter(one -> !strangers.contains(one.handler())).toList();
+        if (seen.size() > MOST_LANES) seen.clear();
+        own.forEach(one -> seen(one.lane(), one.handler()));
+        return own;
+    }
+
+    private void seen(Lane lane, String handler) {
+        seen.computeIfAbsent(lane, l -> ConcurrentHashMap.newKeySet()).add(handler);
+    }
+
+    /** Asks for handlers that were seen there, and for the one of the lane's name; for all that are no strangers, if that is none. */
+    private ClaimRequest.Quota named(ClaimRequest.Quota quota) {
+        String queue = quota.lane().queue();
+        Set<String> handlers = new HashSet<>(seen.getOrDefault(quota.lane(), Set.of()));
+        if (node.handlers().names().contains(queue)) handlers.add(queue);
+        handlers.removeAll(strangers);
+        return quota.of(handlers);
     }
 
     /** Those who knew the handlers this node does not may be gone. */
@@ -137,7 +167,8 @@ final class Claims {
         if (quotas.isEmpty()) return Answer.NONE;
         UUID owner = node.id();
         long note = node.holding().nextNote();
-        Claimed claimed = door.apply(new ClaimRequest(owner, quotas, strangers, null, note));
+        List<ClaimRequest.Quota> named = quotas.stream().map(this::named).toList();
+        Claimed claimed = door.apply(new ClaimRequest(owner, named, strangers, null, note));
         boolean exhausted = learn(quotas, claimed, now);
         take(owner, claimed.attempts(), note, ahead);
         node.holding().noted(owner, note, claimed.attempts().size());
@@ -154,6 +185,7 @@ final class Claims {
             Attempt attempt = claimed.attempts().get(i);
             Stream stream = new Stream(attempt.lane(), attempt.priority());
             got.merge(stream, 1, Integer::sum);
+            seen(attempt.lane(), attempt.target().name());
             // They come in order: the first of each is its lowest, and the last its highest.
             lowest.putIfAbsent(stream, claimed.readyAt().get(i));
             highest.put(stream, claimed.readyAt().get(i));

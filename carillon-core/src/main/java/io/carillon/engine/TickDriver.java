@@ -97,7 +97,7 @@ public final class TickDriver {
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;
             List<LaneDue> due = due(look).stream()
-                    .filter(one -> !one.readyAt().isAfter(look.now()))
+                    .filter(one -> !one.readyAt().isAfter(look.now()) && !strangers.contains(one.handler()))
                     .toList();
             List<ClaimRequest.Quota> quotas = quotas(due, look.weights());
             if (quotas.isEmpty()) return any;
@@ -122,7 +122,8 @@ public final class TickDriver {
                             one.lane(),
                             one.priority(),
                             Math.max(1, CLAIM * due.size() * weights.getOrDefault(one.lane(), 1) / all),
-                            Instant.MIN))
+                            Instant.MIN,
+                            Set.of(one.handler())))
                     .toList();
         }
 
@@ -136,7 +137,8 @@ public final class TickDriver {
             if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
             List<ClaimRequest.Quota> under = quotas.stream()
                     .filter(quota -> limited.contains(quota.lane()))
-                    .map(quota -> new ClaimRequest.Quota(quota.lane(), quota.priority(), 1, quota.low()))
+                    .map(quota -> new ClaimRequest.Quota(
+                            quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
                     .toList();
             return storage.lanes()
                     .claim(new ClaimRequest(owner, under, strangers, lease))

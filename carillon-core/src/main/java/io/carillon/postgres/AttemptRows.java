@@ -66,6 +66,7 @@ final class AttemptRows {
                 .column("classes", "smallint", quotas, quota -> quota.priority().number())
                 .column("counts", "int4", quotas, ClaimRequest.Quota::count)
                 .column("lows", "timestamptz", quotas, ClaimRequest.Quota::low)
+                .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
                 .texts("strangers", request.strangers());
     }
 

@@ -80,7 +80,9 @@ final class InboxRepository implements RunInbox {
               FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key),
                    LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id)
                             UNION ALL
-                            SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.target_name = e.handler AND r.key = e.key) there
+                            (SELECT r.id FROM carillon.run r
+                              WHERE r.project = e.project AND r.target_name BETWEEN e.handler AND e.handler AND r.key BETWEEN e.key AND e.key
+                              ORDER BY r.target_name, r.key LIMIT 1)) there
             """;
 
     // Keys belong to a handler, whose name stands in the column queue. In one order, so that nobody waits in a circle;

@@ -56,10 +56,11 @@ final class LaneGates {
                  FROM (SELECT picked.place, lane.room,
                               row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
                          FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
-                                     :rooms::int[], :shares::int[]) AS lane(queue, project, class, quota, low, room, share),
+                                     :handlers::text[], :rooms::int[], :shares::int[])
+                                AS lane(queue, project, class, quota, low, handlers, room, share),
                               LATERAL (SELECT place, row_number() OVER () AS number
                                          FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
-                                                            :strangers::text[]) AS place) picked
+                                                            string_to_array(lane.handlers, ' '), :strangers::text[]) AS place) picked
                         WHERE :lease::float8 IS NOT NULL
                            OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
                 WHERE drawn.number <= drawn.room))

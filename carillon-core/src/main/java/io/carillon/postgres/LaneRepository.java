@@ -32,10 +32,11 @@ final class LaneRepository implements LaneStore {
     // may be
     // long. What was read still counts, so that somebody scans behind it.
     private static final String LOOK = """
-            WITH seen AS MATERIALIZED (SELECT * FROM carillon.head(:low, 200, 100)),
-            due AS (SELECT queue, project, class, ready_at FROM seen WHERE due),
-            soon AS (SELECT queue, project, class, ready_at FROM seen WHERE NOT due),
-            head AS (SELECT queue, project, class, min(ready_at) AS ready_at FROM due GROUP BY queue, project, class UNION SELECT * FROM soon)
+            WITH seen AS MATERIALIZED (SELECT * FROM carillon.heads(:low, 200, 100)),
+            due AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE due),
+            soon AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE NOT due),
+            head AS (SELECT queue, project, class, target_name, min(ready_at) AS ready_at FROM due GROUP BY queue, project, class, target_name
+                     UNION SELECT * FROM soon)
             SELECT t.*, lane.*
               FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, (SELECT count(*) FROM soon) AS soon,
                            (SELECT max(ready_at) FROM soon) AS last_soon, l.queues AS limited_queues, l.projects AS limited_projects,
@@ -52,7 +53,7 @@ final class LaneRepository implements LaneStore {
                                              WHERE p.queue = head.queue AND p.project = head.project AND p.paused_at IS NOT NULL)) lane ON true
             """;
 
-    private static final String SCAN = "SELECT * FROM carillon.scan()";
+    private static final String SCAN = "SELECT * FROM carillon.stream_heads()";
 
     private static final String PAUSE = """
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
@@ -175,7 +176,11 @@ final class LaneRepository implements LaneStore {
     }
 
     private static LaneDue due(Row row) throws SQLException {
-        return new LaneDue(GateRepository.lane(row), Priority.of(row.integer("class")), row.instant("ready_at"));
+        return new LaneDue(
+                GateRepository.lane(row),
+                Priority.of(row.integer("class")),
+                row.text("target_name"),
+                row.instant("ready_at"));
     }
 
     @Override

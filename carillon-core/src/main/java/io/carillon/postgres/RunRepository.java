@@ -31,14 +31,15 @@ final class RunRepository implements RunStore {
                    leased_until = carillon.clock() + make_interval(secs => :lease)
              WHERE ctid = any(array(
                SELECT place
-                 FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[])
-                                  AS asked(queue, project, class, quota, low)
+                 FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
+                                            :handlers::text[]) AS asked(queue, project, class, quota, low, handlers)
                         WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                            WHERE p.queue = asked.queue AND p.project = asked.project
                                              AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
                                                   OR p.breaker <> 'closed'))
                        OFFSET 0) AS lane,
-                      carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, :strangers::text[]) AS place
+                      carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, string_to_array(lane.handlers, ' '),
+                                    :strangers::text[]) AS place
                 WHERE (:lease::float8 IS NOT NULL
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             """);

@@ -29,6 +29,21 @@ public record ClaimRequest(
         this(owner, quotas, strangers, lease, 0);
     }
 
-    /** At most {@code count} runs of one class of one lane, looking no further back than {@code low}. */
-    public record Quota(Lane lane, Priority priority, int count, Instant low) {}
+    /**
+     * At most {@code count} runs of one class of one lane, looking no further back than {@code low}; of these handlers, or, where none are named, of all but
+     * the strangers.
+     */
+    public record Quota(Lane lane, Priority priority, int count, Instant low, Set<String> handlers) {
+        public Quota {
+            handlers = Set.copyOf(handlers);
+        }
+
+        public Quota(Lane lane, Priority priority, int count, Instant low) {
+            this(lane, priority, count, low, Set.of());
+        }
+
+        public Quota of(Set<String> handlers) {
+            return new Quota(lane, priority, count, low, handlers);
+        }
+    }
 }

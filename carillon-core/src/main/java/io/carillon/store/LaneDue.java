@@ -4,5 +4,5 @@ import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Instant;
 
-/** A class of a lane and the earliest instant at which it has a run to claim. */
-public record LaneDue(Lane lane, Priority priority, Instant readyAt) {}
+/** A class of a lane and the earliest instant at which it has a run of this handler to claim. */
+public record LaneDue(Lane lane, Priority priority, String handler, Instant readyAt) {}

@@ -25,6 +25,10 @@ class LaneBookTest {
     private static final Lane REPORTS = new Lane("reports", "default");
     private final LaneBook book = new LaneBook(lane -> Integer.MAX_VALUE);
 
+    private static LaneDue due(Lane lane, Priority priority, Instant readyAt) {
+        return new LaneDue(lane, priority, lane.queue(), readyAt);
+    }
+
     @Test
     void knows_nothing_of_lanes_nobody_named() {
         assertThat(book.take(100, NOW)).isEmpty();
@@ -42,7 +46,7 @@ class LaneBookTest {
     }
 
     private static LaneDue mail(long seconds) {
-        return new LaneDue(MAIL, Priority.NORMAL, NOW.plusSeconds(seconds));
+        return due(MAIL, Priority.NORMAL, NOW.plusSeconds(seconds));
     }
 
     /** Claims what is ready at this second, and all of it was there. */
@@ -149,7 +153,7 @@ class LaneBookTest {
         book.take(100, NOW).forEach(quota -> book.shut(MAIL, quota.priority(), NOW.plusMillis(250)));
 
         book.hint(MAIL, NOW, NOW);
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW)));
 
         assertThat(book.take(100, NOW.plusMillis(249))).isEmpty();
         assertThat(book.take(100, NOW.plusMillis(250))).hasSize(4);
@@ -180,7 +184,7 @@ class LaneBookTest {
 
     @Test
     void gives_classes_that_wait_alone_the_whole_batch() {
-        book.seen(List.of(new LaneDue(MAIL, Priority.BULK, NOW)));
+        book.seen(List.of(due(MAIL, Priority.BULK, NOW)));
 
         assertThat(counts(book.take(150, NOW))).containsExactly(Map.entry(Priority.BULK, 150));
     }
@@ -188,7 +192,7 @@ class LaneBookTest {
     @Test
     void shares_a_batch_among_lanes_in_equal_parts() {
         book.seen(List.of(
-                new LaneDue(MAIL, Priority.HIGH, NOW.minusSeconds(60)), new LaneDue(REPORTS, Priority.BULK, NOW)));
+                due(MAIL, Priority.HIGH, NOW.minusSeconds(60)), due(REPORTS, Priority.BULK, NOW)));
 
         List<ClaimRequest.Quota> quotas = book.take(100, NOW);
 
@@ -230,7 +234,7 @@ class LaneBookTest {
     @Test
     void lanes_that_a_look_saw_line_up_by_how_long_their_first_run_has_waited() {
         book.seen(List.of(
-                new LaneDue(MAIL, Priority.NORMAL, NOW), new LaneDue(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+                due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
         assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(REPORTS);
         assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(MAIL);
@@ -241,7 +245,7 @@ class LaneBookTest {
         Trials.of("every class gets its share of small batches", 60, random -> {
             LaneBook small = new LaneBook(lane -> Integer.MAX_VALUE);
             small.seen(List.of(Priority.values()).stream()
-                    .map(one -> new LaneDue(MAIL, one, NOW))
+                    .map(one -> due(MAIL, one, NOW))
                     .toList());
             int want = 1 + random.nextInt(20);
             Map<Priority, Integer> served = new EnumMap<>(Priority.class);
@@ -270,7 +274,7 @@ class LaneBookTest {
                 .mapToObj(i -> new Lane("queue-" + i, "default"))
                 .toList();
         book.seen(many.stream()
-                .map(lane -> new LaneDue(lane, Priority.NORMAL, NOW))
+                .map(lane -> due(lane, Priority.NORMAL, NOW))
                 .toList());
         Map<Lane, Integer> served = new HashMap<>();
 
@@ -287,8 +291,8 @@ class LaneBookTest {
     @Test
     void shares_a_batch_among_projects_however_many_queues_each_has() {
         for (int i = 0; i < 30; i++)
-            book.seen(List.of(new LaneDue(new Lane("queue-" + i, "many"), Priority.NORMAL, NOW)));
-        book.seen(List.of(new LaneDue(new Lane("queue", "one"), Priority.NORMAL, NOW)));
+            book.seen(List.of(due(new Lane("queue-" + i, "many"), Priority.NORMAL, NOW)));
+        book.seen(List.of(due(new Lane("queue", "one"), Priority.NORMAL, NOW)));
 
         Map<String, Integer> parts = new HashMap<>();
         book.take(60, NOW).forEach(quota -> parts.merge(quota.lane().project(), quota.count(), Integer::sum));
@@ -306,7 +310,7 @@ class LaneBookTest {
             List<LaneDue> all = new ArrayList<>();
             queues.forEach((project, count) -> {
                 for (int i = 0; i < count; i++)
-                    all.add(new LaneDue(new Lane("queue-" + i, project), Priority.NORMAL, NOW));
+                    all.add(due(new Lane("queue-" + i, project), Priority.NORMAL, NOW));
             });
             any.seen(all);
             int want = 1 + random.nextInt(3);
@@ -338,7 +342,7 @@ class LaneBookTest {
                 weights.put(new Lane("queue-" + i, "default"), 1 + random.nextInt(10));
             any.weigh(weights);
             any.seen(weights.keySet().stream()
-                    .map(lane -> new LaneDue(lane, Priority.NORMAL, NOW))
+                    .map(lane -> due(lane, Priority.NORMAL, NOW))
                     .toList());
             int most = 1 + random.nextInt(200);
             Map<Lane, Integer> served = new HashMap<>();
@@ -363,7 +367,7 @@ class LaneBookTest {
     @Test
     void leaves_the_parts_of_a_lane_without_work_to_the_others() {
         book.weigh(Map.of(REPORTS, 10));
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW)));
 
         assertThat(counts(book.take(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 100));
     }
@@ -373,7 +377,7 @@ class LaneBookTest {
         Map<Lane, Integer> rooms = new HashMap<>(Map.of(MAIL, 0, REPORTS, 7));
         LaneBook narrow = new LaneBook(rooms::get);
         narrow.seen(List.of(
-                new LaneDue(MAIL, Priority.NORMAL, NOW), new LaneDue(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+                due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
         assertThat(narrow.take(100, NOW))
                 .extracting(ClaimRequest.Quota::lane, ClaimRequest.Quota::count)
@@ -390,7 +394,7 @@ class LaneBookTest {
         Trials.of("quotas add up to at most what is wanted", 2_000, random -> {
             LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
             for (int i = random.nextInt(30); i >= 0; i--)
-                any.seen(List.of(new LaneDue(
+                any.seen(List.of(due(
                         new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
             int want = 1 + random.nextInt(40);
 
@@ -409,7 +413,7 @@ class LaneBookTest {
             Map<String, Boolean> open = new HashMap<>();
             for (int i = random.nextInt(30); i >= 0; i--) {
                 LaneDue due =
-                        new LaneDue(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW);
+                        due(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW);
                 any.seen(List.of(due));
                 open.put(due.lane().queue() + due.priority(), true);
             }
@@ -438,7 +442,7 @@ class LaneBookTest {
 
     @Test
     void looks_back_for_late_commits_also_after_a_full_claim() {
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW)));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW)));
         book.take(10, NOW);
         // A run of this lane commits now; it fell due a second ago, before those the claim took.
         book.hint(MAIL, NOW.minusSeconds(1), NOW);
@@ -453,7 +457,7 @@ class LaneBookTest {
 
     @Test
     void starts_the_next_claim_where_the_last_full_one_began() {
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minusSeconds(9))));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW.minusSeconds(9))));
         assertThat(book.take(10, NOW).get(0).low()).isEqualTo(NOW.minusSeconds(9));
 
         book.full(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
@@ -463,7 +467,7 @@ class LaneBookTest {
 
     @Test
     void a_claim_that_took_all_there_was_is_where_the_next_one_starts() {
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
         book.take(10, NOW);
         book.drained(MAIL, Priority.NORMAL, NOW, NOW);
 
@@ -485,14 +489,14 @@ class LaneBookTest {
     @Test
     void looks_back_as_far_as_a_look_saw_something() {
         book.full(MAIL, Priority.NORMAL, NOW, NOW);
-        book.seen(List.of(new LaneDue(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
 
         assertThat(book.take(10, NOW).get(0).low()).isEqualTo(NOW.minus(Duration.ofHours(1)));
     }
 
     @Test
     void asks_again_for_what_a_failed_claim_asked_for() {
-        book.seen(List.of(new LaneDue(MAIL, Priority.LOW, NOW)));
+        book.seen(List.of(due(MAIL, Priority.LOW, NOW)));
         List<ClaimRequest.Quota> quotas = book.take(10, NOW);
 
         book.again(quotas, NOW);
@@ -516,7 +520,7 @@ class LaneBookTest {
     }
 
     private void all(Lane lane) {
-        for (Priority priority : Priority.values()) book.seen(List.of(new LaneDue(lane, priority, NOW)));
+        for (Priority priority : Priority.values()) book.seen(List.of(due(lane, priority, NOW)));
     }
 
     private static Map<Priority, Integer> counts(List<ClaimRequest.Quota> quotas) {

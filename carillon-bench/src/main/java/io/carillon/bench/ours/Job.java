@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 /** What the measured runs carry: a number that tells them apart, and text that makes it about a hundred bytes. */
 public record Job(int number, String text) {
     public static final HandlerType<Job> TYPE = HandlerType.of("bench.job", Job.class);
-    public static final String QUEUE = "default";
+    public static final String QUEUE = TYPE.name();
     public static final String TEXT = "a payload of about a hundred bytes, as an order or a mail address would be";
 
     public static Job of(int number) {

@@ -33,7 +33,8 @@ public final class RawCycle {
                SET owner = ?, attempt = attempt + 1, started_at = carillon.clock()
              WHERE ctid = any(array(
                SELECT r.ctid FROM carillon.run r
-                WHERE r.queue = ? AND r.project = 'default' AND r.class = ? AND r.ready_at BETWEEN ? AND carillon.clock()
+                WHERE r.queue = ? AND r.project = 'default' AND r.class = ? AND r.target_name = ?
+                  AND r.ready_at BETWEEN ? AND carillon.clock()
                   AND r.start_by > carillon.clock() AND r.owner IS NULL
                 ORDER BY r.ready_at LIMIT ?
                 FOR UPDATE SKIP LOCKED))
@@ -75,8 +76,9 @@ public final class RawCycle {
         claim.setObject(1, owner);
         claim.setString(2, Job.QUEUE);
         claim.setInt(3, Priority.NORMAL.number());
-        claim.setObject(4, low);
-        claim.setInt(5, most);
+        claim.setString(4, Job.TYPE.name());
+        claim.setObject(5, low);
+        claim.setInt(6, most);
     }
 
     private record Span(long first, long last) {}

@@ -54,7 +54,11 @@ class FullAgainTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource(delimiter = '|', textBlock = """
-                    pick    | 50  | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{}')
+                    pick    | 50  | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
+                    pick of any handler | 60 | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
+                    pick before | 60 | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{}')
+                    heads   | 300 | SELECT * FROM carillon.heads('-infinity', 200, 100)
+                    handlers | 2 | SELECT * FROM carillon.handlers_of('mail', 'default', 1::smallint)
                     head    | 300 | SELECT * FROM carillon.head('-infinity', 200, 100)
                     lanes   | 1   | SELECT * FROM carillon.lanes()
                     scan    | 2   | SELECT * FROM carillon.scan()

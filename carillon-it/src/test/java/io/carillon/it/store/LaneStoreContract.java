@@ -38,18 +38,18 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(look.lanes())
                 .containsExactlyInAnyOrder(
-                        new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(Duration.ofMinutes(2))),
-                        new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(Duration.ofMinutes(3))),
-                        new LaneDue(Order.MAIL, Priority.BULK, StoreBench.NOON),
-                        new LaneDue(FOREIGN, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
+                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(2))),
+                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(3))),
+                        new LaneDue(Order.MAIL, Priority.BULK, Order.HANDLER, StoreBench.NOON),
+                        new LaneDue(FOREIGN, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(SECOND)));
         assertThat(look.now()).isEqualTo(StoreBench.NOON);
         assertThat(look.full()).isFalse();
         assertThat(look.suspects()).isFalse();
         assertThat(storage().lanes().scan())
                 .containsExactlyInAnyOrder(
-                        new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(Duration.ofMinutes(2))),
-                        new LaneDue(Order.MAIL, Priority.BULK, StoreBench.NOON),
-                        new LaneDue(FOREIGN, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
+                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(2))),
+                        new LaneDue(Order.MAIL, Priority.BULK, Order.HANDLER, StoreBench.NOON),
+                        new LaneDue(FOREIGN, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(SECOND)));
     }
 
     @Test
@@ -103,7 +103,7 @@ abstract class LaneStoreContract extends StoreContract {
         assertThat(look().full()).isFalse();
         assertThat(look().seenUntil()).isEqualTo(StoreBench.NOON.plus(SECOND));
         assertThat(look().lanes())
-                .containsExactly(new LaneDue(Order.MAIL, Priority.NORMAL, StoreBench.NOON.plus(SECOND)));
+                .containsExactly(new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(SECOND)));
     }
 
     @Test
