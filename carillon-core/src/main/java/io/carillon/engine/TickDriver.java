@@ -20,14 +20,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent: for serverless functions and external crons. There is no
- * heartbeat, so each run is leased for the budget's time; what was claimed and not started goes back at once.
+ * heartbeat, so each run is leased for half a minute; a helper thread that lives as long as the call renews the leases and enforces the timeouts. What was
+ * claimed and not started goes back at once.
  */
 public final class TickDriver {
     private static final int CLAIM = 10;
     private static final int CRASH_LIMIT = 3;
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration RENEW = Duration.ofSeconds(10);
 
     private final Storage storage;
     private final HandlerBook handlers;
@@ -57,17 +61,50 @@ public final class TickDriver {
                 storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), told.schedules());
         planning.onPlanned(plan -> PlanningLoop.tell(told.runs(), plan));
         planning.plan();
-        Turn turn = new Turn(Uuid7.next(), budget, deadline);
-        while (turn.round()) {
-            // Until nothing is due, or the time is up.
+        Turn turn = new Turn(Uuid7.next(), deadline);
+        try (Keeper keeper = new Keeper(turn)) {
+            keeper.start();
+            while (turn.round()) {
+                // Until nothing is due, or the time is up.
+            }
         }
         turn.reporter.report();
-        return new Result(turn.processed, turn.errors);
+        return new Result(turn.processed, turn.errors.get());
+    }
+
+    /** Keeps the leases of one call, and stops attempts that exceed their timeout. */
+    private final class Keeper extends Loop {
+        private static final long ROUND_NANOS = 100_000_000L;
+        private final Turn turn;
+        private long renewed = System.nanoTime();
+
+        Keeper(Turn turn) {
+            super("tick", true);
+            this.turn = turn;
+        }
+
+        @Override
+        void turn() throws InterruptedException {
+            for (Held held : turn.holding.all()) if (held.started()) Warden.stopLate(held, turn.runner);
+            if (System.nanoTime() - renewed >= RENEW.toNanos()) renew();
+            sleep(ROUND_NANOS);
+        }
+
+        private void renew() {
+            List<HeldRun> held =
+                    turn.holding.all().stream().map(TickDriver::row).toList();
+            for (HeldRun lost : held.isEmpty() ? held : storage.nodes().renew(turn.owner, held, LEASE))
+                turn.holding.find(lost.run()).ifPresent(one -> one.stop(Held.Stop.LOST, "the lease was lost"));
+            renewed = System.nanoTime();
+        }
+    }
+
+    private static HeldRun row(Held held) {
+        return new HeldRun(held.attemptValue().lane().project(), held.id(), held.attempt());
     }
 
     private final class Turn implements AttemptRunner.Finish {
         private final UUID owner;
-        private final Duration lease;
         private final long deadline;
         private final RunStore runs = storage.runs();
         private final AttemptRunner runner;
@@ -76,11 +113,11 @@ public final class TickDriver {
         private final LoadReporter reporter;
         private final Set<String> strangers = new HashSet<>();
         private int processed;
-        private int errors;
+        private final AtomicInteger errors = new AtomicInteger();
+        private final Holding holding = new Holding();
 
-        Turn(UUID owner, Duration lease, long deadline) {
+        Turn(UUID owner, long deadline) {
             this.owner = owner;
-            this.lease = lease;
             this.deadline = deadline;
             this.reporter = new LoadReporter(storage.lanes(), () -> owner, () -> {});
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
@@ -102,12 +139,17 @@ public final class TickDriver {
             List<ClaimRequest.Quota> quotas = quotas(due, look.weights());
             if (quotas.isEmpty()) return any;
             List<Attempt> claimed = claim(quotas, look.limited());
-            for (int i = 0; i < claimed.size(); i++) {
+            List<Held> held = claimed.stream()
+                    .map(attempt -> new Held(owner, attempt, clock))
+                    .toList();
+            held.forEach(holding::add);
+            for (int i = 0; i < held.size(); i++) {
                 if (timeIsUp()) {
+                    held.subList(i, held.size()).forEach(holding::remove);
                     runs.handBack(owner, claimed.subList(i, claimed.size()));
                     return false;
                 }
-                run(claimed.get(i));
+                run(held.get(i));
             }
             return any || !claimed.isEmpty();
         }
@@ -133,7 +175,7 @@ public final class TickDriver {
                     .filter(quota -> !limited.contains(quota.lane()))
                     .toList();
             List<Attempt> claimed =
-                    runs.claim(new ClaimRequest(owner, free, strangers, lease)).attempts();
+                    runs.claim(new ClaimRequest(owner, free, strangers, LEASE)).attempts();
             if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
             List<ClaimRequest.Quota> under = quotas.stream()
                     .filter(quota -> limited.contains(quota.lane()))
@@ -141,14 +183,18 @@ public final class TickDriver {
                             quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
                     .toList();
             return storage.lanes()
-                    .claim(new ClaimRequest(owner, under, strangers, lease))
+                    .claim(new ClaimRequest(owner, under, strangers, LEASE))
                     .attempts();
         }
 
         /** One at a time, as everywhere; false: all of them are held, paused or foreign. */
         private boolean suspect() {
-            Optional<Attempt> suspect = runs.claimSuspect(owner, handlers.names(), lease);
-            suspect.ifPresent(this::run);
+            Optional<Attempt> suspect = runs.claimSuspect(owner, handlers.names(), LEASE);
+            suspect.ifPresent(attempt -> {
+                Held held = new Held(owner, attempt, clock);
+                holding.add(held);
+                run(held);
+            });
             return suspect.isPresent();
         }
 
@@ -157,14 +203,21 @@ public final class TickDriver {
             return look.full() ? storage.lanes().scan() : look.lanes();
         }
 
-        private void run(Attempt attempt) {
-            if (handlers.find(attempt).isEmpty()) {
-                strangers.addAll(runs.passOn(owner, List.of(attempt)));
-                return;
+        private void run(Held held) {
+            try {
+                Attempt attempt = held.attemptValue();
+                if (handlers.find(attempt).isEmpty()) {
+                    strangers.addAll(runs.passOn(owner, List.of(attempt)));
+                    return;
+                }
+                // Taken over while it waited here.
+                if (held.stopped() != null) return;
+                processed++;
+                runner.run(held);
+                reporter.reportIfUrgent();
+            } finally {
+                holding.remove(held);
             }
-            processed++;
-            runner.run(new Held(owner, attempt, clock));
-            reporter.reportIfUrgent();
         }
 
         private boolean timeIsUp() {
@@ -173,6 +226,7 @@ public final class TickDriver {
 
         @Override
         public void submit(Held held, Ended ended) {
+            holding.remove(held);
             Verdict verdict = Verdict.LOCKED;
             // The run is leased for longer than this; what stays locked then is repeated when the lease is over.
             for (int turn = 0; turn < 5 && verdict == Verdict.LOCKED; turn++)
@@ -180,13 +234,12 @@ public final class TickDriver {
             if (verdict == Verdict.ACCEPTED) told(held, ended.transition());
             boolean failed =
                     ended.transition() instanceof Transition.Retry || ended.transition() instanceof Transition.Die;
-            if (failed || verdict != Verdict.ACCEPTED) errors++;
+            if (failed || verdict != Verdict.ACCEPTED) errors.incrementAndGet();
         }
 
         @Override
         public void handBack(Held held) {
-            runs.handBackRows(
-                    owner, List.of(new HeldRun(held.attemptValue().lane().project(), held.id(), held.attempt())));
+            runs.handBackRows(owner, List.of(row(held)));
         }
 
         @Override

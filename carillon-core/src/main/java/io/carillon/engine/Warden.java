@@ -49,13 +49,25 @@ final class Warden extends Loop {
         Duration since = held.sinceStart();
         if (since.compareTo(ReadyQueue.SLOW) >= 0 && held.running())
             slow.accept(held.attemptValue().lane());
-        if (since.compareTo(held.timeout()) > 0) held.stop(Held.Stop.TIMED_OUT, "timed out after " + held.timeout());
+        if (disobeys(held)) {
+            if (held.abandon()) workers.stuck(held);
+            runner.endByForce(held);
+        }
+    }
+
+    /** Interrupts an attempt past its deadline, and ends one that ignored the interrupt. */
+    static void stopLate(Held held, AttemptRunner runner) {
+        if (disobeys(held)) runner.endByForce(held);
+    }
+
+    private static boolean disobeys(Held held) {
+        if (held.sinceStart().compareTo(held.timeout()) > 0)
+            held.stop(Held.Stop.TIMED_OUT, "timed out after " + held.timeout());
         Held.Stop stop = held.stopped();
         boolean forced = stop == Held.Stop.TIMED_OUT || stop == Held.Stop.CANCELLED;
-        if (!forced || held.sinceStop().compareTo(OBEY) < 0 || !held.running()) return;
-        log.warn("attempt does not stop, it is ended over its head run={} attempt={}", held.id(), held.attempt());
-        if (held.abandon()) workers.stuck(held);
-        runner.endByForce(held);
+        if (!forced || held.sinceStop().compareTo(OBEY) < 0 || !held.running()) return false;
+        log.warn("handler ignored the interrupt; attempt ended by the engine run={} attempt={}", held.id(), held.attempt());
+        return true;
     }
 
     private void park() {

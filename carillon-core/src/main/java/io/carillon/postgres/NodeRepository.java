@@ -2,11 +2,13 @@ package io.carillon.postgres;
 
 import io.carillon.run.RunId;
 import io.carillon.store.Beat;
+import io.carillon.store.HeldRun;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.NodeStore;
 import io.carillon.store.NodeView;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.Swept;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -91,6 +93,11 @@ final class NodeRepository implements NodeStore {
                SET attempt = excluded.attempt, done = excluded.done, total = excluded.total, at = excluded.at
             """;
 
+    private static final String RENEW_LEASE = """
+            UPDATE carillon.run SET leased_until = carillon.clock() + make_interval(secs => :lease)
+             WHERE project = :project AND id BETWEEN :id AND :id AND attempt = :attempt AND owner = :owner AND leased_until IS NOT NULL
+            """;
+
     private static final String DECLARE_DEAD = """
             UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = :why
              WHERE id = :id AND beat = :beat AND dead_at IS NULL
@@ -110,7 +117,11 @@ final class NodeRepository implements NodeStore {
     private final Sweeper sweeper;
     private final int code;
 
-    NodeRepository(Database database, Database heartbeat, Sweeper sweeper, int code) {
+    NodeRepository(
+            Database database,
+            Database heartbeat,
+            Sweeper sweeper,
+            int code) {
         this.database = database;
         this.heartbeat = heartbeat;
         this.sweeper = sweeper;
@@ -187,6 +198,24 @@ final class NodeRepository implements NodeStore {
         for (int i = 0; i < runs.size(); i++)
             cancels.add(new Beat.CancelOrder(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
         return new Beat(row.flag("alive"), row.instant("now"), row.flag("sweep"), peers, cancels);
+    }
+
+    @Override
+    public List<HeldRun> renew(UUID owner, List<HeldRun> held, Duration lease) {
+        return database.single(session -> {
+            List<HeldRun> lost = new ArrayList<>();
+            for (HeldRun run : held) {
+                int renewed = session.query(RENEW_LEASE)
+                        .uuid("owner", owner)
+                        .text("project", run.project())
+                        .uuid("id", run.run().value())
+                        .number("attempt", run.attempt())
+                        .seconds("lease", lease)
+                        .update();
+                if (renewed == 0) lost.add(run);
+            }
+            return lost;
+        });
     }
 
     @Override

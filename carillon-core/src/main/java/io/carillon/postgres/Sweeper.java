@@ -179,30 +179,27 @@ final class Sweeper {
             Lost lost, @Nullable Instant startedAt, @Nullable String parked, int suspect, int crashes, boolean crashed) {}
 
     /** What one sweep works with: dead nodes by id, and the runs that are lost. */
-    private record Found(Map<UUID, Dead> dead, List<Lost> lost, Map<UUID, Long> unproven) {
+    private record Found(Map<UUID, Dead> dead, List<Lost> lost) {
         static Found of(Map<UUID, Dead> dead, Collection<Lost> lost) {
-            return new Found(
-                    dead,
-                    List.copyOf(new LinkedHashSet<>(lost)),
-                    lost.stream()
-                            .filter(one -> !one.proven())
-                            .collect(Collectors.groupingBy(Lost::owner, Collectors.counting())));
+            return new Found(dead, List.copyOf(new LinkedHashSet<>(lost)));
         }
 
         /** The only run that can have caused the death of its owner. */
         boolean alone(Lost one) {
-            Dead owner = dead.get(one.owner());
-            if (owner != null) return one.run().value().equals(owner.sole());
-            return unproven.getOrDefault(one.owner(), 0L) == 1;
+            return one.run().value().equals(owner(one).sole());
         }
 
         /** A node that has no handler for a run cannot have died of it: it was about to pass the run on, and that is done here. */
         boolean tried(Lost one, String handler) {
-            Dead owner = dead.get(one.owner());
-            return owner == null || owner.handlers().contains(handler);
+            return owner(one).handlers().contains(handler);
+        }
+
+        private Dead owner(Lost one) {
+            return java.util.Objects.requireNonNull(dead.get(one.owner()));
         }
 
         Release release(Lost one, Row row) throws SQLException {
+            if (!dead.containsKey(one.owner())) return expired(one, row);
             boolean tried = tried(one, row.text("target_name"));
             boolean crashed = "suspect".equals(row.maybeText("parked")) && alone(one);
             int deaths = Math.min(100, row.integer("suspect") + (tried ? 1 : 0));
@@ -214,6 +211,13 @@ final class Sweeper {
                     deaths,
                     row.integer("crashes") + (crashed ? 1 : 0),
                     crashed);
+        }
+
+        /** A lease that ran out proves no crash: a process without heartbeats may have been stopped by its host. A suspect stays one. */
+        private static Release expired(Lost one, Row row) throws SQLException {
+            String parked = "suspect".equals(row.maybeText("parked")) ? "suspect" : null;
+            return new Release(
+                    one, row.maybeInstant("started_at"), parked, row.integer("suspect"), row.integer("crashes"), false);
         }
     }
 

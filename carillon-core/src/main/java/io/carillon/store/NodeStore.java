@@ -1,5 +1,6 @@
 package io.carillon.store;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -14,6 +15,9 @@ public interface NodeStore {
 
     /** One heartbeat, with what a node needs to know each time. */
     Beat beat(UUID node, int busy, List<ProgressNote> progress);
+
+    /** Extends the leases of attempts that are executed without a node; returns those that are no longer held. */
+    List<HeldRun> renew(UUID owner, List<HeldRun> held, Duration lease);
 
     /** Declares a node dead if its beat is still the one that was watched; false: it lives, or somebody else did it. */
     boolean declareDead(UUID node, long beat, String why);

@@ -184,20 +184,55 @@ class TickTest {
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
         // What a process leaves behind that is killed in the handler: owned, and leased for a time that runs out.
         carillon.enqueueAll(JOB, List.of(new Job("y"), new Job("z")));
-        house.database()
-                .execute(
-                        "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1, started_at = carillon.clock(),"
-                                + " leased_until = carillon.clock() + interval '30 seconds'");
-        assertThat(carillon.tick(BUDGET).processed()).isZero();
-
-        clock.advance(Duration.ofSeconds(31));
+        for (int death = 0; death < 4; death++) {
+            house.database()
+                    .execute(
+                            "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1, started_at = carillon.clock(),"
+                                    + " leased_until = carillon.clock() + interval '30 seconds'");
+            assertThat(carillon.tick(BUDGET).processed()).isZero();
+            clock.advance(Duration.ofSeconds(31));
+            if (death < 3) assertThat(carillon.tick(Duration.ofMillis(1)).processed()).isZero();
+        }
 
         assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(3, 0));
         assertThat(carillon.runs().get(id)).hasValueSatisfying(run -> {
             assertThat(run.state()).isEqualTo(RunState.SUCCEEDED);
-            assertThat(run.attempt()).isEqualTo(2);
+            assertThat(run.attempt()).isEqualTo(5);
             assertThat(run.failures()).isZero();
         });
+        assertThat(house.number("SELECT max(crashes) + max(suspect) FROM carillon.run_history"))
+                .as("a lease that ends is no crash")
+                .isZero();
+    }
+
+    @Test
+    void a_handler_may_take_longer_than_the_budget() {
+        Carillon other = house.client(builder -> builder.handle(JOB, (job, run) -> done.add("other")));
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> {
+            clock.advance(Duration.ofSeconds(12));
+            assertThat(other.tick(BUDGET)).isEqualTo(new TickResult(0, 0));
+            done.add("first");
+        }));
+        RunId id = carillon.enqueue(JOB, new Job("x")).run();
+
+        assertThat(carillon.tick(Duration.ofSeconds(5))).isEqualTo(new TickResult(1, 0));
+
+        assertThat(done).containsExactly("first");
+        assertThat(carillon.runs().get(id).map(Run::state)).contains(RunState.SUCCEEDED);
+    }
+
+    @Test
+    void a_handler_that_exceeds_its_timeout_is_stopped() {
+        Carillon carillon = house.client(builder -> builder.handle(
+                JOB,
+                (job, run) -> new java.util.concurrent.CountDownLatch(1).await(),
+                options -> options.timeout(Duration.ofMillis(200)).retry(Retry.exponential(Duration.ofHours(1)))));
+        RunId id = carillon.enqueue(JOB, new Job("x")).run();
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(1, 1));
+
+        assertThat(carillon.runs().attempts(id)).extracting("outcome").containsExactly("timed-out");
+        assertThat(Thread.interrupted()).isFalse();
     }
 
     @Test

@@ -103,6 +103,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("Sweeper.SWEPT", this::release)));
         cases.putAll(new LostScheduleCases(bench, through).cases());
         cases.putAll(new LostBulkCases(bench, through).cases());
+        cases.putAll(new LostLeaseCases(bench, through).cases());
         cases.putAll(new LostGateCases(bench, through).cases());
     }
 

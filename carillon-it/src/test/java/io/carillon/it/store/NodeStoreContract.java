@@ -12,6 +12,7 @@ import io.carillon.run.Transition;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.Beat;
 import io.carillon.store.NodeView;
+import io.carillon.store.HeldRun;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.RunStore;
 import io.carillon.store.Swept;
@@ -333,14 +334,32 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(sweep()).isEqualTo(new Swept(0, 1, 0));
         assertThat(apply(owner, attempt, complete())).isEqualTo(Verdict.LEASE_LOST);
         assertThat(get(id).details().parked()).isNull();
+        assertThat(claimOne(node()).counts().suspect()).as("a lease that ends is no crash").isFalse();
+    }
+
+    @Test
+    void a_lease_that_is_renewed_lives_on_and_one_that_was_lost_is_named() {
+        enqueue(Order.mail(), 2);
+        UUID owner = UUID.randomUUID();
+        List<HeldRun> held = lease(owner, 2, MINUTE).stream()
+                .map(attempt -> new HeldRun(PROJECT, attempt.run(), attempt.number()))
+                .toList();
+        advance(MINUTE.minusMillis(1));
+        assertThat(storage().nodes().renew(owner, held.subList(0, 1), MINUTE)).isEmpty();
+        advance(MINUTE.minusMillis(1));
+
+        assertThat(sweep()).isEqualTo(new Swept(0, 1, 0));
+        assertThat(storage().nodes().renew(owner, held, MINUTE)).isEqualTo(held.subList(1, 2));
+        assertThat(storage().nodes().renew(UUID.randomUUID(), held, MINUTE)).isEqualTo(held);
     }
 
     @Test
     void a_suspect_can_be_leased_without_a_node() {
         enqueue(Order.mail());
         for (int death = 0; death < 2; death++) {
-            assertThat(lease(UUID.randomUUID(), 1, MINUTE)).hasSize(1);
-            advance(MINUTE.plusMillis(1));
+            UUID dead = node();
+            claimOne(dead);
+            kill(dead);
             sweep();
         }
         UUID owner = UUID.randomUUID();
