@@ -64,7 +64,7 @@ final class Claimer extends Loop {
 
     private long lastClaim = lastLook;
     private volatile long lastReconcile = System.nanoTime();
-    private Instant headLow = Instant.MIN;
+    private volatile Instant headLow = Instant.MIN;
 
     Claimer(
             Storage storage,
@@ -108,6 +108,12 @@ final class Claimer extends Loop {
         lookNow = true;
         sweeps.hurry();
         wake();
+    }
+
+    /** Look from the very beginning: what was seen before may lie ahead of the clock now. */
+    void clockSetBack() {
+        headLow = Instant.MIN;
+        lookNow();
     }
 
     /** A lane has new work. */

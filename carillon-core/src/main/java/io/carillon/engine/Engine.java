@@ -75,7 +75,7 @@ public final class Engine implements AutoCloseable {
         Appetite[] appetite = new Appetite[1];
         workers = new Workers(queue, config.slots().concurrency(), held -> {
             appetite[0].consumed();
-            runner.run(held);
+            run(runner, held);
         });
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         waking = new Waking(storage.wake(), clock, config);
@@ -113,6 +113,7 @@ public final class Engine implements AutoCloseable {
             PlanningLoop.tell(told.runs(), written);
         });
         if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
+        clock.onSetBack(this::clockSetBack);
         node.crowd().onShrunk(() -> {
             planning.planNow();
             claimer.lookNow();
@@ -181,6 +182,29 @@ public final class Engine implements AutoCloseable {
     private void dispatch(List<Held> claimed, boolean ahead) {
         queue.add(claimed, ahead);
         workers.look();
+    }
+
+    /** What fails without an outcome is held no longer, so that it is handed back. */
+    private void run(AttemptRunner runner, Held held) {
+        boolean fine = false;
+        try {
+            runner.run(held);
+            fine = true;
+        } finally {
+            if (!fine) {
+                node.holding().remove(held);
+                claimer.reconcileSoon();
+            }
+        }
+    }
+
+    /** Instants that were read before the database clock was set back may lie far ahead. */
+    private void clockSetBack() {
+        log.warn("database clock was set back; known due times are read again node={}", node.id());
+        book.clear();
+        claimer.clockSetBack();
+        gatekeeper.lookNow();
+        planning.planNow();
     }
 
     /** New work of this process, committed just now: known here at once, and elsewhere in a moment. */

@@ -377,6 +377,13 @@ final class LaneBook {
                 .computeIfAbsent(priority, p -> new Entry());
     }
 
+    /** Forgets all lanes: the clock that their instants were read from was set back. The next look finds them again. */
+    synchronized void clear() {
+        lanes.clear();
+        owed.clear();
+        looking();
+    }
+
     /** Forgets lanes without anything to do, so that the book stays as small as the work. */
     synchronized void tidy() {
         projects.values().removeIf(lanes -> {

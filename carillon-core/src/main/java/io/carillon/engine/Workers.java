@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -44,9 +45,22 @@ final class Workers implements AutoCloseable {
             int now = active.get();
             if (now - stuck.get() >= concurrency || queue.size() == 0) return;
             if (active.compareAndSet(now, now + 1)) {
-                executor.execute(this::drain);
+                begin();
                 return;
             }
+        }
+    }
+
+    /** Without memory for a thread the slot stays free, and the watchdog's next round looks again. */
+    private void begin() {
+        boolean begun = false;
+        try {
+            executor.execute(this::drain);
+            begun = true;
+        } catch (RejectedExecutionException | OutOfMemoryError failure) {
+            log.error("could not start a worker thread, will retry queued={}", queue.size(), failure);
+        } finally {
+            if (!begun) active.decrementAndGet();
         }
     }
 
@@ -69,7 +83,7 @@ final class Workers implements AutoCloseable {
         } catch (Throwable failure) {
             // The runner turns everything into an outcome; should it ever fail itself, the slot must not be lost with
             // it.
-            log.error("an attempt ended without an outcome, its lease will bring it back run={}", next.id(), failure);
+            log.error("attempt ended without an outcome, it will be handed back run={}", next.id(), failure);
         } finally {
             if (next.abandoned()) stuck.decrementAndGet();
             else queue.ended(next);

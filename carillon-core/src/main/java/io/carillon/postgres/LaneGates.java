@@ -30,7 +30,8 @@ final class LaneGates {
     // nothing, and no more than that can start at once.
     private static final String ROOM = """
             SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - held.live AS slots, bucket.tokens,
-                   l.breaker, l.breaker_until, held.live > 0 AS busy
+                   l.breaker, held.live > 0 AS busy,
+                   CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min' THEN l.breaker_until END AS breaker_until
               FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) asked
               JOIN carillon.lane l ON l.queue = asked.queue AND l.project = asked.project AND l.paused_at IS NULL
                                   AND (l.max_running IS NOT NULL OR l.rate IS NOT NULL OR l.breaker <> 'closed')
@@ -40,7 +41,9 @@ final class LaneGates {
                                      LIMIT coalesce(l.max_running, 1)) x) held,
                    LATERAL (SELECT CASE WHEN l.rate IS NOT NULL
                                         THEN least(1 + l.rate / 10,
-                                                   coalesce(g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0),
+                                                   -- a bucket of the future, after the clock was set back, is a new one
+                                                   coalesce(CASE WHEN g.refilled_at <= carillon.clock() + interval '5 s'
+                                                                 THEN g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0) END,
                                                             1)) END AS tokens) bucket
             """;
 

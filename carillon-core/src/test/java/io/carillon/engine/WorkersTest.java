@@ -89,6 +89,42 @@ class WorkersTest {
         }
     }
 
+    @Test
+    void a_worker_that_cannot_be_started_loses_no_slot() {
+        Workers workers = new Workers(queue, 1, held -> {});
+        workers.close();
+        queue.add(held(3), false);
+
+        workers.look();
+        workers.look();
+
+        assertThat(workers.busy()).isZero();
+        assertThat(queue.size()).isEqualTo(3);
+    }
+
+    @Test
+    void a_slot_comes_back_whatever_is_thrown_and_wherever() throws Exception {
+        CountDownLatch all = new CountDownLatch(10);
+        ReadyQueue failing = new ReadyQueue(1, true);
+        failing.onRoom(lane -> {
+            throw new OutOfMemoryError("pretended");
+        });
+        try (Workers workers = new Workers(failing, 1, held -> {
+            held.begin(java.time.Duration.ofMinutes(1));
+            held.finish();
+            all.countDown();
+            throw new OutOfMemoryError("pretended");
+        })) {
+            failing.add(held(10), false);
+            while (all.getCount() > 0) workers.look();
+            while (workers.busy() != 0) Thread.onSpinWait();
+        }
+
+        assertThat(failing.poll()).isNull();
+        failing.add(held(1), false);
+        assertThat(failing.poll()).isNotNull();
+    }
+
     private static List<Held> held(int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> new Held(UUID.randomUUID(), Attempts.any(), new DatabaseClock()))
