@@ -64,10 +64,10 @@ final class AttemptRunner {
 
     /** Never throws: whatever user code does is an outcome. */
     private Outcome call(Held held, BoundHandler handler) {
-        held.begin(handler.timeout());
         try {
-            if (held.stopped() != null) return said(held, Outcome.snoozed(Duration.ZERO));
-            return said(held, handler.transactional() ? transactions.call(held, handler) : plain(held, handler));
+            if (handler.transactional()) return said(held, transactions.call(held, handler));
+            held.begin(handler.timeout());
+            return said(held, held.stopped() == null ? plain(held, handler) : Outcome.snoozed(Duration.ZERO));
         } catch (Throwable failure) {
             return said(held, Outcome.failed(failure));
         } finally {

@@ -77,6 +77,9 @@ public final class Engine implements AutoCloseable {
             appetite[0].consumed();
             run(runner, held);
         });
+        queue.transactional(
+                held -> node.handlers().find(held.attemptValue()).stream().anyMatch(BoundHandler::transactional),
+                Math.max(1, config.slots().transactional()));
         appetite[0] = new Appetite(workers, queue, completer, config.slots());
         waking = new Waking(storage.wake(), clock, config);
         recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
@@ -180,7 +183,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private void dispatch(List<Held> claimed, boolean ahead) {
-        queue.add(claimed, ahead);
+        queue.add(claimed, ahead).forEach(completer::handBack);
         workers.look();
     }
 

@@ -37,6 +37,7 @@ final class Held implements RunContext {
     private volatile String stopReason = "";
     private volatile @Nullable Progress progress;
     private volatile boolean parked;
+    private volatile boolean transactional;
     private volatile long stopNanos;
     private volatile boolean abandoned;
     /** The number of the claim under which the store has noted it. */
@@ -72,9 +73,15 @@ final class Held implements RunContext {
         return since.isNegative() ? Duration.ZERO : since;
     }
 
+    /** The timeout starts here. */
     synchronized void begin(Duration allowed) {
         timeout = allowed;
         startNanos = System.nanoTime();
+        attach();
+    }
+
+    /** This thread will execute the handler; until that begins it waits for what the handler needs, and a stop ends the wait. */
+    synchronized void attach() {
         thread = Thread.currentThread();
         if (stop != null) Thread.currentThread().interrupt();
     }
@@ -141,6 +148,15 @@ final class Held implements RunContext {
 
     Duration timeout() {
         return timeout;
+    }
+
+    boolean transactional() {
+        return transactional;
+    }
+
+    /** Its handler needs a slot for a transaction. */
+    void markTransactional() {
+        transactional = true;
     }
 
     boolean parked() {

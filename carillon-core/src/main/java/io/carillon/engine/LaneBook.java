@@ -379,7 +379,7 @@ final class LaneBook {
 
     /** Forgets all lanes: the clock that their instants were read from was set back. The next look finds them again. */
     synchronized void clear() {
-        lanes.clear();
+        projects.clear();
         owed.clear();
         looking();
     }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,14 @@ final class ReadyQueue {
     private static final class Stand {
         private final Group group;
         private final ArrayDeque<Held> waiting = new ArrayDeque<>();
+        /** Those that also need a slot for a transaction. */
+        private final ArrayDeque<Held> transactional = new ArrayDeque<>();
         private int running;
+        private int transactions;
+
+        boolean isEmpty() {
+            return waiting.isEmpty() && transactional.isEmpty();
+        }
         /** The run that ended last was short: nobody knows that of a lane that is new. */
         private boolean quick;
         /** When one was last seen that was not. */
@@ -60,9 +68,16 @@ final class ReadyQueue {
     private final Deque<Group> turns = new ArrayDeque<>();
     /** Those that have their share of the slots or more. */
     private final Set<Stand> wide = new HashSet<>();
+    private final Set<Group> wideGroups = new HashSet<>();
 
     private final int share;
     private final boolean shared;
+    private Predicate<Held> joins = held -> false;
+    private int mostTransactions = Integer.MAX_VALUE;
+    /** How many transactional attempts run, and how many wait. */
+    private int transactions;
+
+    private int waitingTransactions;
     private final LongSupplier nanos;
     private Consumer<Lane> onRoom = lane -> {};
     private @Nullable Lane last;
@@ -85,20 +100,35 @@ final class ReadyQueue {
         this.otherProject = company;
     }
 
+    /**
+     * At most so many attempts of transactional handlers run at a time: what waits for a connection takes no slot from others. So many more may wait here;
+     * the rest is not taken, or goes back. To be said before the start.
+     */
+    void transactional(Predicate<Held> transactional, int most) {
+        joins = transactional;
+        mostTransactions = most;
+    }
+
     /** Called when a lane that had all it may have can have more. */
     void onRoom(Consumer<Lane> action) {
         onRoom = action;
     }
 
     /**
-     * {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project, however many they are; and so has its
-     * project before the others, if nothing of it waits or runs here.
+     * Returns those that cannot soon start. {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project,
+     * however many they are; and so has its project before the others, if nothing of it waits or runs here.
      */
-    synchronized void add(List<Held> claimed, boolean ahead) {
+    synchronized List<Held> add(List<Held> claimed, boolean ahead) {
+        List<Held> tooMany = new ArrayList<>();
         for (Held held : claimed) {
+            boolean transactional = joins.test(held);
+            if (transactional && waitingTransactions + transactions >= 2L * mostTransactions) {
+                tooMany.add(held);
+                continue;
+            }
             Stand stand = stand(held);
             Group group = stand.group;
-            if (stand.waiting.isEmpty()) {
+            if (stand.isEmpty()) {
                 if (group.turns.isEmpty()) {
                     if (ahead && group.running == 0) turns.addFirst(group);
                     else turns.addLast(group);
@@ -106,10 +136,15 @@ final class ReadyQueue {
                 if (ahead && stand.running == 0) group.turns.addFirst(stand);
                 else group.turns.addLast(stand);
             }
-            stand.waiting.add(held);
+            (transactional ? stand.transactional : stand.waiting).add(held);
             group.waiting++;
+            if (transactional) {
+                held.markTransactional();
+                waitingTransactions++;
+            }
             size++;
         }
+        return tooMany;
     }
 
     /** The next one that may start, or null. */
@@ -126,16 +161,25 @@ final class ReadyQueue {
     private @Nullable Held poll(Group group) {
         for (int rest = group.turns.size(); rest > 0; rest--) {
             Stand stand = group.turns.remove();
-            if (full(stand)) {
+            boolean transactional = !stand.transactional.isEmpty() && transactions < mostTransactions;
+            if (full(stand) || (stand.waiting.isEmpty() && !transactional)) {
                 group.turns.add(stand);
                 continue;
             }
-            Held next = stand.waiting.remove();
-            if (!stand.waiting.isEmpty()) group.turns.add(stand);
-            if (++stand.running >= share) wide.add(stand);
+            // First what may need memory: if there is none, nothing has been taken.
+            if (stand.running + 1 >= share) wide.add(stand);
+            if (group.running + 1 >= share) wideGroups.add(group);
+            Held next = (transactional ? stand.transactional : stand.waiting).remove();
+            if (transactional) {
+                waitingTransactions--;
+                transactions++;
+                stand.transactions++;
+            }
+            stand.running++;
             group.running++;
             group.waiting--;
             size--;
+            if (!stand.isEmpty()) group.turns.add(stand);
             return next;
         }
         return null;
@@ -147,12 +191,19 @@ final class ReadyQueue {
     }
 
     private synchronized boolean gaveBack(Held held) {
-        Stand stand = stand(held);
+        Stand known = lanes.get(held.attemptValue().lane());
+        Stand stand = known == null ? stand(held) : known;
         boolean wasFull = full(stand);
-        stand.quick = held.sinceStart().compareTo(SLOW) < 0;
+        if (held.transactional()) {
+            wasFull |= transactions >= mostTransactions;
+            transactions--;
+            stand.transactions--;
+        }
         if (--stand.running < share) wide.remove(stand);
-        stand.group.running--;
-        if (lanes.size() > MOST_LANES && stand.running == 0 && stand.waiting.isEmpty()) {
+        if (--stand.group.running < share) wideGroups.remove(stand.group);
+        stand.quick = held.sinceStart().compareTo(SLOW) < 0;
+        met(held.attemptValue().lane());
+        if (lanes.size() > MOST_LANES && stand.running == 0 && stand.isEmpty()) {
             Lane lane = held.attemptValue().lane();
             lanes.remove(lane);
             if (--stand.group.lanes == 0) groups.remove(lane.project());
@@ -170,10 +221,18 @@ final class ReadyQueue {
     synchronized int room(Lane lane) {
         met(lane);
         Stand stand = lanes.get(lane);
+        int room = unboundRoom(lane, stand);
+        if (stand == null || (stand.transactions == 0 && stand.transactional.isEmpty())) return room;
+        return Math.max(0, (int) Math.min(room, 2L * mostTransactions - transactions - waitingTransactions));
+    }
+
+    /** The same without regard to transactions. */
+    private int unboundRoom(Lane lane, @Nullable Stand stand) {
         int left = left(groups.get(lane.project()));
         if (stand == null) return alone() ? left : Math.min(left, share);
         if (quick(stand)) return Integer.MAX_VALUE;
-        return Math.max(0, alone() ? left : Math.min(left, share - stand.running - stand.waiting.size()));
+        int held = stand.running + stand.waiting.size() + stand.transactional.size();
+        return Math.max(0, alone() ? left : Math.min(left, share - held));
     }
 
     /** How many more of a project this node may hold, if its runs are not short. */
@@ -185,13 +244,14 @@ final class ReadyQueue {
     /** How many wait that may start. */
     synchronized int size() {
         int startable = size;
+        int free = Math.max(0, mostTransactions - transactions);
+        if (waitingTransactions > free) startable -= waitingTransactions - free;
         for (Stand stand : wide) if (full(stand)) startable -= stand.waiting.size();
         if (!aloneOfAllProjects())
-            for (Group group : turns)
-                if (group.running >= share)
-                    for (Stand stand : group.turns)
-                        if (!wide.contains(stand) && full(stand)) startable -= stand.waiting.size();
-        return startable;
+            for (Group group : wideGroups)
+                for (Stand stand : group.turns)
+                    if (!wide.contains(stand) && full(stand)) startable -= stand.waiting.size();
+        return Math.max(0, startable);
     }
 
     /** Takes everything out, for handing back. */
@@ -200,12 +260,15 @@ final class ReadyQueue {
         for (Group group : turns) {
             for (Stand stand : group.turns) {
                 all.addAll(stand.waiting);
+                all.addAll(stand.transactional);
                 stand.waiting.clear();
+                stand.transactional.clear();
             }
             group.turns.clear();
             group.waiting = 0;
         }
         turns.clear();
+        waitingTransactions = 0;
         size = 0;
         return all;
     }

@@ -9,15 +9,23 @@ import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Handlers whose writes commit with the run's completion. The completion is written on the same connection, fenced, just before the commit: if the lease was
  * lost, nothing of either remains.
  */
 final class TransactionalCalls {
+    private static final Logger log = LoggerFactory.getLogger(TransactionalCalls.class);
+
+    /** How soon a run is tried again whose handler could not start for want of a connection. */
+    private static final Duration RETRY = Duration.ofSeconds(5);
+
     private final EngineParts.Connections connections;
     private final RunStore runs;
     private final Semaphore slots;
@@ -29,11 +37,30 @@ final class TransactionalCalls {
         this.slots = new Semaphore(most);
     }
 
+    /** The timeout starts when a slot and a connection are there. Without a connection the handler did not start: that is no failure of the run. */
     Outcome call(Held held, BoundHandler handler) throws Exception {
+        held.attach();
         slots.acquire();
-        try (Connection connection = connections.open()) {
-            connection.setAutoCommit(false);
+        try {
+            Connection opened;
             try {
+                opened = connections.open();
+                opened.setAutoCommit(false);
+            } catch (SQLException failure) {
+                log.warn("no connection for a transactional handler, will retry run={}", held.id(), failure);
+                return Outcome.snoozed(RETRY);
+            }
+            return inside(opened, held, handler);
+        } finally {
+            slots.release();
+        }
+    }
+
+    private Outcome inside(Connection opened, Held held, BoundHandler handler) throws Exception {
+        try (Connection connection = opened) {
+            held.begin(handler.timeout());
+            try {
+                if (held.stopped() != null) return Outcome.snoozed(Duration.ZERO);
                 Outcome outcome = handler.call().run(held.attemptValue(), held, connection);
                 if (outcome instanceof Outcome.Succeeded succeeded)
                     commit(connection, held, succeeded, handler.keepPayload());
@@ -45,8 +72,6 @@ final class TransactionalCalls {
             } finally {
                 if (!connection.isClosed()) connection.setAutoCommit(true);
             }
-        } finally {
-            slots.release();
         }
     }
 

@@ -189,6 +189,27 @@ class ReadyQueueTest {
         assertThat(one.poll()).isNull();
     }
 
+    @Test
+    void what_waits_for_a_transaction_keeps_no_slot_from_others() {
+        ReadyQueue ten = new ReadyQueue(10, true);
+        ten.transactional(held -> held.attemptValue().lane().equals(LONG), 2);
+
+        List<Held> tooMany = ten.add(held(LONG, 7), false);
+        ten.add(held(SHORT, 3), false);
+        List<Held> started = polled(ten);
+
+        assertThat(tooMany).as("more than can soon start").hasSize(3);
+        assertThat(started).hasSize(5);
+        assertThat(started.stream().filter(Held::transactional)).hasSize(2);
+        assertThat(ten.size()).as("of those that wait none may start").isZero();
+        assertThat(ten.room(LONG)).isZero();
+        assertThat(ten.room(SHORT)).isPositive();
+        ten.ended(started.stream().filter(Held::transactional).findFirst().orElseThrow());
+        assertThat(ten.size()).isEqualTo(1);
+        assertThat(ten.room(LONG)).isEqualTo(1);
+        assertThat(polled(ten)).hasSize(1).allMatch(Held::transactional);
+    }
+
     private static List<Held> polled(ReadyQueue from) {
         List<Held> all = new ArrayList<>();
         for (Held next = from.poll(); next != null; next = from.poll()) all.add(next);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.Carillon;
 import io.carillon.Enqueuing;
+import io.carillon.engine.EngineConfig;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
@@ -56,6 +57,45 @@ class TransactionsTest {
     @AfterEach
     void close() {
         house.close();
+    }
+
+    @Test
+    void waiting_for_a_connection_is_no_part_of_the_timeout() {
+        Carillon carillon = house.node(builder -> builder.config(
+                        EngineConfig.defaults().with(new EngineConfig.Slots(8, 1, 100)))
+                .handleInTransaction(
+                        POST,
+                        (invoice, run, connection) -> {
+                            post(connection, invoice, run.id());
+                            Thread.sleep(300); // the work itself
+                        },
+                        options -> options.timeout(Duration.ofSeconds(1)).retry(AT_ONCE)));
+        List<RunId> runs = IntStream.range(0, 6)
+                .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
+                .toList();
+
+        for (RunId run : runs)
+            assertThat(awaitState(carillon, run, RunState.SUCCEEDED).failures()).isZero();
+    }
+
+    @Test
+    void transactional_handlers_that_wait_keep_no_slot_from_others() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Carillon carillon = house.node(builder -> builder.config(
+                        EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
+                .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
+                .handle(NOTE, (invoice, run) -> {}, options -> options.queue("notes")));
+        List<RunId> waiting = IntStream.range(0, 20)
+                .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
+                .toList();
+        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") > 0);
+
+        RunId plain = carillon.enqueue(NOTE, new Invoice("N")).run();
+
+        awaitState(carillon, plain, RunState.SUCCEEDED);
+        goOn.countDown();
+        for (RunId run : waiting)
+            assertThat(awaitState(carillon, run, RunState.SUCCEEDED).failures()).isZero();
     }
 
     @Test
