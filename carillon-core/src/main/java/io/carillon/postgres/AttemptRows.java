@@ -174,16 +174,14 @@ final class AttemptRows {
         Query add(Query query, List<Ended> group) throws SQLException;
 
         static Query results(Query query, List<Ended> group) throws SQLException {
-            return query.column(
-                            "resultCodecs",
-                            "text",
-                            group,
-                            one -> result(one) == null ? null : result(one).codec())
-                    .column(
-                            "results",
-                            "bytea",
-                            group,
-                            one -> result(one) == null ? null : result(one).bytes())
+            return query.column("resultCodecs", "text", group, one -> {
+                        Payload result = result(one);
+                        return result == null ? null : result.codec();
+                    })
+                    .column("results", "bytea", group, one -> {
+                        Payload result = result(one);
+                        return result == null ? null : result.bytes();
+                    })
                     .column("keeps", "bool", group, Ended::keepPayload);
         }
 
