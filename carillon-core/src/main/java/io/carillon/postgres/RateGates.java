@@ -26,8 +26,8 @@ final class RateGates {
               SELECT g.project, g.name, g.per, head.most, head.here, free.unclaimed,
                      array(SELECT s FROM unnest(k.starts) AS s WHERE s > carillon.clock() - g.per AND s <= carillon.clock() + interval '5 s')
                        || array_fill(carillon.clock(), ARRAY[greatest(coalesce(k.live, 0) - free.unclaimed, 0)::int]) AS starts,
-                     CASE WHEN k.refilled_at BETWEEN carillon.clock() - interval '2 s' AND carillon.clock() + interval '5 s' THEN k.driver ELSE :driver::uuid END
-                       AS driver, k.refilled_at
+                     CASE WHEN k.refilled_at > carillon.clock() - interval '2 s' AND k.refilled_at <= carillon.clock() + interval '5 s'
+                          THEN k.driver ELSE :driver::uuid END AS driver, k.refilled_at
                 FROM (SELECT project, name, stretch + least(stretch / 20, interval '250 ms') AS per
                         FROM (SELECT project, name, split_part(name, ':', 2)::bigint * interval '1 ms' AS stretch
                                 FROM unnest(:projects::text[], :names::text[]) AS n(project, name)) n) g

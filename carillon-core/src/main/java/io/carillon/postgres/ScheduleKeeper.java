@@ -65,7 +65,7 @@ final class ScheduleKeeper {
                   CROSS JOIN LATERAL (SELECT 1 FROM carillon.run r
                                        WHERE r.queue = s.queue AND r.project = s.project AND r.class = c.class AND r.ready_at <= carillon.clock()
                                          AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
-                                       LIMIT 10000) waiting) lane
+                                       ORDER BY r.target_name, r.ready_at LIMIT 10000) waiting) lane
              WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adaptive_at IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
              ORDER BY s.cursor LIMIT 500
             """;

@@ -8,7 +8,7 @@ CREATE INDEX CONCURRENTLY run_stream ON carillon.run (queue, project, class, tar
 
 -- The handlers that have runs in a priority of a lane, from one to the next over the index.
 CREATE OR REPLACE FUNCTION carillon.handlers_of(p_queue text, p_project text, p_priority smallint) RETURNS SETOF text LANGUAGE plpgsql COST 1 ROWS 1
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE last text;
 BEGIN
   SELECT r.target_name INTO last FROM carillon.run r
@@ -24,7 +24,7 @@ END $$;
 -- what is asked for in equal parts; what one does not have goes to the others.
 CREATE OR REPLACE FUNCTION carillon.pick(p_queue text, p_project text, p_priority smallint, p_low timestamptz, p_most int, p_handlers text[], p_strangers text[])
 RETURNS SETOF tid LANGUAGE plpgsql COST 1 ROWS 1
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   names text[] := p_handlers;
   taken int[] := '{}';
@@ -75,7 +75,7 @@ $$;
 -- each stands, so that nobody wades twice through what has ended before it.
 CREATE OR REPLACE FUNCTION carillon.streams()
 RETURNS TABLE (queue text, project text, class smallint, target_name text, low timestamptz) LANGUAGE plpgsql
-SET enable_bitmapscan = off SET enable_sort = off AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
 BEGIN
   RETURN QUERY
   WITH RECURSIVE stream AS (
@@ -96,7 +96,7 @@ $$;
 -- The first of each stream that can be claimed now or later.
 CREATE OR REPLACE FUNCTION carillon.stream_heads()
 RETURNS TABLE (queue text, project text, class smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT stream.queue, stream.project, stream.class, stream.target_name, first.ready_at
@@ -116,7 +116,7 @@ $$;
 -- The first that are due, from here on, and the first that are not; with their handlers.
 CREATE OR REPLACE FUNCTION carillon.heads(p_low timestamptz, p_due int, p_soon int)
 RETURNS TABLE (due boolean, queue text, project text, class smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT true, r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
@@ -131,7 +131,7 @@ END $$;
 -- What is somebody's is parked, or lies at the head of its stream.
 CREATE OR REPLACE FUNCTION carillon.held_by(node uuid)
 RETURNS TABLE (project text, id uuid, attempt int) LANGUAGE plpgsql
-SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT first.project, first.id, first.attempt
