@@ -95,7 +95,7 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         // Only loops need room in the pool: who just enqueues or ticks may have a connection or two.
         EngineConfig config = builder.node ? fitted.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
-        TickPlanner planner = TickPlanner.defaults();
+        TickPlanner planner = builder.planner;
         boolean pooled = DataSources.pooled(engineSource)
                 || (engineSource != builder.dataSource && DataSources.pooled(builder.dataSource));
         DataSource ears = builder.listenDataSource == null ? engineSource : builder.listenDataSource;

@@ -13,6 +13,7 @@ import io.carillon.run.ReturningHandler;
 import io.carillon.run.RunListener;
 import io.carillon.run.TransactionalHandler;
 import io.carillon.schedule.ScheduleListener;
+import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
@@ -42,6 +43,7 @@ public final class CarillonBuilder {
     DataSource listenDataSource;
 
     EngineConfig config = EngineConfig.defaults();
+    TickPlanner planner = TickPlanner.defaults();
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     Listeners listeners = Listeners.none();
@@ -133,6 +135,12 @@ public final class CarillonBuilder {
     public CarillonBuilder drain(Duration atMost) {
         EngineConfig.Pace pace = config.pace();
         config = config.with(new EngineConfig.Pace(pace.poll(), pace.plan(), atMost));
+        return this;
+    }
+
+    /** How far ahead ticks are stored, between 20 seconds and an hour; 2 minutes unless set. Longer bridges longer outages of planning and stores more ticks. */
+    public CarillonBuilder lookAhead(Duration ahead) {
+        this.planner = TickPlanner.ahead(ahead);
         return this;
     }
 

@@ -33,6 +33,10 @@ final class CronJson {
                 node.put("mark", CronAnswer.word(entry.mark()))
                         .put("why", CronAnswer.why(entry.mark(), CronAnswer.wall(entry)));
         }
+        if (!preview.warnings().isEmpty()) {
+            ArrayNode warnings = root.putArray("warnings");
+            preview.warnings().forEach(warnings::add);
+        }
         return root;
     }
 }

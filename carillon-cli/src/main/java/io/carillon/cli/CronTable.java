@@ -21,7 +21,10 @@ final class CronTable {
         Preview preview = answer.preview();
         StringBuilder text = new StringBuilder();
         text.append(answer.expression()).append("  (").append(preview.zone()).append(")\n");
-        text.append(preview.description()).append(".\n\n");
+        text.append(preview.description()).append(".\n");
+        for (String warning : preview.warnings())
+            text.append("Warning: ").append(warning).append(".\n");
+        text.append('\n');
         text.append(row("LOCAL TIME", "OFFSET", "UTC", ""));
         for (Preview.Entry entry : preview.entries()) text.append('\n').append(row(entry));
         return text.append(legend(preview)).toString();

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -47,9 +48,20 @@ public final class CronExpression {
         return found == WallTimes.NONE ? Optional.empty() : Optional.of(Instant.ofEpochSecond(found));
     }
 
+    /** How many planned instants lie from one of them to another instant, both inclusive; costs the months between them, not the instants. */
+    long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
+        return DstWalk.count(
+                first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effective(policy));
+    }
+
     /** What it means, in short English; between a day of the month and a weekday it says "or" where either will do. */
     public String describe() {
         return CronDescriber.describe(fields, times.isEmpty());
+    }
+
+    /** What is read as it is written and probably not meant, such as a step beyond its field; mostly empty. */
+    public List<String> warnings() {
+        return fields.warnings();
     }
 
     /** The expression as it was written, without blanks around it. */

@@ -1,9 +1,11 @@
 package io.carillon.schedule;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** Reads one field: a list of stars, values, ranges and steps, and in the day fields {@code L}, {@code W} and {@code #}. */
 final class CronFieldParser {
-    /** Larger than every value and step; reading stops growing here, so that no number of digits can overflow. */
-    private static final int HUGE = 1_000_000;
+    private static final int MOST_DIGITS = 4;
 
     private final String text;
     private final int start;
@@ -15,6 +17,7 @@ final class CronFieldParser {
     private long last;
     private long nearest;
     private long nth;
+    private final List<String> warnings = new ArrayList<>();
 
     CronFieldParser(String text, int start, int end, CronUnit unit) {
         this.text = text;
@@ -36,12 +39,21 @@ final class CronFieldParser {
         return new CronField(unit, values, last, nearest, nth, isStar(text.charAt(start)));
     }
 
+    /** What is read as it is written and probably not meant. */
+    List<String> warnings() {
+        return warnings;
+    }
+
     private void item() {
         if (at == end || peek() == ',') {
             throw wrong(at, "A value is missing", "Write a value before and after each comma.");
         }
         if (isStar(peek())) {
+            boolean question = peek() == '?';
             at++;
+            if (question && peek() == '/') {
+                throw wrong(at, "\"?\" takes no step", "Write * with the step, or ? alone.");
+            }
             add(unit.min(), unit.max(), step());
         } else if (unit == CronUnit.DAY && skip('L')) {
             fromTheEnd();
@@ -130,6 +142,9 @@ final class CronFieldParser {
     }
 
     private void add(int low, int high, int step) {
+        if (step > 1 && step > high - low) {
+            warnings.add("a step of " + step + " in " + unit.label() + "s runs " + unit.once());
+        }
         for (int value = low; value <= high; value += step) {
             values |= 1L << value;
         }
@@ -176,7 +191,10 @@ final class CronFieldParser {
         int from = at;
         int value = 0;
         while (at < end && peek() >= '0' && peek() <= '9') {
-            value = Math.min(HUGE, value * 10 + (peek() - '0'));
+            if (at - from == MOST_DIGITS) {
+                throw wrong(from, "A number of more than four digits", "Write " + unit.range() + ", or a smaller step.");
+            }
+            value = value * 10 + (peek() - '0');
             at++;
         }
         if (at == from) {

@@ -1,8 +1,16 @@
 package io.carillon.schedule;
 
-/** What the parser hands on: the six fields of one expression. */
+import java.util.List;
+
+/** What the parser hands on: the six fields of one expression, and what is probably not meant as it is written. */
 record CronFields(
-        CronField second, CronField minute, CronField hour, CronField day, CronField month, CronField weekday) {
+        CronField second,
+        CronField minute,
+        CronField hour,
+        CronField day,
+        CronField month,
+        CronField weekday,
+        List<String> warnings) {
 
     /**
      * The rule of the cron daemon: a star in front of a time field means "whenever the clock shows it", anything else

@@ -55,11 +55,15 @@ final class CronParser {
         int missing = UNITS.length - words.size();
         CronField[] fields = new CronField[UNITS.length];
         fields[0] = CronField.of(CronUnit.SECOND, 1);
+        List<String> warnings = new ArrayList<>();
         for (int i = 0; i < words.size(); i++) {
             int[] word = words.get(i);
-            fields[i + missing] = new CronFieldParser(text, word[0], word[1], UNITS[i + missing]).parse();
+            CronFieldParser field = new CronFieldParser(text, word[0], word[1], UNITS[i + missing]);
+            fields[i + missing] = field.parse();
+            warnings.addAll(field.warnings());
         }
-        return new CronFields(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]);
+        return new CronFields(
+                fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], List.copyOf(warnings));
     }
 
     private CronFields nickname(List<int[]> words) {

@@ -2,24 +2,31 @@ package io.carillon.schedule;
 
 /** The six fields of a cron expression: their range and their names. */
 enum CronUnit {
-    SECOND("second", 0, 59, ""),
-    MINUTE("minute", 0, 59, ""),
-    HOUR("hour", 0, 23, ""),
-    DAY("day", 1, 31, ""),
-    MONTH("month", 1, 12, "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"),
+    SECOND("second", 0, 59, "", "once a minute"),
+    MINUTE("minute", 0, 59, "", "once an hour"),
+    HOUR("hour", 0, 23, "", "once a day"),
+    DAY("day", 1, 31, "", "once a month"),
+    MONTH("month", 1, 12, "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC", "once a year"),
     /** Both 0 and 7 are Sunday; bit sets hold it as 0. */
-    WEEKDAY("weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT");
+    WEEKDAY("weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT", "once a week");
 
     private final String label;
     private final int min;
     private final int max;
     private final String names;
+    private final String once;
 
-    CronUnit(String label, int min, int max, String names) {
+    CronUnit(String label, int min, int max, String names, String once) {
         this.label = label;
         this.min = min;
         this.max = max;
         this.names = names;
+        this.once = once;
+    }
+
+    /** How often one value of the field comes round. */
+    String once() {
+        return once;
     }
 
     String label() {

@@ -49,6 +49,31 @@ final class DstWalk {
         return WallTimes.NONE;
     }
 
+    /** How many instants lie from one to another (epoch seconds, both inclusive): as many as {@link #atOrAfter} finds one after the other. */
+    static long count(long from, long until, WallTimes times, ZoneRules rules, DstPolicy policy) {
+        if (rules.isFixedOffset()) {
+            int offset = rules.getOffset(Instant.EPOCH).getTotalSeconds();
+            return times.count(from + offset, until + offset + 1);
+        }
+        long found = 0;
+        long at = from;
+        while (at <= until) {
+            Stretch stretch = Stretch.at(at, rules);
+            ZoneOffsetTransition into = stretch.into;
+            long wall = stretch.firstWall(at, policy);
+            if (at == stretch.start && into != null && moves(into, policy) && hitsGap(into, times)) {
+                found++;
+                wall++; // a time of its own at this very instant is the same run
+            }
+            found += times.count(wall, Math.min(stretch.endOfWall(policy), until + stretch.offset + 1));
+            if (stretch.out == null) {
+                break;
+            }
+            at = stretch.end;
+        }
+        return found;
+    }
+
     /** Whether a run planned inside the gap is made up for right after it. */
     static boolean moves(ZoneOffsetTransition transition, DstPolicy policy) {
         return transition.isGap() && policy.gap() == Gap.RUN_AFTER && isDaylightSaving(transition);

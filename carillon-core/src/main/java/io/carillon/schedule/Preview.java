@@ -14,8 +14,9 @@ import java.util.List;
  * the clocks has a hand in them. The instants come from the same {@code next} that plans the runs.
  *
  * @param entries in order of time: the runs asked for, fewer if there are no more, and between them the dropped ones
+ * @param warnings what is read as it is written and probably not meant; mostly empty
  */
-public record Preview(String description, ZoneId zone, List<Entry> entries) {
+public record Preview(String description, ZoneId zone, List<Entry> entries, List<String> warnings) {
     /** The most runs one preview shows. */
     public static final int MAX_COUNT = 1000;
 
@@ -66,12 +67,19 @@ public record Preview(String description, ZoneId zone, List<Entry> entries) {
         requireNonNull(description, "description");
         requireNonNull(zone, "zone");
         entries = List.copyOf(entries);
+        warnings = List.copyOf(warnings);
+    }
+
+    /** A preview without warnings. */
+    public Preview(String description, ZoneId zone, List<Entry> entries) {
+        this(description, zone, entries, List.of());
     }
 
     /** The next runs of a cron expression strictly after the given instant. */
     public static Preview of(CronExpression cron, ZoneId zone, DstPolicy policy, Instant after, int count) {
         Plan plan = new Plan.OfCron(cron, zone, policy);
-        return new Preview(cron.describe(), zone, new PreviewWalk(plan, after, checked(count)).entries());
+        return new Preview(
+                cron.describe(), zone, new PreviewWalk(plan, after, checked(count)).entries(), cron.warnings());
     }
 
     /** The next runs of an interval strictly after the given instant, in the zone of its start. */

@@ -22,6 +22,7 @@ final class Settlement {
     private final When when;
     private final Policies policies;
     private final Instant now;
+    private final Instant start;
     private final Instant oldest;
     private final List<TickPlan.Tick> born = new ArrayList<>();
     private final List<TickPlan.Gap> gaps = new ArrayList<>();
@@ -29,11 +30,12 @@ final class Settlement {
     private Instant cursor;
     private int spread;
 
-    Settlement(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now) {
+    Settlement(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now, Duration wait) {
         this.schedule = schedule;
         this.when = schedule.definition().when();
         this.policies = schedule.definition().policies();
         this.now = now;
+        this.start = now.plus(wait);
         this.cursor = schedule.progress().cursor();
         // What is skipped anyway is never too old for it.
         this.oldest = policies.missed() == Missed.SKIP ? Instant.MIN : now.minus(policies.catchUp());
@@ -68,11 +70,11 @@ final class Settlement {
         long most = Math.min(policies.lateRuns(), schedule.runsLeft());
         Deque<Instant> latest = new ArrayDeque<>();
         if (most == 0) return List.of();
-        Optional<Instant> at = when.next(cursor.isBefore(oldest) ? oldest.minus(LEAST) : cursor);
-        while (at.isPresent() && !at.get().isAfter(pastGrace())) {
-            if (latest.size() == most) latest.removeFirst();
-            latest.add(at.get());
-            at = when.next(at.get());
+        Optional<Instant> first = when.next(cursor.isBefore(oldest) ? oldest.minus(LEAST) : cursor);
+        Instant until = pastGrace();
+        while (first.isPresent() && !first.get().isAfter(until) && latest.size() < most) {
+            latest.addFirst(When.last(when::next, first.get(), until));
+            until = latest.getFirst().minus(LEAST);
         }
         return List.copyOf(latest);
     }
@@ -139,8 +141,8 @@ final class Settlement {
     }
 
     private Instant nextDue() {
-        if (policies.missed() != Missed.RUN_ALL) return now;
-        return now.plus(policies.runAll().spread().multipliedBy(spread++));
+        if (policies.missed() != Missed.RUN_ALL) return start;
+        return start.plus(policies.runAll().spread().multipliedBy(spread++));
     }
 
     private String reason() {

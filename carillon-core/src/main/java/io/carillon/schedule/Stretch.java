@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The instants of a schedule after {@code after}, excluded dates included, counted as far as somebody walked. Walking a year of a cron's seconds takes its
- * time: never under a lock. An interval of elapsed time is counted without walking.
+ * The instants of a schedule after {@code after}, excluded dates included, counted as far as somebody walked. A cron is counted by its months and an
+ * interval of elapsed time at once; only intervals of the calendar are walked.
  */
 public record Stretch(
         Instant after, @Nullable Instant first, @Nullable Instant last, long count) {
@@ -28,14 +28,8 @@ public record Stretch(
             long more = Duration.between(next.get(), when.ceiling(until)).dividedBy(step);
             return new Stretch(after, start, next.get().plus(step.multipliedBy(more)), count + more + 1);
         }
-        Instant end = next.get();
-        long number = count;
-        while (next.isPresent() && !next.get().isAfter(until)) {
-            end = next.get();
-            number++;
-            next = when.nextAny(end);
-        }
-        return new Stretch(after, start, end, number);
+        Instant end = When.last(when::nextAny, next.get(), until);
+        return new Stretch(after, start, end, count + when.count(next.get(), until));
     }
 
     /** One line of the ledger for all of it; none where it is empty. */
@@ -55,8 +49,9 @@ public record Stretch(
             Instant last = first;
             long count = 0;
             while (at.isPresent() && !at.get().isAfter(until) && when.excludes(at.get()) == excluded) {
-                last = at.get();
-                count++;
+                Stretch day = after(at.get().minusNanos(1)).to(when.sameDate(at.get(), until), when);
+                last = day.last == null ? at.get() : day.last;
+                count += day.count;
                 at = when.nextAny(last);
             }
             gaps.add(

@@ -1,5 +1,7 @@
 package io.carillon.schedule;
 
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,6 +14,12 @@ import java.util.Optional;
  * what it is handed; that the schedule did not change meanwhile is checked by whoever writes the plan.
  */
 public final class TickPlanner {
+    private static final Duration SHORTEST = Duration.ofSeconds(20);
+    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final int FEW_LATE = 100;
+    private static final Duration EACH_LATE = Duration.ofMillis(10);
+    private static final Duration WIDEST_SPREAD = Duration.ofMinutes(1);
+
     private final Duration lookAhead;
     private final int mostTicks;
 
@@ -26,6 +34,14 @@ public final class TickPlanner {
         return new TickPlanner(Duration.ofMinutes(2), 64);
     }
 
+    /** Plans this far ahead, 64 ticks at a time: between 20 seconds and an hour. Nodes look every 10 seconds, and ticks must not be planned after they are due. */
+    public static TickPlanner ahead(Duration lookAhead) {
+        if (lookAhead.compareTo(SHORTEST) < 0 || lookAhead.compareTo(LONGEST) > 0)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION, "lookAhead must be between 20 s and 1 h (was %s).".formatted(lookAhead));
+        return new TickPlanner(lookAhead, 64);
+    }
+
     public Duration lookAhead() {
         return lookAhead;
     }
@@ -35,10 +51,18 @@ public final class TickPlanner {
         return lookAhead.dividedBy(2);
     }
 
-    /** The plan for a schedule at this time, given its ticks that nobody started in time. */
+    /** {@link #plan(Schedule, List, Instant, long)} where few schedules are late. */
     public TickPlan plan(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now) {
+        return plan(schedule, lateTicks, now, 0);
+    }
+
+    /**
+     * The plan for a schedule at this time, given its ticks that no node started in time, and how many schedules are late with it. From 100 on, their late
+     * runs fall due one after the other, 10 ms each and at most a minute in all, at a time that is the same for a schedule whichever node plans it.
+     */
+    public TickPlan plan(Schedule schedule, List<TickPlan.LateTick> lateTicks, Instant now, long lateSchedules) {
         When when = schedule.definition().when();
-        Settlement late = new Settlement(schedule, lateTicks, now);
+        Settlement late = new Settlement(schedule, lateTicks, now, share(schedule, spread(lateSchedules)));
         List<TickPlan.Tick> ticks = new ArrayList<>(late.born());
         List<TickPlan.Gap> gaps = new ArrayList<>(late.gaps());
         Instant cursor = late.cursor();
@@ -85,6 +109,18 @@ public final class TickPlanner {
         long room = next.equals(Instant.MAX)
                 ? millis
                 : Math.min(millis, Duration.between(planned, next).toMillis() - 1);
+        return share(schedule, Duration.ofMillis(room));
+    }
+
+    private static Duration spread(long lateSchedules) {
+        if (lateSchedules < FEW_LATE) return Duration.ZERO;
+        long most = WIDEST_SPREAD.dividedBy(EACH_LATE);
+        return EACH_LATE.multipliedBy(Math.min(lateSchedules, most));
+    }
+
+    /** A share of a time that depends on the schedule's id alone. */
+    private static Duration share(Schedule schedule, Duration whole) {
+        long room = whole.toMillis();
         long hash = schedule.id().value().getLeastSignificantBits() * 0x9E3779B97F4A7C15L;
         return room <= 0 ? Duration.ZERO : Duration.ofMillis(Long.remainderUnsigned(hash, room));
     }

@@ -113,6 +113,57 @@ final class WallTimes {
         return later != 0 ? time(lowest(later), lowest(minutes), lowest(seconds)) : -1;
     }
 
+    /** How many matching times lie from one (inclusive) to another (exclusive). */
+    long count(long from, long to) {
+        if (table.isEmpty() || to <= from) {
+            return 0;
+        }
+        long first = Math.floorDiv(from, DAY);
+        long last = Math.floorDiv(to, DAY);
+        long timesOfDay = (long) Long.bitCount(hours) * Long.bitCount(minutes) * Long.bitCount(seconds);
+        return matchingDays(first, last) * timesOfDay
+                + matchingDays(last, last + 1) * timesBefore((int) (to - last * DAY))
+                - matchingDays(first, first + 1) * timesBefore((int) (from - first * DAY));
+    }
+
+    /** Month by month: the days from one (inclusive) to another (exclusive). */
+    private long matchingDays(long from, long to) {
+        long found = 0;
+        long day = from;
+        while (day < to) {
+            LocalDate date = LocalDate.ofEpochDay(day);
+            long beforeMonth = day - date.getDayOfMonth();
+            long next = beforeMonth + date.lengthOfMonth() + 1;
+            if (isSet(months, date.getMonthValue())) {
+                int days = table.days(date.lengthOfMonth(), weekday(beforeMonth + 1));
+                int fromHere = days & (-1 << date.getDayOfMonth());
+                found += Integer.bitCount(to < next ? fromHere & ((1 << (int) (to - beforeMonth)) - 1) : fromHere);
+            }
+            day = next;
+        }
+        return found;
+    }
+
+    /** How many matching seconds of the day lie before the given one. */
+    private long timesBefore(int time) {
+        int hour = time / 3600;
+        int minute = time / 60 % 60;
+        long perMinute = Long.bitCount(seconds);
+        long perHour = Long.bitCount(minutes) * perMinute;
+        long found = Long.bitCount(below(hours, hour)) * perHour;
+        if (isSet(hours, hour)) {
+            found += Long.bitCount(below(minutes, minute)) * perMinute;
+            if (isSet(minutes, minute)) {
+                found += Long.bitCount(below(seconds, time % 60));
+            }
+        }
+        return found;
+    }
+
+    private static long below(long bits, int bit) {
+        return bits & ((1L << bit) - 1);
+    }
+
     private static int time(int hour, int minute, int second) {
         return hour * 3600 + minute * 60 + second;
     }

@@ -12,11 +12,13 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** When a schedule fires: its timing, what daylight saving does to it, its bounds and its jitter. Immutable; each method returns a changed copy. */
@@ -196,6 +198,15 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return last.isAfter(at) ? last : at;
     }
 
+    /** An instant up to which all instants lie on the date of the given one, itself at least; not after {@code until}. */
+    Instant sameDate(Instant at, Instant until) {
+        Instant last = lastOfDay(at);
+        ZoneOffsetTransition change = zone().getRules().nextTransition(at);
+        // Where the clocks change on that date it may begin twice: one instant after the other.
+        if (change != null && !change.getInstant().isAfter(last)) return at;
+        return last.isBefore(until) ? last : until;
+    }
+
     /** The distance of neighbours, where it is always the same; null elsewhere. */
     public @Nullable Duration step() {
         return timing instanceof Timing.Every every && every.interval().isElapsed()
@@ -204,6 +215,34 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                         .getDuration()
                         .multipliedBy(every.interval().amount())
                 : null;
+    }
+
+    /** How many instants, excluded dates included, lie from one of them to another instant, both inclusive. */
+    long count(Instant first, Instant until) {
+        if (timing instanceof Timing.Cron cron) return cron.expression().count(first, ceiling(until), cron.zone(), dst);
+        long number = 0;
+        for (Optional<Instant> at = Optional.of(first); at.isPresent() && !at.get().isAfter(until); at = nextAny(at.get()))
+            number++;
+        return number;
+    }
+
+    /** The last instant at or before the given one, where {@code first} is one of them, found by halving the time between. */
+    static Instant last(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
+        long low = first.getEpochSecond() - 1;
+        long high = until.getEpochSecond() + 1;
+        while (high - low > 1) {
+            long middle = low + (high - low) / 2;
+            Optional<Instant> found = next.apply(Instant.ofEpochSecond(middle));
+            if (found.isPresent() && !found.get().isAfter(until)) low = middle;
+            else high = middle;
+        }
+        Instant last = first;
+        Optional<Instant> at = next.apply(Instant.ofEpochSecond(low));
+        while (at.isPresent() && !at.get().isAfter(until)) {
+            last = at.get();
+            at = next.apply(last);
+        }
+        return last;
     }
 
     /** The last instant that may lie at or before the given one. */
@@ -260,7 +299,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
             from = excludes(last) ? lastOfDay(last) : last;
             page = unboundedPreview(from, missing);
         }
-        return new Preview(page.description(), page.zone(), entries);
+        return new Preview(page.description(), page.zone(), entries, warnings());
     }
 
     private Preview unboundedPreview(Instant after, int count) {
@@ -280,6 +319,11 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (timing instanceof Timing.Every every) return describe(every);
         if (timing instanceof Timing.Once once) return "once at " + once.at();
         throw new AssertionError("no words for " + timing.getClass().getSimpleName());
+    }
+
+    /** What is read as it is written and probably not meant, such as a step beyond its field; mostly empty. */
+    public List<String> warnings() {
+        return timing instanceof Timing.Cron cron ? cron.expression().warnings() : List.of();
     }
 
     private static String describe(Timing.Every every) {

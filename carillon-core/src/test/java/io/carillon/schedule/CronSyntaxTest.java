@@ -28,8 +28,11 @@ class CronSyntaxTest {
         * * * * * 9        ; 10 ; The weekday is outside 0-7                ; Write 0-7 or SUN-SAT.
         61 * * * * *       ; 0  ; The second is outside 0-59                ; Write 0-59.
         1-60 * * * *       ; 2  ; The minute is outside 0-59                ; Write 0-59.
-        4294967301 * * * * ; 0  ; The minute is outside 0-59                ; Write 0-59.
-        99999999999999999999 * * * * ; 0 ; The minute is outside 0-59       ; Write 0-59.
+        4294967301 * * * * ; 0  ; A number of more than four digits         ; Write 0-59, or a smaller step.
+        9999 * * * *       ; 0  ; The minute is outside 0-59                ; Write 0-59.
+        99999999999999999999 * * * * ; 0 ; A number of more than four digits ; Write 0-59, or a smaller step.
+        */12345678901234567890123 * * * * ; 2 ; A number of more than four digits ; Write 0-59, or a smaller step.
+        0 0 ?/2 * *         ; 5 ; "?" takes no step ; Write * with the step, or ? alone.
         0 22-2 * * *       ; 2  ; Range runs backwards                      ; Write 22-23,0-2.
         0 0 * * 5-1        ; 8  ; Range runs backwards                      ; Write 5-6,0-1.
         0 0 * * FRI-MON    ; 8  ; Range runs backwards                      ; Write FRI-SAT,SUN-MON.
@@ -109,10 +112,8 @@ class CronSyntaxTest {
         007 000 * * *       ; 7 0 * * *
         5/20 * * * *        ; 5,25,45 * * * *
         10-20/5 * * * *     ; 10,15,20 * * * *
-        10-20/99999999999 * * * * ; 10 * * * *
-        10-20/4294967298 * * * *  ; 10 * * * *
+        10-20/9999 * * * * ; 10 * * * *
         0 0 ? * ?           ; 0 0 * * *
-        0 0 ?/2 * ?         ; 0 0 */2 * *
         @ANNUALLY           ; 0 0 1 1 *
         @Midnight           ; @daily
         0 2 * * *           ; 0 0 2 * * *

@@ -65,7 +65,8 @@ public record ServerConfig(
     }
 
     /** How the engine works. */
-    public record Node(Optional<String> name, Optional<Integer> concurrency, Duration drain, Wakeup wakeup) {}
+    public record Node(
+            Optional<String> name, Optional<Integer> concurrency, Duration lookAhead, Duration drain, Wakeup wakeup) {}
 
     /** How many connections there are for what. */
     public record Pools(int engine, int requests) {}
@@ -75,6 +76,7 @@ public record ServerConfig(
         Node node = new Node(
                 settings.get(Setting.NODE).map(Settings.Value::text),
                 settings.number(Setting.CONCURRENCY, 1, 10_000),
+                lookAhead(settings),
                 drain(settings),
                 Wakeup.named(settings.word(Setting.WAKEUP), null));
         Pools pools = new Pools(
@@ -128,6 +130,14 @@ public record ServerConfig(
             throw Settings.wrong(Setting.JWT_JWKS, value, "an address such as https://id.example/jwks.json");
         }
         throw Settings.wrong(Setting.JWT_JWKS, value, "an address such as https://id.example/jwks.json");
+    }
+
+    private static Duration lookAhead(Settings settings) {
+        Settings.Value value = settings.get(Setting.LOOK_AHEAD).orElseThrow();
+        return Durations.parse(value.text())
+                .filter(length -> length.compareTo(Duration.ofSeconds(20)) >= 0
+                        && length.compareTo(Duration.ofHours(1)) <= 0)
+                .orElseThrow(() -> Settings.wrong(Setting.LOOK_AHEAD, value, "a duration between 20s and 1h"));
     }
 
     private static Duration drain(Settings settings) {

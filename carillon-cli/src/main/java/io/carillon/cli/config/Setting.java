@@ -29,6 +29,7 @@ public enum Setting {
     LOG("log", "text|json", "text", "Log lines for people, or one JSON object a line; on standard error."),
     NODE("node", "NAME", "", "Name of this node; host and process unless said."),
     CONCURRENCY("concurrency", "N", "", "How many runs this node executes at a time."),
+    LOOK_AHEAD("look-ahead", "DURATION", "2m", "How far ahead ticks of schedules are stored, 20s to 1h."),
     DRAIN("drain", "DURATION", "30s", "How long a stop waits for what runs, such as 30s or PT1M."),
     WAKEUP("wakeup", "notify|polling|http", "notify", "What wakes this node when there is work."),
     ENGINE_POOL("engine-pool", "N", "10", "Connections of the engine."),

@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class ScheduleApply {
     /** What a server tells about a schedule and nobody can set. */
     private static final List<String> TOLD = List.of(
-            "id", "version", "description", "ticks", "plannedUntil", "nextAfterPlanned", "nextRuns", "paused", "name");
+            "id", "version", "description", "ticks", "plannedUntil", "nextAfterPlanned", "nextRuns", "paused", "name",
+            "warnings");
 
     private final Shell shell;
     private final Client client;
@@ -83,6 +84,12 @@ final class ScheduleApply {
                 ? "created"
                 : reply.body().path("version").equals(before.path("version")) ? "unchanged" : "changed";
         printer.done("%s %s".formatted(name, change), reply.body(), "name");
+        warn(shell, reply.body());
+    }
+
+    /** Says what the server takes as it is written and for a mistake. */
+    static void warn(Shell shell, JsonNode answer) {
+        for (JsonNode warning : answer.path("warnings")) shell.err().println("Warning: " + warning.stringValue("") + ".");
     }
 
     private JsonNode before(String name) {

@@ -33,7 +33,7 @@ final class ScheduleUpdate {
         this.printer = printer;
     }
 
-    void one(String name, ScheduleForm form, List<String> cleared) {
+    JsonNode one(String name, ScheduleForm form, List<String> cleared) {
         JsonNode there = client.get(Client.path("schedules", name));
         ObjectNode body = ScheduleApply.settable(there);
         for (String flag : cleared) clear(body, flag);
@@ -43,6 +43,7 @@ final class ScheduleUpdate {
                 .body();
         boolean same = changed.path("version").equals(there.path("version"));
         printer.done("%s %s".formatted(name, same ? "unchanged" : "changed"), changed, "name");
+        return changed;
     }
 
     private static void clear(ObjectNode body, String flag) {

@@ -66,6 +66,7 @@ public final class Serve {
         ServerConfig.Node node = config.node();
         CarillonBuilder builder = Carillon.on(pool)
                 .schema(config.tables().mode())
+                .lookAhead(node.lookAhead())
                 .drain(node.drain())
                 .wakeup(node.wakeup());
         node.name().ifPresent(builder::nodeName);

@@ -132,7 +132,13 @@ final class Shapes {
         return new Doc()
                 .put("description", preview.description())
                 .put("zone", preview.zone().getId())
-                .put("entries", preview.entries().stream().map(Shapes::instant).toList());
+                .put("entries", preview.entries().stream().map(Shapes::instant).toList())
+                .put("warnings", warnings(preview.warnings()));
+    }
+
+    /** Missing where there is none. */
+    static @Nullable List<String> warnings(List<String> warnings) {
+        return warnings.isEmpty() ? null : warnings;
     }
 
     static Doc instant(Preview.Entry entry) {
