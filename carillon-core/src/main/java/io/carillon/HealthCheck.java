@@ -45,6 +45,7 @@ final class HealthCheck {
             // Where ticks do the work there may be no node at all.
             if (wakeup.mode() != Wakeup.Mode.HTTP) check.nodes(living(storage), vitals.now());
             check.strangers(storage);
+            check.unreadable(storage);
             check.schema(schema);
         } catch (RuntimeException unreachable) {
             check.found(HealthIssue.DATABASE_SILENT, "the database does not answer: " + unreachable.getMessage());
@@ -142,6 +143,15 @@ final class HealthCheck {
                         HealthIssue.HANDLER_UNKNOWN,
                         "%d runs wait for a handler named '%s', which no living node has: deploy it, or cancel them"
                                 .formatted(count, handler)));
+    }
+
+    private void unreadable(Storage storage) {
+        storage.plans()
+                .unreadable()
+                .forEach((schedule, error) -> found(
+                        HealthIssue.SCHEDULE_UNREADABLE,
+                        "schedule '%s' cannot be planned by this process: %s. Other nodes plan it if they can; bring this one up to date, or change the schedule"
+                                .formatted(schedule, error)));
     }
 
     private void schema(Runnable validate) {

@@ -30,6 +30,8 @@ public enum HealthIssue {
     BREAKER_OPEN,
     /** Runs wait for a handler that no living node has. */
     HANDLER_UNKNOWN,
+    /** This process cannot read or change a schedule, such as one of a newer version. */
+    SCHEDULE_UNREADABLE,
     /** Migrations are missing or altered. */
     TABLES_DO_NOT_FIT,
     /** The database does not answer. */

@@ -15,6 +15,7 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +34,8 @@ final class PlanningLoop extends Loop {
 
     private static final Duration BID = Duration.ofSeconds(1);
 
+    private static final Duration STANDS_BACK = Duration.ofSeconds(10);
+
     /** What was committed later than this after its own clock is found by a round from the very beginning. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
 
@@ -45,6 +48,7 @@ final class PlanningLoop extends Loop {
     private volatile boolean leading;
     private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
+    private long standsBackUntil = System.nanoTime();
     /** From the very beginning: finds what changed behind the back of the rounds. */
     private final Rarely sweeps = new Rarely(Duration.ofSeconds(1));
     /** Before this instant the rounds of this node left nothing. */
@@ -103,7 +107,22 @@ final class PlanningLoop extends Loop {
         sleep(ThreadLocalRandom.current().nextLong(every.get().toNanos()));
     }
 
+    /** A leader whose round failed leaves planning to others for a while: it may be the only one that fails. */
+    @Override
+    void onFailure(Throwable failure) {
+        Supplier<UUID> node = candidate;
+        if (node == null || !leading) return;
+        leading = false;
+        standsBackUntil = System.nanoTime() + STANDS_BACK.toNanos();
+        log.warn("planning failed, leaving it to others node={}", node.get());
+        plans.stepDown(node.get());
+    }
+
     private void bid(UUID node) throws InterruptedException {
+        if (System.nanoTime() - standsBackUntil < 0) {
+            sleep(BID.toNanos());
+            return;
+        }
         boolean held = plans.lead(node, LEASE);
         if (held != leading) log.info(held ? "planning taken over node={}" : "planning lost node={}", node);
         leading = held;
@@ -130,6 +149,7 @@ final class PlanningLoop extends Loop {
     private final class Round {
         private final PlanStore.Reach reach;
         private long reading;
+        private @Nullable RuntimeException failure;
 
         Round(PlanStore.Reach reach) {
             this.reach = reach;
@@ -139,12 +159,39 @@ final class PlanningLoop extends Loop {
             return timed(() -> plans.anything(reach));
         }
 
+        /** Planning comes first: what else is to be done, and whatever fails there, does not delay it. */
         int plan() {
-            plans.followZones();
-            plans.followBacklogs();
+            int moved = planDue();
+            int changed = guarded(plans::followBacklogs);
+            int turned = guarded(this::turnPauses);
+            int zones = guarded(plans::followZones);
+            if (changed + zones > 0) moved += planDue();
+            while (open() && zones == PlanStore.ZONES) {
+                zones = guarded(plans::followZones);
+                if (zones > 0) moved += planDue();
+            }
+            if (failure != null) throw failure;
+            return moved + turned;
+        }
+
+        private int turnPauses() {
             List<Schedule> turned = plans.turnPauses(reach);
             turned.forEach(PlanningLoop.this::tellOfPause);
-            int moved = turned.size();
+            return turned.size();
+        }
+
+        /** The round goes on; its first failure is thrown at its end. */
+        private int guarded(IntSupplier part) {
+            try {
+                return part.getAsInt();
+            } catch (RuntimeException broken) {
+                if (failure == null) failure = broken;
+                return 0;
+            }
+        }
+
+        private int planDue() {
+            int moved = 0;
             Instant began = Instant.MIN;
             while (open()) {
                 PlanStore.DueSchedules due = timed(() -> plans.due(reach, BATCH));
@@ -173,7 +220,8 @@ final class PlanningLoop extends Loop {
 
     private List<TickPlan> wanted(PlanStore.DueSchedules due) {
         return due.schedules().stream()
-                .map(schedule -> planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now()))
+                .map(schedule -> planner.plan(
+                        schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.behind()))
                 .filter(plan -> !plan.empty())
                 .toList();
     }

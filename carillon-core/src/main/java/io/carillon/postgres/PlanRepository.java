@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,6 +27,8 @@ final class PlanRepository implements PlanStore {
               FROM carillon.schedule s
              WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
                AND s.next_at >= :since AND s.next_at <= carillon.clock() + make_interval(secs => :renew)
+               AND s.id <> ALL (:unreadable::uuid[])
+               AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
              ORDER BY s.next_at LIMIT :limit
             """;
 
@@ -44,6 +47,8 @@ final class PlanRepository implements PlanStore {
                              WHERE project = late.project AND id BETWEEN late.schedule_id AND late.schedule_id
                              ORDER BY id LIMIT 1) s
              WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
+               AND s.id <> ALL (:unreadable::uuid[])
+               AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
              LIMIT :limit
             """;
 
@@ -59,6 +64,13 @@ final class PlanRepository implements PlanStore {
               FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
                AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))
+            """;
+
+    private static final String BEHIND = """
+            SELECT count(*) AS behind
+              FROM (SELECT 1 FROM carillon.schedule s
+                     WHERE s.paused_at IS NULL AND s.next_at >= :since AND s.next_at <= carillon.clock()
+                     ORDER BY s.next_at LIMIT 10000) behind
             """;
 
     // Each schedule has its slice of the arrays: joining them would compare every tick with every schedule.
@@ -208,6 +220,7 @@ final class PlanRepository implements PlanStore {
                 .seconds("ahead", reach.ahead())
                 .number("limit", 1)
                 .text("tzdata", ScheduleRows.tzdata())
+                .uuids("unreadable", keeper.unreadable().ids())
                 .first(row -> row.flag("anything"))
                 .orElseThrow());
     }
@@ -231,25 +244,40 @@ final class PlanRepository implements PlanStore {
     public DueSchedules due(Reach reach, int limit) {
         return database.single(session -> {
             Map<UUID, Schedule> schedules = new LinkedHashMap<>();
-            session.query(DUE)
-                    .instant("since", reach.since())
-                    .seconds("renew", reach.renew())
-                    .number("limit", limit)
-                    .list(row -> add(schedules, row));
-            session.query(WITH_LATE)
-                    .instant("since", reach.since())
-                    .number("limit", limit)
-                    .list(row -> add(schedules, row));
+            while (!add(schedules, session.query(DUE).seconds("renew", reach.renew()), reach, limit)) {
+                // What could not be read is left out now.
+            }
+            while (!add(schedules, session.query(WITH_LATE), reach, limit)) {
+                // As above.
+            }
             if (schedules.isEmpty()) return DueSchedules.NONE;
             Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
-            return new DueSchedules(now, List.copyOf(schedules.values()), late(session, schedules));
+            Map<Schedule, List<TickPlan.LateTick>> late = late(session, schedules);
+            long behind = schedules.size() < limit
+                    ? schedules.size()
+                    : session.query(BEHIND)
+                            .instant("since", reach.since())
+                            .first(row -> row.number("behind"))
+                            .orElse(0L);
+            return new DueSchedules(now, List.copyOf(schedules.values()), late, Math.max(behind, late.size()));
         });
     }
 
-    private static Schedule add(Map<UUID, Schedule> schedules, Row row) throws SQLException {
-        Schedule schedule = ScheduleRows.read(row);
-        schedules.put(schedule.id().value(), schedule);
-        return schedule;
+    /** False: some could not be read and have taken the place of others. */
+    private boolean add(Map<UUID, Schedule> schedules, Query query, Reach reach, int limit) throws SQLException {
+        List<Optional<Schedule>> read = query.instant("since", reach.since())
+                .number("limit", limit)
+                .text("tzdata", ScheduleRows.tzdata())
+                .uuids("unreadable", keeper.unreadable().ids())
+                .list(keeper.unreadable()::read);
+        List<Schedule> readable = read.stream().flatMap(Optional::stream).toList();
+        readable.forEach(schedule -> schedules.put(schedule.id().value(), schedule));
+        return readable.size() == read.size() || read.size() < limit || !readable.isEmpty();
+    }
+
+    @Override
+    public Map<String, String> unreadable() {
+        return keeper.unreadable().named();
     }
 
     private static Map<Schedule, List<TickPlan.LateTick>> late(Session session, Map<UUID, Schedule> schedules)

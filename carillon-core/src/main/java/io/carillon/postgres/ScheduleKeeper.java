@@ -8,12 +8,16 @@ import io.carillon.schedule.When;
 import io.carillon.store.PlanStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,10 +54,30 @@ final class ScheduleKeeper {
              WHERE f.failed >= s.pause_after
             """;
 
-    static final String OLDER_RULES = """
-            SELECT s.project, s.name, s.version FROM carillon.schedule s
-             WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z'
-             ORDER BY s.tzdata COLLATE "C" LIMIT 100
+    // Rules newer than those of the schedule may move its instants. The ticks ahead come along: where they stay, the
+    // schedule is only marked.
+    static final String OLDER_RULES = "SELECT " + ScheduleRows.COLUMNS + """
+              , carillon.clock() AS now,
+              array(SELECT (extract(epoch FROM r.planned_at) * 1000000)::bigint FROM carillon.run r
+                     WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.origin = 'tick' AND r.planned_at > carillon.clock()
+                     ORDER BY r.planned_at) AS ahead
+              FROM carillon.schedule s
+             WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z' AND s.id <> ALL (:unreadable::uuid[])
+             ORDER BY s.tzdata COLLATE "C" LIMIT 1000
+            """;
+
+    // By key, as plans are written: whoever holds a schedule is about to change it. The new version keeps plans away that
+    // were made by the older rules.
+    private static final String MARK_RULES = """
+            WITH fenced AS MATERIALIZED (
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :cursors::timestamptz[], :nexts::timestamptz[])
+                     AS w(project, id, version, cursor, next_at)
+                CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.cursor AND version = w.version
+                                     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
+            UPDATE carillon.schedule s SET tzdata = :tzdata, next_at = w.next_at, version = s.version + 1
+              FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
+             WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.cursor AND s.version = w.version
             """;
 
     // Its own runs are no backlog to a schedule: the one that looks may be among them.
@@ -67,7 +91,8 @@ final class ScheduleKeeper {
                                          AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
                                        ORDER BY r.target_name, r.ready_at LIMIT 10000) waiting) lane
              WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adaptive_at IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
-             ORDER BY s.cursor LIMIT 500
+               AND s.id <> ALL (:unreadable::uuid[])
+             ORDER BY s.cursor LIMIT 50
             """;
 
     private static final String ADAPT = """
@@ -80,10 +105,16 @@ final class ScheduleKeeper {
     private static final Logger log = LoggerFactory.getLogger(ScheduleKeeper.class);
     private final Database database;
     private final ScheduleRepository schedules;
+    private final ScheduleRows.Unreadable unreadable;
 
     ScheduleKeeper(Database database, ScheduleRepository schedules) {
         this.database = database;
         this.schedules = schedules;
+        this.unreadable = schedules.unreadable();
+    }
+
+    ScheduleRows.Unreadable unreadable() {
+        return unreadable;
     }
 
     /** A schedule as it was seen, and the pause it needs; null: its pause is over. */
@@ -109,27 +140,95 @@ final class ScheduleKeeper {
         return turned;
     }
 
+    private record Older(Schedule schedule, Instant nextAt, boolean moves) {}
+
     int followZones() {
         String rules = ScheduleRows.tzdata();
-        List<Turn> older = database.single(session -> session.query(OLDER_RULES)
-                .text("tzdata", rules)
-                .list(row -> new Turn(row.text("project"), row.text("name"), row.number("version"), null)));
-        int planned = 0;
-        for (Turn turn : older) {
-            if (!unlessRefused(turn.name, () -> schedules.planAnew(turn.project, turn.name, turn.version))) continue;
-            planned++;
-            log.info("schedule planned anew schedule={} project={} tzdata={}", turn.name, turn.project, rules);
+        List<Older> older = database
+                .single(session -> session.query(OLDER_RULES)
+                        .text("tzdata", rules)
+                        .uuids("unreadable", unreadable.ids())
+                        .list(row -> {
+                            Instant now = row.instant("now");
+                            List<Long> ahead = row.numbers("ahead");
+                            return unreadable.read(row).map(schedule -> older(schedule, now, ahead));
+                        }))
+                .stream()
+                .flatMap(Optional::stream)
+                .toList();
+        int followed = mark(rules, older.stream().filter(one -> !one.moves).toList());
+        for (Older one : older) {
+            if (!one.moves) continue;
+            Schedule schedule = one.schedule;
+            String project = schedule.definition().project();
+            if (!unlessRefused(schedule, () -> schedules.planAnew(project, schedule.name(), schedule.version())))
+                continue;
+            followed++;
+            log.info("schedule planned anew schedule={} project={} tzdata={}", schedule.name(), project, rules);
         }
-        return planned;
+        return followed;
+    }
+
+    /** Whether the ticks that lie ahead are those that the rules of this process make. */
+    private static Older older(Schedule schedule, Instant now, List<Long> ahead) {
+        When when = schedule.definition().when();
+        Instant cursor = schedule.progress().cursor();
+        List<Long> instants = new ArrayList<>();
+        Optional<Instant> at = when.next(now);
+        while (!schedule.paused() && at.isPresent() && !at.get().isAfter(cursor) && instants.size() <= ahead.size()) {
+            instants.add(ChronoUnit.MICROS.between(Instant.EPOCH, at.get()));
+            at = when.next(at.get());
+        }
+        Instant next = schedule.runsLeft() == 0
+                ? Instant.MAX
+                : when.next(cursor).orElse(Instant.MAX);
+        return new Older(schedule, next, !instants.equals(ahead));
+    }
+
+    /** A group in which one is refused is split down to that one. */
+    private int mark(String rules, List<Older> same) {
+        if (same.isEmpty()) return 0;
+        List<Older> ordered = same.stream()
+                .sorted(Comparator.comparing(one -> one.schedule.id().value()))
+                .toList();
+        try {
+            return database.single(session -> session.query(MARK_RULES)
+                    .text("tzdata", rules)
+                    .column(
+                            "projects",
+                            "text",
+                            ordered,
+                            one -> one.schedule.definition().project())
+                    .column("ids", "uuid", ordered, one -> one.schedule.id().value())
+                    .column("versions", "int8", ordered, one -> one.schedule.version())
+                    .column(
+                            "cursors",
+                            "timestamptz",
+                            ordered,
+                            one -> one.schedule.progress().cursor())
+                    .column("nexts", "timestamptz", ordered, Older::nextAt)
+                    .update());
+        } catch (StorageException failure) {
+            if (!failure.rowAtFault()) throw failure;
+            int half = ordered.size() / 2;
+            if (half > 0) return mark(rules, ordered.subList(0, half)) + mark(rules, ordered.subList(half, ordered.size()));
+            refused(ordered.get(0).schedule, failure);
+            return 0;
+        }
     }
 
     int followBacklogs() {
         record Look(Schedule schedule, long before, long now) {}
-        List<Look> looks = database.single(session -> session.query(ADAPTABLE)
-                .list(row -> new Look(ScheduleRows.read(row), row.number("adaptive_backlog"), row.number("backlog"))));
+        List<Optional<Look>> looks = database.single(session -> session.query(ADAPTABLE)
+                .uuids("unreadable", unreadable.ids())
+                .list(row -> {
+                    long before = row.number("adaptive_backlog");
+                    long now = row.number("backlog");
+                    return unreadable.read(row).map(schedule -> new Look(schedule, before, now));
+                }));
         int followed = 0;
-        for (Look look : looks)
-            if (unlessRefused(look.schedule.name(), () -> adapt(look.schedule, look.before, look.now))) followed++;
+        for (Look look : looks.stream().flatMap(Optional::stream).toList())
+            if (unlessRefused(look.schedule, () -> adapt(look.schedule, look.before, look.now))) followed++;
         return followed;
     }
 
@@ -156,20 +255,34 @@ final class ScheduleKeeper {
     private boolean did(Turn turn) {
         Optional<Long> seen = Optional.of(turn.version);
         return unlessRefused(
-                turn.name,
                 () -> turn.pause == null
                         ? schedules.resume(turn.project, turn.name, seen)
-                        : schedules.pause(turn.project, turn.name, turn.pause, seen));
+                        : schedules.pause(turn.project, turn.name, turn.pause, seen),
+                failure -> log.error("change refused schedule={} error={}", turn.name, failure.getMessage()));
+    }
+
+    private boolean unlessRefused(Schedule schedule, BooleanSupplier change) {
+        return unlessRefused(change, failure -> refused(schedule, failure));
+    }
+
+    private void refused(Schedule schedule, RuntimeException failure) {
+        unreadable.add(
+                schedule.id().value(),
+                schedule.definition().project() + "/" + schedule.name(),
+                String.valueOf(failure.getMessage()));
     }
 
     /** One schedule must not stop the planning of others. */
-    private static boolean unlessRefused(String name, BooleanSupplier change) {
+    private static boolean unlessRefused(BooleanSupplier change, Consumer<RuntimeException> refused) {
         try {
             return change.getAsBoolean();
         } catch (CarillonException refusal) {
             if (refusal.code() == ErrorCode.UNKNOWN_SCHEDULE) return false; // deleted since we looked
             if (!(refusal instanceof StorageException failure) || !failure.rowAtFault()) throw refusal;
-            log.error("change refused schedule={} error={}", name, failure.getMessage());
+            refused.accept(failure);
+            return false;
+        } catch (IllegalArgumentException | DateTimeException unreadable) {
+            refused.accept(unreadable);
             return false;
         }
     }

@@ -101,6 +101,7 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private final ScheduleFuture future = new ScheduleFuture();
     private final LedgerRows ledger = new LedgerRows();
+    private final ScheduleRows.Unreadable unreadable = new ScheduleRows.Unreadable();
 
     ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
         this.database = database;
@@ -216,7 +217,6 @@ final class ScheduleRepository implements ScheduleDesk {
         }
     }
 
-    /** A change under the schedule's lock. */
     private <T> T changing(Database.Work<T> work) {
         return partitions.completing(() -> database.transaction(work));
     }
@@ -267,13 +267,15 @@ final class ScheduleRepository implements ScheduleDesk {
                 session.query(GET).text("project", project).text("name", name).first(ScheduleRows::read));
     }
 
+    /** One that cannot be read is left out. */
     @Override
     public List<Schedule> list(String project, String after, int limit) {
-        return database.single(session -> session.query(LIST)
-                .text("project", project)
-                .text("after", after)
-                .number("limit", limit)
-                .list(ScheduleRows::read));
+        return database.single(session -> unreadable.list(
+                session.query(LIST).text("project", project).text("after", after).number("limit", limit)));
+    }
+
+    ScheduleRows.Unreadable unreadable() {
+        return unreadable;
     }
 
     @Override
@@ -387,7 +389,6 @@ final class ScheduleRepository implements ScheduleDesk {
     private static Query named(Query query, String project, String name) throws SQLException {
         return query.text("project", project).text("name", name);
     }
-
     private static CarillonException unknown(String name) {
         return new CarillonException(
                 ErrorCode.UNKNOWN_SCHEDULE,

@@ -18,9 +18,18 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneRulesProvider;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Schedules on their way into rows and back. */
 final class ScheduleRows {
@@ -31,6 +40,8 @@ final class ScheduleRows {
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
             extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max, s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
             """;
+
+    private static final Logger log = LoggerFactory.getLogger(ScheduleRows.class);
 
     private ScheduleRows() {}
 
@@ -56,6 +67,63 @@ final class ScheduleRows {
                 definition,
                 new Schedule.Progress(row.instant("cursor"), row.instant("next_at"), row.number("ticks")),
                 pause(row));
+    }
+
+    /**
+     * Schedules that this process cannot read or change, such as those of a newer version or of a time zone that its rules do not know. One costs only itself:
+     * it is left out for a while, logged, and named by the health check.
+     */
+    static final class Unreadable {
+        private static final int MOST = 10_000;
+        private static final long PAUSE = Duration.ofSeconds(30).toNanos();
+        private static final long SILENCE = Duration.ofMinutes(10).toNanos();
+
+        private record Note(String schedule, String error, long tried, long logged) {}
+
+        private final Map<UUID, Note> notes = new ConcurrentHashMap<>();
+
+        /** The schedule of a row, or nothing where it cannot be read. */
+        Optional<Schedule> read(Row row) throws SQLException {
+            try {
+                Schedule schedule = ScheduleRows.read(row);
+                if (!notes.isEmpty()) notes.remove(schedule.id().value());
+                return Optional.of(schedule);
+            } catch (RuntimeException failure) {
+                add(row.uuid("id"), row.text("project") + "/" + row.text("name"), String.valueOf(failure.getMessage()));
+                return Optional.empty();
+            }
+        }
+
+        /** The schedules of all rows that can be read. */
+        List<Schedule> list(Query query) throws SQLException {
+            return query.list(this::read).stream().flatMap(Optional::stream).toList();
+        }
+
+        void add(UUID id, String schedule, String error) {
+            Note before = notes.get(id);
+            long now = System.nanoTime();
+            if (before == null && notes.size() >= MOST) return;
+            boolean quiet = before != null && now - before.logged < SILENCE;
+            notes.put(id, new Note(schedule, error, now, quiet ? before.logged : now));
+            if (!quiet) log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
+        }
+
+        /** Those to leave out: each is tried again after half a minute. */
+        Set<UUID> ids() {
+            long now = System.nanoTime();
+            notes.values().removeIf(note -> now - note.tried > SILENCE);
+            return notes.entrySet().stream()
+                    .filter(note -> now - note.getValue().tried < PAUSE)
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.toUnmodifiableSet());
+        }
+
+        /** By project and name, with the error. */
+        Map<String, String> named() {
+            Map<String, String> named = new TreeMap<>();
+            notes.values().forEach(note -> named.put(note.schedule, note.error));
+            return named;
+        }
     }
 
     private static Schedule.@Nullable Pause pause(Row row) throws SQLException {

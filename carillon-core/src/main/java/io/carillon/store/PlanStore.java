@@ -22,11 +22,17 @@ public interface PlanStore {
     /** Ends pauses whose time has come, and pauses schedules with ticks to come whose last runs all failed, as often as they allow; returns those it changed. */
     List<Schedule> turnPauses(Reach reach);
 
-    /** Plans anew the future of schedules that older time zone rules planned; returns how many. */
+    /** As many schedules {@link #followZones} looks at in one call. */
+    int ZONES = 1_000;
+
+    /** Plans anew the future of schedules that older time zone rules planned, the next {@link #ZONES} of them; returns how many. */
     int followZones();
 
     /** Lets intervals that follow the backlog of their lane do so, once after each of their instants; returns how many were looked at. */
     int followBacklogs();
+
+    /** Schedules that this process cannot read or change, by project and name, with the error: other nodes may. */
+    Map<String, String> unreadable();
 
     /** Schedules that need ticks, earliest first, and schedules with ticks that nobody started in time. */
     DueSchedules due(Reach reach, int limit);
@@ -45,10 +51,11 @@ public interface PlanStore {
         }
     }
 
-    /** What planning has to look at; the late ticks are by schedule. */
-    record DueSchedules(Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late) {
+    /** What planning has to look at; the late ticks are by schedule. {@code behind}: how many schedules have an instant that is over and not planned, counted up to 10,000. */
+    record DueSchedules(
+            Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late, long behind) {
         /** Nothing to look at, so nobody asked what time it is. */
-        public static final DueSchedules NONE = new DueSchedules(Instant.EPOCH, List.of(), Map.of());
+        public static final DueSchedules NONE = new DueSchedules(Instant.EPOCH, List.of(), Map.of(), 0);
 
         public DueSchedules {
             schedules = List.copyOf(schedules);

@@ -47,6 +47,7 @@ final class LostScheduleCases extends PlanningContract {
                 entry("ScheduleFuture.FORGET", () -> changed(Duration.ofSeconds(25), this::edit, null)),
                 entry("ScheduleFuture.MOVE_CURSOR", () -> changed(Duration.ofSeconds(25), this::edit, null)),
                 entry("ScheduleKeeper.ADAPT", this::adapt),
+                entry("ScheduleKeeper.MARK_RULES", this::markRules),
                 entry("ScheduleRepository.DELETE", this::delete),
                 entry("ScheduleRepository.INSERT", this::insert),
                 entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
@@ -117,6 +118,15 @@ final class LostScheduleCases extends PlanningContract {
             assertThat(answer).isEqualTo(0);
             planAll();
             assertThat(lines("report")).containsExactly("12:00:10 waiting", "12:00:25 waiting");
+        });
+    }
+
+    private LostAnswer markRules() {
+        store(Promise.of(When.cron("0 2 * * *", "Europe/Paris")));
+        bench.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
+        return LostAnswer.of(() -> through.plans().followZones(), answer -> {
+            assertThat(answer).isEqualTo(0);
+            assertThat(schedule("report").version()).isEqualTo(2);
         });
     }
 

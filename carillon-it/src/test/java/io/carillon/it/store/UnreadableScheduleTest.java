@@ -1,0 +1,146 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.schedule.When;
+import io.carillon.store.Storage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Schedules of another version, or of time zone rules that this process does not have, cost themselves only. */
+class UnreadableScheduleTest extends PlanningContract {
+    @RegisterExtension
+    static final PostgresBench BENCH = new PostgresBench();
+
+    private static final Promise PARIS = Promise.of(When.cron("* * * * *", "Europe/Paris"));
+
+    private Storage fresh;
+
+    @Override
+    StoreBench bench() {
+        return BENCH;
+    }
+
+    @BeforeEach
+    void open() {
+        fresh = new PostgresStorage(BENCH.database().dataSource(), TickPlanner.defaults());
+    }
+
+    @AfterEach
+    void close() {
+        fresh.close();
+    }
+
+    private static void set(String name, String column) {
+        BENCH.database().execute("UPDATE carillon.schedule SET %s WHERE name = '%s'".formatted(column, name));
+    }
+
+    private List<String> due(int limit) {
+        return fresh.plans().due(REACH, limit).schedules().stream()
+                .map(Schedule::name)
+                .toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "zone = 'Mars/Olympus'",
+                "missed = 'run-some'",
+                "overlap = 'sometimes'",
+                "gap = 'fly-over'",
+                "expression = '?/2 * * * *'",
+                "kind = 'interval'"
+            })
+    void an_unreadable_row_costs_one_row(String column) {
+        for (String name : List.of("a", "b", "c")) store(PARIS.named(name));
+        set("b", column);
+        advance(Duration.ofMinutes(2));
+
+        assertThat(due(500)).containsExactlyInAnyOrder("a", "c");
+        assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/b");
+        assertThat(fresh.schedules().list(PROJECT)).extracting(Schedule::name).containsExactly("a", "c");
+        assertThatThrownBy(() -> fresh.schedules().get(PROJECT, "b")).isInstanceOf(RuntimeException.class);
+    }
+
+    @Test
+    void more_unreadable_rows_than_a_round_reads_do_not_hide_the_others() {
+        for (int i = 0; i < 10; i++) {
+            store(PARIS.named("u" + i));
+            set("u" + i, "zone = 'Mars/Olympus', next_at = next_at - interval '1 hour'");
+        }
+        store(PARIS.named("z"));
+        advance(Duration.ofMinutes(2));
+
+        assertThat(due(3)).containsExactly("z");
+    }
+
+    @Test
+    void what_cannot_be_read_stops_neither_the_rules_nor_the_backlogs() {
+        When adaptive = When.adaptive(Duration.ofSeconds(10), Duration.ofSeconds(60));
+        for (String name : List.of("a", "b")) store(PARIS.named(name));
+        for (String name : List.of("c", "d")) store(Promise.of(adaptive).named(name));
+        BENCH.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
+        set("b", "zone = 'Mars/Olympus'");
+        set("d", "missed = 'run-some'");
+        advance(Duration.ofSeconds(10));
+
+        assertThat(fresh.plans().followZones()).isEqualTo(1);
+        assertThat(fresh.plans().followBacklogs()).isEqualTo(1);
+        assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/b", PROJECT + "/d");
+    }
+
+    @Test
+    void a_node_with_older_time_zone_rules_does_not_plan_over_newer_ones() {
+        store(PARIS.named("newer"));
+        store(Promise.of(When.cron("* * * * *", "UTC")).named("utc"));
+        store(PARIS.named("own"));
+        BENCH.database().execute("UPDATE carillon.schedule SET tzdata = '2999z' WHERE name <> 'own'");
+        advance(Duration.ofHours(1));
+
+        assertThat(due(500)).containsExactlyInAnyOrder("utc", "own");
+        assertThat(fresh.plans().followZones()).isZero();
+    }
+
+    @Test
+    void where_newer_rules_change_nothing_the_ticks_stay_and_older_plans_are_refused() {
+        store(PARIS);
+        set("report", "tzdata = '2000a'");
+        advance(Duration.ofSeconds(70));
+        var stale = plans(due());
+        String runs = BENCH.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run");
+
+        assertThat(fresh.plans().followZones()).isEqualTo(1);
+
+        assertThat(BENCH.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run"))
+                .isEqualTo(runs);
+        assertThat(storage().plans().write(stale)).isEmpty();
+        assertThat(fresh.plans().followZones()).isZero();
+        planAll();
+        assertThat(Coverage.faults(
+                        ledger("report"),
+                        List.of(new Coverage.Span(
+                                StoreBench.NOON, schedule("report").progress().cursor(), When.cron("* * * * *", "UTC")))))
+                .isEmpty();
+    }
+
+    @Test
+    void an_instant_that_newer_rules_move_is_found_without_planning_anew() {
+        store(Promise.of(When.cron("0 0 1 1 *", "America/New_York")));
+        set("report", "tzdata = '2000a', next_at = next_at + interval '1 hour'");
+
+        assertThat(fresh.plans().followZones()).isEqualTo(1);
+
+        assertThat(schedule("report").progress().nextAt()).isEqualTo(Instant.parse("2027-01-01T05:00:00Z"));
+    }
+}
