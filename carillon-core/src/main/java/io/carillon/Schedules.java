@@ -6,6 +6,7 @@ import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.Definition;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleEvent;
@@ -151,16 +152,29 @@ public final class Schedules {
         return run;
     }
 
-    /** Makes runs, in the lowest class, for past instants that have no line in the ledger, both ends inclusive; returns how many. */
+    /**
+     * Makes runs, in the lowest class, for past instants that have no line in the ledger, both ends inclusive; returns how many. Refused where an instant is
+     * younger than the schedule and its history has been dropped.
+     */
     public int backfill(String name, Instant from, Instant to) {
-        int made = desk.backfill(payloads.project(), checked(name), from, to, true);
+        return backfill(name, from, to, DroppedHistory.REFUSE);
+    }
+
+    /** Makes runs as {@link #backfill(String, Instant, Instant)} does, and says what becomes of instants whose history has been dropped. */
+    public int backfill(String name, Instant from, Instant to, DroppedHistory dropped) {
+        int made = desk.backfill(payloads.project(), checked(name), from, to, true, dropped);
         changed.run();
         return made;
     }
 
-    /** How many runs the same backfill would make; makes none. */
+    /** How many runs {@link #backfill(String, Instant, Instant)} would make; makes none. */
     public int previewBackfill(String name, Instant from, Instant to) {
-        return desk.backfill(payloads.project(), checked(name), from, to, false);
+        return previewBackfill(name, from, to, DroppedHistory.REFUSE);
+    }
+
+    /** How many runs {@link #backfill(String, Instant, Instant, DroppedHistory)} would make; makes none. */
+    public int previewBackfill(String name, Instant from, Instant to, DroppedHistory dropped) {
+        return desk.backfill(payloads.project(), checked(name), from, to, false, dropped);
     }
 
     /** The next instants of a timing, with marks where daylight saving moved, dropped or doubled one. */

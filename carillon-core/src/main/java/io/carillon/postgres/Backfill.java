@@ -46,6 +46,19 @@ final class Backfill {
             ON CONFLICT DO NOTHING
             """;
 
+    // An instant of the schedule's lifetime had a line on its day. Where that day has no partition, the line is gone, or
+    // it went to a later day because the partition was gone already: nobody can say whether the instant ran.
+    private static final String FORGOTTEN = """
+            SELECT count(*) AS instants, min(t.planned_at) AS first, max(t.planned_at) AS last
+              FROM carillon.schedule s
+              CROSS JOIN unnest(:planned::timestamptz[]) AS t(planned_at)
+             WHERE s.project = :project AND s.id = :id AND t.planned_at >= s.created_at
+               AND (t.planned_at AT TIME ZONE 'UTC')::date NOT IN (
+                     SELECT to_date(right(c.relname, 8), 'YYYYMMDD')
+                       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                      WHERE i.inhparent = 'carillon.run_history'::regclass)
+            """;
+
     private record Covered(Instant from, Instant to) {}
 
     private Backfill() {}
@@ -69,6 +82,25 @@ final class Backfill {
         if (missing.size() > MOST_RUNS)
             throw tooMany(schedule, "%d runs are more than the %d".formatted(missing.size(), MOST_RUNS));
         return missing;
+    }
+
+    /** An instant without a line may have run: its line was dropped with the history of its day. */
+    static void refuseForgotten(Session session, Schedule schedule, List<Instant> instants) throws SQLException {
+        if (instants.isEmpty()) return;
+        Optional<String> forgotten = session.query(FORGOTTEN)
+                .text("project", schedule.definition().project())
+                .uuid("id", schedule.id().value())
+                .column("planned", "timestamptz", instants, instant -> instant)
+                .first(row -> row.number("instants") == 0
+                        ? ""
+                        : "%d instants from %s to %s"
+                                .formatted(row.number("instants"), row.instant("first"), row.instant("last")));
+        if (forgotten.orElse("").isEmpty()) return;
+        throw new CarillonException(
+                ErrorCode.HISTORY_DROPPED,
+                ("The history of %s of schedule '%s' has been dropped: whether they ran is not known."
+                                + " Choose a later range, or say that they shall run although they may have run before (dropped history: run).")
+                        .formatted(forgotten.get(), schedule.name()));
     }
 
     private static List<Instant> instants(Schedule schedule, Instant from, Instant to) {

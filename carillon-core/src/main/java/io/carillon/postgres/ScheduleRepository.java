@@ -4,6 +4,7 @@ import io.carillon.postgres.ScheduleFuture.Fate;
 import io.carillon.postgres.ScheduleFuture.Walked;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.Stretch;
@@ -350,10 +351,12 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public int backfill(String project, String name, Instant from, Instant to, boolean make) {
+    public int backfill(
+            String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped) {
         return database.transaction(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
             List<Instant> missing = Backfill.missing(session, schedule, from, to);
+            if (dropped == DroppedHistory.REFUSE) Backfill.refuseForgotten(session, schedule, missing);
             return make ? Backfill.insert(session, schedule, missing, now(session)) : missing.size();
         });
     }

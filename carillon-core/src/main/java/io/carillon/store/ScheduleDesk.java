@@ -2,6 +2,7 @@ package io.carillon.store;
 
 import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import java.time.Instant;
@@ -51,7 +52,12 @@ public interface ScheduleDesk {
     boolean trigger(String project, String name, RunId run);
 
     /** Runs for past instants without a line in the ledger; returns how many there are, and makes them only where told to. */
-    int backfill(String project, String name, Instant from, Instant to, boolean make);
+    int backfill(String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped);
+
+    /** The same, refused where history has been dropped. */
+    default int backfill(String project, String name, Instant from, Instant to, boolean make) {
+        return backfill(project, name, from, to, make, DroppedHistory.REFUSE);
+    }
 
     /** What became of each instant in a range: own rows and stretches, in order. */
     List<LedgerEntry> ledger(String project, String name, Instant from, Instant to);

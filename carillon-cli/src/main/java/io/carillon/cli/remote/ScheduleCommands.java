@@ -94,7 +94,8 @@ final class ScheduleCommands extends RemoteGroup {
                             description = "Back to the default: what these flags had set, such as jitter,until.")
                     @Nullable
                     List<String> cleared) {
-        new ScheduleUpdate(client(), printer()).one(name, form, cleared == null ? List.of() : cleared);
+        ScheduleApply.warn(
+                shell, new ScheduleUpdate(client(), printer()).one(name, form, cleared == null ? List.of() : cleared));
         return ExitCode.OK;
     }
 
@@ -149,10 +150,17 @@ final class ScheduleCommands extends RemoteGroup {
                     String from,
             @Option(names = "--to", paramLabel = "INSTANT", required = true, description = "The last instant.")
                     String to,
-            @Option(names = "--dry-run", description = "Only count them.") boolean dry) {
+            @Option(names = "--dry-run", description = "Only count them.") boolean dry,
+            @Option(
+                            names = "--dropped-history",
+                            paramLabel = "WORD",
+                            description =
+                                    "What to do about instants whose history has been dropped, so that nobody knows whether they ran: refuse or run. Default: refuse.")
+                    @Nullable
+                    String dropped) {
+        ObjectNode body = body().put("from", from).put("to", to).put("dryRun", dry);
         JsonNode answer = client().post(
-                        Client.path("schedules", name, "backfill"),
-                        body().put("from", from).put("to", to).put("dryRun", dry));
+                        Client.path("schedules", name, "backfill"), with(body, "droppedHistory", dropped));
         String sentence = dry ? "%s runs would be made." : "%s runs were made.";
         printer().done(sentence.formatted(answer.path("runs")), answer, "runs");
         return ExitCode.OK;
@@ -179,6 +187,7 @@ final class ScheduleCommands extends RemoteGroup {
         body.set("when", when.json());
         JsonNode answer = client().post("/v1/schedules:preview", body);
         shell.err().println(description(answer) + " (" + answer.path("zone").stringValue("") + ")");
+        ScheduleApply.warn(shell, answer);
         printer().list(answer.path("entries").valueStream().toList(), "at", PREVIEW);
         return ExitCode.OK;
     }

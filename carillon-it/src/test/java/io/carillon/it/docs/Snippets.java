@@ -23,6 +23,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunListener;
 import io.carillon.run.RunState;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.ScheduleEvent;
@@ -198,6 +199,7 @@ carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, ne
 RunId run = carillon.schedules().trigger("nightly-report");
 int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);
+carillon.schedules().backfill("nightly-report", from, to, DroppedHistory.RUN);
 List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
 Optional<Explanation> why = carillon.runs().explain(run);
     }

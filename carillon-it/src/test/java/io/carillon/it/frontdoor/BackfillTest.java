@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.Carillon;
+import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Missed;
+import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import io.carillon.testkit.CarillonTest;
@@ -182,5 +185,39 @@ class BackfillTest {
 
     private static Instant at(String time) {
         return Instant.parse("2026-05-04T" + time + ":00Z");
+    }
+
+    @Test
+    void refuses_instants_whose_history_was_dropped_unless_told_to_run_them() {
+        When daily = When.cron("0 6 * * *", "UTC");
+        carillon.schedules().upsert("r", daily, REPORT, EU);
+        for (int day = 0; day < 20; day++) {
+            clock.advance(Duration.ofDays(1));
+            tick();
+        }
+        assertThat(made).hasSize(20);
+        Instant from = at("00:00").minus(Duration.ofDays(2));
+        Instant dropped = at("00:00").plus(Duration.ofDays(5));
+        try (PostgresStorage storage =
+                new PostgresStorage(house.database().dataSource(), TickPlanner.defaults())) {
+            assertThat(storage.housekeeping().dropHistory(Duration.ofDays(14))).isPositive();
+        }
+
+        CarillonException refused = catchThrowableOfType(
+                CarillonException.class, () -> carillon.schedules().backfill("r", from, clock.now()));
+        assertThat(refused.code()).isEqualTo(ErrorCode.HISTORY_DROPPED);
+        assertThat(refused)
+                .hasMessageContaining("from 2026-05-05T06:00:00Z to 2026-05-0")
+                .hasMessageContaining("schedule 'r'");
+        assertThat(code(() -> carillon.schedules().previewBackfill("r", from, dropped)))
+                .isEqualTo(ErrorCode.HISTORY_DROPPED);
+
+        assertThat(carillon.schedules().backfill("r", from, at("12:00")))
+                .as("before the schedule was created")
+                .isEqualTo(3);
+        assertThat(carillon.schedules().backfill("r", clock.now().minus(Duration.ofDays(13)), clock.now()))
+                .isZero();
+        assertThat(carillon.schedules().previewBackfill("r", from, dropped, DroppedHistory.RUN))
+                .isEqualTo(4);
     }
 }

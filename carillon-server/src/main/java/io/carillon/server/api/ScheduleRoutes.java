@@ -1,6 +1,7 @@
 package io.carillon.server.api;
 
 import io.carillon.run.Payload;
+import io.carillon.schedule.DroppedHistory;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import io.carillon.server.http.Answer;
@@ -82,7 +83,9 @@ final class ScheduleRoutes {
             if (change instanceof ScheduleChange.Created) quotas.schedules(desk);
             desk.note("change", change.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
             Schedule schedule = change.schedule();
-            return Answer.json(change instanceof ScheduleChange.Created ? 201 : 200, Shapes.schedule(schedule, deeds.now()))
+            return Answer.json(
+                            change instanceof ScheduleChange.Created ? 201 : 200,
+                            Shapes.schedule(schedule, deeds.now()).put("warnings", Shapes.warnings(change.warnings())))
                     .version(schedule.version());
         });
     }
@@ -142,12 +145,14 @@ final class ScheduleRoutes {
         Instant from = body.required("from", body.instant("from"));
         Instant to = body.required("to", body.instant("to"));
         boolean dry = body.flag("dryRun").orElse(false);
+        DroppedHistory dropped =
+                body.word("droppedHistory", DroppedHistory.class).orElse(DroppedHistory.REFUSE);
         body.done();
         if (from.isAfter(to)) throw Problem.invalid("/from", "This lies after 'to'.");
         return deeds.change(call, "schedule.backfill", object(call), desk -> {
-            int count = desk.project().schedules().previewBackfill(call.name("name"), from, to);
+            int count = desk.project().schedules().previewBackfill(call.name("name"), from, to, dropped);
             quotas.waiting(desk, count);
-            if (!dry) desk.project().schedules().backfill(call.name("name"), from, to);
+            if (!dry) desk.project().schedules().backfill(call.name("name"), from, to, dropped);
             desk.note("from", from.toString());
             desk.note("to", to.toString());
             desk.note("dryRun", Boolean.toString(dry));

@@ -30,6 +30,7 @@ public final class Troubles {
                     INVALID_NAME,
                     INVALID_OPTION,
                     NEVER_FIRES,
+                    HISTORY_DROPPED,
                     UNKNOWN_ZONE,
                     PAYLOAD_UNREADABLE,
                     PAYLOAD_UNWRITABLE,
