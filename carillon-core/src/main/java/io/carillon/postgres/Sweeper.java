@@ -31,7 +31,12 @@ final class Sweeper {
     private static final int GROUP = 1_000;
 
     private static final String UNSWEPT = """
-            SELECT id, handlers, notes, judged_at, sole_run FROM carillon.node
+            SELECT id, handlers, notes, judged_at, sole_run,
+                   started_at > dead_at - interval '1 minute'
+                     AND EXISTS (SELECT 1 FROM carillon.node o
+                                  WHERE o.id <> n.id AND o.dead_why <> 'stopped' AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
+                                    AND o.started_at > o.dead_at - interval '1 minute') AS young
+              FROM carillon.node n
              WHERE dead_at IS NOT NULL
                AND (swept_at IS NULL
                     OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute'))
@@ -140,13 +145,18 @@ final class Sweeper {
         this.cancels = cancels;
     }
 
-    /** {@code sole}: the only run that can have caused the death, once it was judged. */
-    private record Dead(UUID node, Set<String> handlers, boolean notes, boolean judged, @Nullable UUID sole) {
+    /**
+     * {@code young}: it died within a minute of its start, and another did so within the last minute; {@code sole}: the only run that can have caused the death,
+     * once it was judged.
+     */
+    private record Dead(
+            UUID node, Set<String> handlers, boolean notes, boolean young, boolean judged, @Nullable UUID sole) {
         static Dead read(Row row) throws SQLException {
             return new Dead(
                     row.uuid("id"),
                     Set.copyOf(row.texts("handlers")),
                     row.flag("notes"),
+                    row.flag("young"),
                     row.maybeInstant("judged_at") != null,
                     row.maybeUuid("sole_run"));
         }
@@ -157,7 +167,7 @@ final class Sweeper {
                     .filter(one -> one.owner().equals(node) && !one.proven())
                     .toList();
             UUID only = unproven.size() == 1 ? unproven.get(0).run().value() : null;
-            return new Dead(node, handlers, notes, true, only);
+            return new Dead(node, handlers, notes, young, true, only);
         }
     }
 
@@ -198,12 +208,17 @@ final class Sweeper {
             return java.util.Objects.requireNonNull(dead.get(one.owner()));
         }
 
+        private boolean young(Lost one) {
+            Dead owner = dead.get(one.owner());
+            return owner != null && owner.young();
+        }
+
         Release release(Lost one, Row row) throws SQLException {
             if (!dead.containsKey(one.owner())) return expired(one, row);
             boolean tried = tried(one, row.text("target_name"));
             boolean crashed = "suspect".equals(row.maybeText("parked")) && alone(one);
             int deaths = Math.min(100, row.integer("suspect") + (tried ? 1 : 0));
-            String parked = !tried ? "no-handler" : Suspicion.isolated(deaths, one.proven()) ? "suspect" : null;
+            String parked = !tried ? "no-handler" : Suspicion.isolated(deaths, one.proven(), young(one)) ? "suspect" : null;
             return new Release(
                     one,
                     row.maybeInstant("started_at"),

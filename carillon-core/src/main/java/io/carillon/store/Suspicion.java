@@ -22,9 +22,12 @@ public final class Suspicion {
 
     private Suspicion() {}
 
-    /** Whether a run waits for isolation after its node died; {@code deaths}: this one included; {@code proven}: it had run for its probation. */
-    public static boolean isolated(int deaths, boolean proven) {
-        return deaths > (proven ? PROVEN_DEATHS : 1);
+    /**
+     * Whether a run waits for isolation after its node died; {@code deaths}: this one included; {@code proven}: it had run for its probation; {@code young}: the
+     * node died soon after its start, and it was not the first of late to do so: then one of its runs is the likely cause.
+     */
+    public static boolean isolated(int deaths, boolean proven, boolean young) {
+        return deaths > (proven ? PROVEN_DEATHS : young ? 0 : 1);
     }
 
     /** How many runs that shared so many deaths may be tried together. */

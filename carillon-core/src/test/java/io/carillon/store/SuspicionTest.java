@@ -17,10 +17,11 @@ import org.junit.jupiter.api.Test;
 class SuspicionTest {
     @Test
     void the_first_shared_death_leads_to_no_isolation_and_a_long_run_is_isolated_after_five() {
-        assertThat(Suspicion.isolated(1, false)).isFalse();
-        assertThat(Suspicion.isolated(2, false)).isTrue();
-        assertThat(Suspicion.isolated(4, true)).isFalse();
-        assertThat(Suspicion.isolated(5, true)).isTrue();
+        assertThat(Suspicion.isolated(1, false, false)).isFalse();
+        assertThat(Suspicion.isolated(1, false, true)).isTrue();
+        assertThat(Suspicion.isolated(2, false, false)).isTrue();
+        assertThat(Suspicion.isolated(4, true, true)).isFalse();
+        assertThat(Suspicion.isolated(5, true, false)).isTrue();
     }
 
     @Test
@@ -147,7 +148,7 @@ class SuspicionTest {
                     open.remove(job.name);
                     quarantined++;
                 }
-                job.isolated = Suspicion.isolated(job.deaths, false);
+                job.isolated = Suspicion.isolated(job.deaths, false, random.nextBoolean());
             }
             return quarantined;
         }

@@ -53,6 +53,46 @@ class PoisonMixTest {
         mix(10_000, 100, Duration.ofMinutes(25));
     }
 
+    /** Times are printed, not asserted: most of it is the time that the nodes take to start again. */
+    @Test
+    @Tag("slow")
+    void twenty_runs_that_halt_their_node_kill_hardly_more_than_twenty_nodes_before_four_thousand_others_are_over() {
+        double without = secondsUntilGoodAreOver(4_000, 0);
+        double with = secondsUntilGoodAreOver(4_000, 20);
+
+        System.out.printf("4,000 good runs: %.1f s without, %.1f s with 20 that halt their node%n", without, with);
+    }
+
+    private static double secondsUntilGoodAreOver(int good, int halting) {
+        try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
+            cluster.client.queues().pause("default");
+            List<Boolean> lots = new ArrayList<>(Collections.nCopies(good, true));
+            lots.addAll(Collections.nCopies(halting, false));
+            long seed = System.nanoTime();
+            System.out.println("seed " + seed);
+            Collections.shuffle(lots, new Random(seed));
+            for (boolean harmless : lots) {
+                if (harmless) cluster.client.enqueue(WORK, new Work(1_000));
+                else cluster.client.enqueue(POISON, new Poison(Harm.HALT));
+            }
+            long began = System.nanoTime();
+            cluster.client.queues().resume("default");
+            await().atMost(Duration.ofMinutes(10)).pollInterval(Duration.ofMillis(100)).until(() -> {
+                cluster.replaceDead();
+                return cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == good;
+            });
+            double seconds = (System.nanoTime() - began) / 1e9;
+            assertThat(cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
+                    .isZero();
+            long deaths = cluster.number("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'");
+            System.out.println("nodes that died: " + deaths);
+            assertThat(deaths).isLessThanOrEqualTo(halting * 3L / 2);
+            System.out.println("good runs by deaths shared: "
+                    + cluster.rows("SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1"));
+            return seconds;
+        }
+    }
+
     private static void mix(int good, int each, Duration atMost) {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
             cluster.execute("CREATE TABLE lot (run text PRIMARY KEY, what text)");

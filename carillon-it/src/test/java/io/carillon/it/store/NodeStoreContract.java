@@ -145,6 +145,24 @@ abstract class NodeStoreContract extends StoreContract {
     }
 
     @Test
+    void runs_of_a_node_that_died_soon_after_another_young_one_are_isolated_at_once() {
+        List<RunId> ids = enqueue(Order.mail(), 2);
+        UUID first = node();
+        UUID second = node();
+        List.of(first, second).forEach(node -> started(node, "10 s"));
+        RunId early = claimOne(first).run();
+        kill(first);
+        sweep();
+        assertThat(get(early).details().parked()).isNull();
+
+        claim(second, 2);
+        kill(second);
+        sweep();
+
+        assertThat(ids).allSatisfy(id -> assertThat(get(id).details().parked()).isEqualTo("suspect"));
+    }
+
+    @Test
     void runs_that_ran_for_long_go_back_plainly_until_they_shared_five_deaths() {
         RunId id = enqueue(Order.mail());
         for (int death = 1; death <= 5; death++) {

@@ -15,6 +15,9 @@ import io.carillon.store.NodeInfo;
 import io.carillon.store.Storage;
 import io.carillon.store.Verdict;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashSet;
@@ -51,7 +54,21 @@ abstract class StoreContract {
     UUID node(String... handlers) {
         UUID id = UUID.randomUUID();
         storage().nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(handlers), 50, "notify"));
+        started(id, "1 hour");
         return id;
+    }
+
+    /** This node was started so long ago. */
+    void started(UUID node, String ago) {
+        try (Connection connection = bench().open();
+                PreparedStatement update = connection.prepareStatement(
+                        "UPDATE carillon.node SET started_at = carillon.clock() - ?::interval WHERE id = ?")) {
+            update.setString(1, ago);
+            update.setObject(2, node);
+            update.executeUpdate();
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
     }
 
     RunId enqueue(Order order) {
