@@ -13,10 +13,12 @@ import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.Workloads;
 import io.carillon.value.WallClock;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** One benchmark: the wanted workloads in turn, each result kept as soon as it is there. */
 final class Bench {
@@ -36,8 +38,9 @@ final class Bench {
         }
     }
 
-    /** The name of the code that is measured, the data while it is measured, and the file of results. */
-    record Places(String code, Path data, Path results) {}
+    /** The name of the code that is measured, the data while it is measured, the file of results, and the server if it runs already. */
+    record Places(
+            String code, Path data, Path results, @Nullable String url) {}
 
     private final Wishes wishes;
     private final Places places;
@@ -51,12 +54,19 @@ final class Bench {
 
     Report run() throws Exception {
         progress.workload("server");
-        try (BenchServer server = BenchServer.start(places.data(), BenchServer.SETTINGS, progress::say)) {
-            Circumstances now = Surroundings.of(places.code(), wishes, server.version());
+        try (BenchServer server = server()) {
+            Circumstances now = Surroundings.of(places.code(), wishes, server);
             return run(Workloads.all(), new Stage(server, wishes.peers(), wishes.profile(), progress), now);
         } finally {
             Folders.delete(places.data());
         }
+    }
+
+    private BenchServer server() throws SQLException {
+        String url = places.url();
+        return url == null
+                ? BenchServer.start(places.data(), BenchServer.SETTINGS, progress::say)
+                : BenchServer.at(url);
     }
 
     /** Measures what is wanted and not known yet. */

@@ -68,6 +68,13 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--data", paramLabel = "DIR", description = "where the database lies while it is measured")
     private @Nullable Path data;
 
+    @Option(
+            names = "--database-url",
+            paramLabel = "URL",
+            description =
+                    "A PostgreSQL that runs on this machine, with its own settings: postgres://superuser:password@host:5432/. Default: an embedded one. Drops databases named bench_…")
+    private @Nullable String databaseUrl;
+
     /** For the help. */
     static final class Names implements Iterable<String> {
         @Override
@@ -85,7 +92,8 @@ final class BenchCommand implements Callable<Integer> {
                 new Bench.Places(
                         Surroundings.commit(home),
                         data == null ? kept.resolve("postgres") : data,
-                        results == null ? kept.resolve("results.jsonl") : results),
+                        results == null ? kept.resolve("results.jsonl") : results,
+                        databaseUrl),
                 ProgressLine.on(spec.commandLine().getErr()));
         Report report = bench.run();
         spec.commandLine().getOut().print(report.text(output));

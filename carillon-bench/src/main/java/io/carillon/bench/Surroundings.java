@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,14 +22,14 @@ final class Surroundings {
 
     private Surroundings() {}
 
-    static Circumstances of(String code, Bench.Wishes wishes, String postgres) {
+    static Circumstances of(String code, Bench.Wishes wishes, BenchServer server) throws SQLException {
         return new Circumstances(
                 code,
                 wishes.profile().text(),
                 wishes.peers().stream().map(Peer::name).collect(Collectors.joining(",")),
                 machine(),
-                versions(postgres),
-                settings(wishes.peers()));
+                versions(server.version()),
+                settings(server.effectiveSettings(), wishes.peers()));
     }
 
     /** The commit, and a sum over what differs from it: changed code is other code. */
@@ -111,8 +112,8 @@ final class Surroundings {
         }
     }
 
-    private static Map<String, String> settings(List<Peer> peers) {
-        Map<String, String> settings = new LinkedHashMap<>(BenchServer.SETTINGS);
+    private static Map<String, String> settings(Map<String, String> server, List<Peer> peers) {
+        Map<String, String> settings = new LinkedHashMap<>(server);
         peers.forEach(peer -> settings.put(peer.name(), peer.settings()));
         return settings;
     }

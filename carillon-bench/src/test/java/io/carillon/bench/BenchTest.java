@@ -63,7 +63,7 @@ class BenchTest {
     private Report run(List<String> names, Workload... workloads) throws Exception {
         Bench bench = new Bench(
                 new Bench.Wishes(names, List.of(), Profile.SMOKE),
-                new Bench.Places("abc", folder.resolve("postgres"), folder.resolve("results.jsonl")),
+                new Bench.Places("abc", folder.resolve("postgres"), folder.resolve("results.jsonl"), null),
                 ProgressLine.on(new PrintWriter(said)));
         return bench.run(List.of(workloads), new Stage(null, List.of(), Profile.SMOKE, what -> {}), NOW);
     }

@@ -5,6 +5,7 @@ import io.carillon.bench.measure.Pace;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
+import java.net.URI;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -16,8 +17,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** An embedded PostgreSQL with full durability, and a template with the tables of Carillon from which databases are made in a moment. */
+/** An embedded PostgreSQL with full durability, or one that runs already, and a template with the tables of Carillon from which databases are made in a moment. */
 public final class BenchServer implements AutoCloseable {
     /** What differs from the defaults of PostgreSQL; {@code fsync} and {@code synchronous_commit} stay on. */
     public static final Map<String, String> SETTINGS = settings();
@@ -26,11 +30,19 @@ public final class BenchServer implements AutoCloseable {
     private static final String PREFIX = "bench_";
     private static final HandlerType<String> FIRST = HandlerType.of("first", String.class);
 
-    private final EmbeddedPostgres postgres;
+    /** Where the server is. {@code embedded}: null where it was there before and stays. */
+    private record Place(
+            UnaryOperator<String> jdbcUrl,
+            String user,
+            String password,
+            long pid,
+            @Nullable EmbeddedPostgres embedded) {}
+
+    private final Place place;
     private final AtomicInteger databases = new AtomicInteger();
 
-    private BenchServer(EmbeddedPostgres postgres) {
-        this.postgres = postgres;
+    private BenchServer(Place place) {
+        this.place = place;
     }
 
     private static Map<String, String> settings() {
@@ -50,7 +62,33 @@ public final class BenchServer implements AutoCloseable {
             throws SQLException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.in(data).progress(progress);
         settings.forEach(builder::setting);
-        BenchServer server = new BenchServer(builder.start());
+        EmbeddedPostgres postgres = builder.start();
+        return ready(new BenchServer(
+                new Place(postgres::jdbcUrl, postgres.user(), postgres.password(), postgres.pid(), postgres)));
+    }
+
+    /**
+     * Uses a server that runs on this machine, as it is set up: {@code postgres://user:password@host:port/}. The user must be a superuser, and
+     * pg_stat_statements must be loaded. Databases named {@code bench_…} are dropped.
+     */
+    public static BenchServer at(String url) throws SQLException {
+        URI address = URI.create(url);
+        String[] login = String.valueOf(address.getUserInfo()).split(":", 2);
+        if (address.getHost() == null || address.getUserInfo() == null || login.length != 2)
+            throw new IllegalArgumentException(
+                    "The database URL cannot be read. Write postgres://user:password@host:5432/");
+        UnaryOperator<String> jdbcUrl = database -> "jdbc:postgresql://%s:%d/%s"
+                .formatted(address.getHost(), address.getPort() < 0 ? 5432 : address.getPort(), database);
+        try (Connection connection = DriverManager.getConnection(jdbcUrl.apply("postgres"), login[0], login[1]);
+                var row = connection
+                        .createStatement()
+                        .executeQuery("SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)::bigint")) {
+            row.next();
+            return ready(new BenchServer(new Place(jdbcUrl, login[0], login[1], row.getLong(1), null)));
+        }
+    }
+
+    private static BenchServer ready(BenchServer server) throws SQLException {
         boolean ready = false;
         try {
             server.dropLeftovers();
@@ -114,24 +152,42 @@ public final class BenchServer implements AutoCloseable {
     }
 
     Connection connect(String database) throws SQLException {
-        return DriverManager.getConnection(postgres.jdbcUrl(database), postgres.user(), postgres.password());
+        return DriverManager.getConnection(place.jdbcUrl.apply(database), place.user, place.password);
     }
 
     String jdbcUrl(String database) {
-        return postgres.jdbcUrl(database);
+        return place.jdbcUrl.apply(database);
     }
 
     String user() {
-        return postgres.user();
+        return place.user;
     }
 
     String password() {
-        return postgres.password();
+        return place.password;
     }
 
     /** The process id of the postmaster. */
     public long pid() {
-        return postgres.pid();
+        return place.pid;
+    }
+
+    /** The settings that matter, as the server has them. */
+    public Map<String, String> effectiveSettings() throws SQLException {
+        if (place.embedded != null) return SETTINGS;
+        Map<String, String> settings = new LinkedHashMap<>();
+        try (Connection connection = connect("postgres");
+                var read = connection.prepareStatement("SELECT current_setting(?)")) {
+            for (String name : Stream.concat(SETTINGS.keySet().stream(), Stream.of("jit", "jit_above_cost"))
+                    .toList()) {
+                read.setString(1, name);
+                try (var row = read.executeQuery()) {
+                    row.next();
+                    settings.put(name, row.getString(1));
+                }
+            }
+        }
+        return settings;
     }
 
     /** The server's own word on its version. */
@@ -150,6 +206,7 @@ public final class BenchServer implements AutoCloseable {
 
     @Override
     public void close() {
-        postgres.close();
+        EmbeddedPostgres embedded = place.embedded;
+        if (embedded != null) embedded.close();
     }
 }
