@@ -8,12 +8,15 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.OptionalInt;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Looks a data source over before anything is built on it: can it be reached, is it PostgreSQL, is it a pool large enough. */
 final class DataSources {
     /** Heartbeat and LISTEN for good, and two more for everything else. */
     static final int ENGINE_CONNECTIONS = 4;
 
+    private static final Logger log = LoggerFactory.getLogger(DataSources.class);
     private static final int OLDEST_POSTGRES = 14;
     private static final List<String> POOL_SIZES =
             List.of("getMaximumPoolSize", "getMaxTotal", "getMaxPoolSize", "getMaxActive");
@@ -35,6 +38,12 @@ final class DataSources {
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
                         "This is %s %d; Carillon needs PostgreSQL %d or later."
                                 .formatted(product, version, OLDEST_POSTGRES));
+            List<String> missing = Backend.missingTimeouts(connection);
+            if (!missing.isEmpty() && Backend.severalHosts(connection))
+                log.warn(
+                        "data source lacks settings, a node may not leave a server that does not answer missing={} advice={}",
+                        missing,
+                        "connectTimeout=5&socketTimeout=10&targetServerType=primary");
         } catch (SQLException failure) {
             throw unreachable(failure);
         }

@@ -101,6 +101,11 @@ final class HealthCheck {
                         HealthIssue.BREAKER_OPEN,
                         "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
                                 .formatted(lane.queue(), lane.project())));
+        if (Vitals.compiles(vitals.jitAboveCost()))
+            found(
+                    HealthIssue.JIT_THRESHOLD_LOW,
+                    "jit_above_cost is %.0f: PostgreSQL may compile frequent statements at each execution, which costs up to 300 ms. Set it to at least %.0f, or jit to off"
+                            .formatted(vitals.jitAboveCost(), Vitals.JIT_FROM));
         Vitals.OldTransaction old = vitals.oldTransaction();
         if (old != null && old.age().compareTo(OLD_TRANSACTION) > 0)
             found(

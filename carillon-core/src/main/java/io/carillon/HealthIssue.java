@@ -20,6 +20,8 @@ public enum HealthIssue {
     RUNS_STALLED,
     /** The pool took long to lend a connection. */
     POOL_SLOW,
+    /** PostgreSQL compiles frequent statements, which takes longer than their execution. */
+    JIT_THRESHOLD_LOW,
     /** A transaction is open for long and keeps vacuum from its work. */
     OLD_TRANSACTION,
     /** A node that is not declared dead has stopped to beat. */

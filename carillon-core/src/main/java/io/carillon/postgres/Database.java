@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Database {
     private static final int REPEATS = 5;
+    /** How much longer than its statement's limit a server may take to answer, if only to say that the time is over. */
+    private static final int SILENT_SECONDS = 3;
+
     private static final Executor SAME_THREAD = Runnable::run;
 
     private static final String BOUND_TRANSACTION = """
@@ -161,7 +164,7 @@ final class Database {
             before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
             if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
             // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
-            connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + 5) * 1000);
+            connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + SILENT_SECONDS) * 1000);
             T result = work.apply(connection);
             fine = true;
             return result;

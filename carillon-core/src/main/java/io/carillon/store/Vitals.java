@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the database says about how things stand, in all projects. {@code missed}: instants of the last hour; {@code missing}: schedules that missed
  * several of them, by name; {@code stalled}: runs whose lease has ended and that nobody let go; {@code broken}: lanes whose breaker is not
- * closed; {@code borrowed}: how long the pool took to lend a connection.
+ * closed; {@code borrowed}: how long the pool took to lend a connection; {@code jitAboveCost}: from which estimated cost on PostgreSQL compiles statements, null
+ * where it never does.
  */
 public record Vitals(
         Instant now,
@@ -20,7 +21,8 @@ public record Vitals(
         long stalled,
         List<Lane> broken,
         @Nullable OldTransaction oldTransaction,
-        Duration borrowed) {
+        Duration borrowed,
+        @Nullable Double jitAboveCost) {
     public Vitals {
         missing = Map.copyOf(missing);
         broken = List.copyOf(broken);
@@ -34,8 +36,28 @@ public record Vitals(
     /** The transaction that is open longest: no row that was deleted since can be cleaned away. */
     public record OldTransaction(long pid, String user, String application, String state, Duration age, String query) {}
 
-    /** The server beneath: its clock, and how many connections are in use and possible. */
-    public record Server(Instant now, int connections, int maxConnections) {}
+    /**
+     * The server beneath: its clock, how many connections are in use and possible, from which estimated cost on it compiles statements (null: never), and
+     * which settings of the data source are missing that let a node leave a server that does not answer.
+     */
+    public record Server(
+            Instant now,
+            int connections,
+            int maxConnections,
+            @Nullable Double jitAboveCost,
+            List<String> missingTimeouts) {
+        public Server {
+            missingTimeouts = List.copyOf(missingTimeouts);
+        }
+    }
+
+    /** Carillon's frequent statements are estimated at less than half of this, PostgreSQL's default of {@code jit_above_cost}. */
+    public static final double JIT_FROM = 100_000;
+
+    /** Whether PostgreSQL may compile frequent statements of Carillon, which then takes longer than their execution. */
+    public static boolean compiles(@Nullable Double jitAboveCost) {
+        return jitAboveCost != null && jitAboveCost < JIT_FROM;
+    }
 
     /** A queue's due runs (counted up to a limit) and how long the first of them waits. */
     public record QueueVitals(String queue, long due, Duration oldestDue) {}

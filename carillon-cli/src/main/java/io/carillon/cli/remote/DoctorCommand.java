@@ -201,6 +201,22 @@ final class DoctorCommand extends RemoteGroup {
 
     private void connections(Vitals.Server server) {
         clock("clock of the database", server.now());
+        boolean compiles = Vitals.compiles(server.jitAboveCost());
+        found(
+                "jit",
+                compiles ? "warning" : "ok",
+                compiles
+                        ? "jit_above_cost is %.0f: frequent statements may be compiled at each execution; set it to at least %.0f, or jit to off"
+                                .formatted(server.jitAboveCost(), Vitals.JIT_FROM)
+                        : "no frequent statement is compiled");
+        boolean complete = server.missingTimeouts().isEmpty();
+        found(
+                "time-outs",
+                complete ? "ok" : "warning",
+                complete
+                        ? "a server that does not answer is left"
+                        : "missing in the database URL: %s; set connectTimeout=5, socketTimeout=10 and, with several hosts, targetServerType=primary"
+                                .formatted(String.join(", ", server.missingTimeouts())));
         int free = server.maxConnections() - server.connections();
         String counts = "%d of %d in use".formatted(server.connections(), server.maxConnections());
         if (free >= POOLS) found("connections", "ok", counts);

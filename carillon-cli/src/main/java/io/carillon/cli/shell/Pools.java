@@ -9,6 +9,7 @@ import io.carillon.value.ErrorCode;
 /** Makes connection pools. */
 public final class Pools {
     private static final int CONNECTION_MILLIS = 10_000;
+    private static final int VALIDATION_MILLIS = 2_000;
 
     private Pools() {}
 
@@ -19,6 +20,13 @@ public final class Pools {
         config.setMaximumPoolSize(size);
         config.setConnectionTimeout(CONNECTION_MILLIS);
         config.addDataSourceProperty("ApplicationName", "carillon");
+        // What the URL says comes first. A server that is frozen still accepts connections: the driver must give up
+        // waiting
+        // for its greeting before it tries the next host.
+        config.addDataSourceProperty("connectTimeout", "5");
+        config.addDataSourceProperty("socketTimeout", "10");
+        config.addDataSourceProperty("tcpKeepAlive", "true");
+        config.setValidationTimeout(VALIDATION_MILLIS);
         config.setJdbcUrl(url.jdbcUrl());
         if (url.user() != null) config.setUsername(url.user());
         if (url.password() != null) config.setPassword(url.password());

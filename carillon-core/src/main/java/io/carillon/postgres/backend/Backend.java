@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import org.postgresql.PGConnection;
 
 /** The server process behind a connection. A pooler answers the driver's greeting itself, and lends a process for a session or only for a transaction. */
@@ -26,6 +28,24 @@ public final class Backend {
         // Another driver, or a wrapper that hides it: then nobody can tell, and nothing below relies on it.
         if (!connection.isWrapperFor(PGConnection.class)) return false;
         return connection.unwrap(PGConnection.class).getBackendPID() != pid(connection);
+    }
+
+    /**
+     * Which settings of the driver are missing that let it leave a server that does not answer. A server that is frozen still accepts connections: without a
+     * socketTimeout the driver waits for its greeting and never tries the next host.
+     */
+    public static List<String> missingTimeouts(Connection connection) throws SQLException {
+        List<String> missing = new ArrayList<>();
+        if (connection.getNetworkTimeout() == 0) missing.add("socketTimeout");
+        String url = String.valueOf(connection.getMetaData().getURL());
+        if (url.matches(".*[?&]connectTimeout=0(&.*)?")) missing.add("connectTimeout");
+        if (severalHosts(connection) && !url.contains("targetServerType=")) missing.add("targetServerType");
+        return missing;
+    }
+
+    /** Whether the driver has another host to go to. */
+    public static boolean severalHosts(Connection connection) throws SQLException {
+        return String.valueOf(connection.getMetaData().getURL()).matches("jdbc:postgresql://[^/?]*,.*");
     }
 
     /**

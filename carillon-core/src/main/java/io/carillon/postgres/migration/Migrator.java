@@ -91,12 +91,16 @@ public final class Migrator {
     private SchemaState inSession(Look look) {
         try (Connection connection = connect()) {
             boolean autoCommit = connection.getAutoCommit();
+            int socketTimeout = connection.getNetworkTimeout();
             connection.setAutoCommit(true);
+            // An index build may take longer than a statement of an application.
+            connection.setNetworkTimeout(Runnable::run, 0);
             if (Backend.pooled(connection)) Backend.preparingNothing(connection);
             try {
                 return look.at(connection);
             } finally {
                 MigrationSession.quietly(() -> connection.setAutoCommit(autoCommit));
+                MigrationSession.quietly(() -> connection.setNetworkTimeout(Runnable::run, socketTimeout));
             }
         } catch (SQLException e) {
             throw new CarillonException(

@@ -1,5 +1,6 @@
 package io.carillon.postgres.vitals;
 
+import io.carillon.postgres.backend.Backend;
 import io.carillon.store.Vitals;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -13,7 +14,8 @@ import javax.sql.DataSource;
 /** Looks at the server beneath the tables, for those who have a database and no node yet. */
 public final class ServerLook {
     private static final String LOOK = """
-            SELECT carillon.clock() AS now, current_setting('max_connections')::int AS most,
+            SELECT carillon.clock() AS now,\s""" + VitalsRepository.JIT + """
+                   , current_setting('max_connections')::int AS most,
                    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int AS used
             """;
 
@@ -26,7 +28,11 @@ public final class ServerLook {
                 ResultSet row = statement.executeQuery(LOOK)) {
             row.next();
             return new Vitals.Server(
-                    row.getObject("now", OffsetDateTime.class).toInstant(), row.getInt("used"), row.getInt("most"));
+                    row.getObject("now", OffsetDateTime.class).toInstant(),
+                    row.getInt("used"),
+                    row.getInt("most"),
+                    row.getObject("jit", Double.class),
+                    Backend.missingTimeouts(connection));
         } catch (SQLException failure) {
             throw new CarillonException(
                     ErrorCode.STORAGE,

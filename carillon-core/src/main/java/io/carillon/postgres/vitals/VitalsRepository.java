@@ -23,6 +23,11 @@ import org.jspecify.annotations.Nullable;
 public final class VitalsRepository implements VitalsStore {
     private static final int TIMEOUT_SECONDS = 10;
 
+    static final String JIT = """
+            CASE WHEN current_setting('jit')::bool AND current_setting('jit_above_cost')::float8 >= 0
+                 THEN current_setting('jit_above_cost')::float8 END AS jit
+            """;
+
     // Missed instants are rows of the history where a tick existed, and stretches of the ledger where none did.
     private static final String MISSED = """
             (SELECT project, schedule_id, count AS instants FROM carillon.ledger_gap
@@ -35,8 +40,8 @@ public final class VitalsRepository implements VitalsStore {
     // Paused lanes wait because somebody said so. Of what runs for long only parked rows are looked at: few, by an
     // index.
     private static final String READ = """
-            SELECT carillon.clock() AS now,
-                   (SELECT min(head.ready_at)
+            SELECT carillon.clock() AS now,\s""" + JIT + """
+                   , (SELECT min(head.ready_at)
                       FROM (SELECT queue, project, ready_at, owner FROM carillon.run
                              WHERE ready_at < 'infinity' ORDER BY ready_at LIMIT 1000) head
                      WHERE head.owner IS NULL
@@ -130,7 +135,8 @@ public final class VitalsRepository implements VitalsStore {
                                     row.getLong("stalled"),
                                     broken,
                                     old.isEmpty() ? null : old.get(0),
-                                    borrowed))
+                                    borrowed,
+                                    row.getObject("jit", Double.class)))
                     .get(0);
         });
     }

@@ -55,6 +55,7 @@ class HealthIssuesTest {
             entry(HealthIssue.LOOP_FAILING, this::loopFailing),
             entry(HealthIssue.LISTEN_NOT_PROVEN, this::listenNotProven),
             entry(HealthIssue.CLOCK_OFF, this::clockOff),
+            entry(HealthIssue.JIT_THRESHOLD_LOW, this::jit),
             entry(HealthIssue.WORK_NOT_TAKEN, this::workNotTaken),
             entry(HealthIssue.INSTANTS_MISSED, this::instantsMissed),
             entry(HealthIssue.SCHEDULE_MISSES, this::scheduleMisses),
@@ -132,6 +133,19 @@ class HealthIssuesTest {
 
         taken.close();
         well(deaf);
+    }
+
+    private void jit() {
+        Carillon node = house.node(builder -> builder.config(House.quickBeats()).handle(JOB, (job, run) -> {}));
+        String alter = "ALTER DATABASE \"" + house.database().name() + "\" ";
+
+        house.database().execute(alter + "SET jit_above_cost = 1000");
+        house.database().terminateSessions();
+        comes(node, HealthIssue.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
+
+        house.database().execute(alter + "RESET jit_above_cost");
+        house.database().terminateSessions();
+        goes(node, HealthIssue.JIT_THRESHOLD_LOW);
     }
 
     private void clockOff() {
