@@ -35,6 +35,7 @@ final class ReadyQueue {
         private final ArrayDeque<Held> waiting = new ArrayDeque<>();
         /** Those that also need a slot for a transaction. */
         private final ArrayDeque<Held> transactional = new ArrayDeque<>();
+
         private int running;
         private int transactions;
 

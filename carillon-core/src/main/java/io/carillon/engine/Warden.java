@@ -66,7 +66,10 @@ final class Warden extends Loop {
         Held.Stop stop = held.stopped();
         boolean forced = stop == Held.Stop.TIMED_OUT || stop == Held.Stop.CANCELLED;
         if (!forced || held.sinceStop().compareTo(OBEY) < 0 || !held.running()) return false;
-        log.warn("handler ignored the interrupt; attempt ended by the engine run={} attempt={}", held.id(), held.attempt());
+        log.warn(
+                "handler ignored the interrupt; attempt ended by the engine run={} attempt={}",
+                held.id(),
+                held.attempt());
         return true;
     }
 

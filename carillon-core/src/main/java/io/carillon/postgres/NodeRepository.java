@@ -76,7 +76,8 @@ final class NodeRepository implements NodeStore {
                    array(SELECT reason FROM orders ORDER BY run_id) AS reasons
             """;
 
-    // Fenced like the ending of the attempt, by a lock on the run. A heartbeat waits for no lock: what is skipped, because
+    // Fenced like the ending of the attempt, by a lock on the run. A heartbeat waits for no lock: what is skipped,
+    // because
     // the run is being written, comes with the next beat. What has not changed takes no lock.
     private static final String PROGRESS = """
             INSERT INTO carillon.progress AS p (project, run_id, attempt, done, total, at)
