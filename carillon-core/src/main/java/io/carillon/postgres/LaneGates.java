@@ -30,7 +30,7 @@ final class LaneGates {
     // nothing, and no more than that can start at once.
     private static final String ROOM = """
             SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - held.live AS slots, bucket.tokens,
-                   l.breaker, held.live > 0 AS busy,
+                   l.breaker, held.live > 0 AS busy, l.count_until IS NOT NULL AS counting,
                    CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min' THEN l.breaker_until END AS breaker_until
               FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) asked
               JOIN carillon.lane l ON l.queue = asked.queue AND l.project = asked.project AND l.paused_at IS NULL
@@ -45,6 +45,27 @@ final class LaneGates {
                                                    coalesce(CASE WHEN g.refilled_at <= carillon.clock() + interval '5 s'
                                                                  THEN g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0) END,
                                                             1)) END AS tokens) bucket
+            """;
+
+    private static final String AWAIT_LOCK =
+            "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
+
+    // What was claimed while there was no limit. A place is a hint: what moves meanwhile is found the next time, and as long
+    // as claims may commit that have not seen the limit there is a next time.
+    private static final String COUNT_IN = """
+            UPDATE carillon.run SET limited_by = queue
+             WHERE limited_by IS NULL AND (owner IS NOT NULL OR parked = 'suspect') AND ctid = any(array(
+               SELECT place FROM unnest(:queues::text[], :projects::text[]) AS lane(queue, project),
+                                 carillon.held_in(lane.queue, lane.project) AS place))
+            """;
+
+    // From the first claim that sees the limit, for longer than a claim that has not may take, and once after that.
+    private static final String COUNTED = """
+            UPDATE carillon.lane l
+               SET count_until = CASE WHEN l.count_until = 'infinity' THEN carillon.clock() + interval '20 s'
+                                      WHEN l.count_until > carillon.clock() THEN l.count_until END
+              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+             WHERE l.queue = e.queue AND l.project = e.project AND l.count_until IS NOT NULL
             """;
 
     // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would starve
@@ -159,7 +180,8 @@ final class LaneGates {
             @Nullable Integer slots,
             @Nullable Double rate,
             @Nullable Double tokens,
-            @Nullable Breaker breaker) {
+            @Nullable Breaker breaker,
+            boolean counting) {
         int runs() {
             if (breaker != null && !breaker.probes(now)) return 0;
             int starts = breaker != null ? 1 : Integer.MAX_VALUE;
@@ -187,15 +209,29 @@ final class LaneGates {
                     row.maybeInteger("slots"),
                     row.maybeReal("rate"),
                     row.maybeReal("tokens"),
-                    Breaker.read(row));
+                    Breaker.read(row),
+                    row.flag("counting"));
         }
+    }
+
+    /** Waits for the lane's lock, which claims of it take: to the end of the transaction none of them counts. */
+    static void await(Session session, Lane lane) throws SQLException {
+        session.query(AWAIT_LOCK)
+                .text("project", lane.project())
+                .text("queue", lane.queue())
+                .list(row -> row.text("mine"));
+    }
+
+    /** Under the lanes' locks: lets runs count that were claimed before the limit was there. */
+    static void countIn(Session session, List<Lane> lanes) throws SQLException {
+        lanes(session.query(COUNT_IN), lanes).update();
     }
 
     /** The count is a statement of its own, after the lock was had: in one with it, it would be as old as the moment before. */
     Claimed claim(ClaimRequest request) {
         return database.transaction(session -> {
             Set<Lane> mine = lock(session, request.quotas());
-            Map<Lane, Room> rooms = rooms(session, mine);
+            Map<Lane, Room> rooms = counted(session, rooms(session, mine));
             List<ClaimRequest.Quota> quotas = request.quotas().stream()
                     .filter(quota -> rooms.containsKey(quota.lane())
                             && rooms.get(quota.lane()).runs() > 0)
@@ -217,6 +253,18 @@ final class LaneGates {
             });
             return new Claimed(claimed.attempts(), claimed.readyAt(), shut);
         });
+    }
+
+    /** Where a limit is new: what claims took that began before it. */
+    private static Map<Lane, Room> counted(Session session, Map<Lane, Room> rooms) throws SQLException {
+        List<Lane> counting = rooms.values().stream()
+                .filter(Room::counting)
+                .map(Room::lane)
+                .toList();
+        if (counting.isEmpty()) return rooms;
+        lanes(session.query(COUNTED), counting).update();
+        countIn(session, counting);
+        return rooms(session, rooms.keySet());
     }
 
     private static Set<Lane> lock(Session session, List<ClaimRequest.Quota> quotas) throws SQLException {

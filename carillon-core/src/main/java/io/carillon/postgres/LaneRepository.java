@@ -69,19 +69,15 @@ final class LaneRepository implements LaneStore {
             """;
 
     private static final String LIMIT = """
-            INSERT INTO carillon.lane (queue, project, max_running, rate) VALUES (:queue, :project, :running, :rate::float8)
-            ON CONFLICT (queue, project) DO UPDATE SET max_running = excluded.max_running, rate = excluded.rate
+            INSERT INTO carillon.lane (queue, project, max_running, rate, count_until)
+            VALUES (:queue, :project, :running, :rate::float8, CASE WHEN :running::int IS NOT NULL THEN 'infinity'::timestamptz END)
+            ON CONFLICT (queue, project) DO UPDATE
+               SET max_running = excluded.max_running, rate = excluded.rate, count_until = excluded.count_until
             """;
 
     private static final String WEIGH = """
             INSERT INTO carillon.lane (queue, project, weight) VALUES (:queue, :project, :weight)
             ON CONFLICT (queue, project) DO UPDATE SET weight = excluded.weight
-            """;
-
-    // What was claimed while there was no limit.
-    private static final String COUNT_IN = """
-            UPDATE carillon.run SET limited_by = queue
-             WHERE queue = :queue AND project = :project AND limited_by IS NULL AND (owner IS NOT NULL OR parked = 'suspect')
             """;
 
     // Counts are bounded: a page about queues must not read a million rows.
@@ -156,12 +152,15 @@ final class LaneRepository implements LaneStore {
 
     @Override
     public void limit(Lane lane, Limits limits) {
-        database.single(session -> named(session.query(LIMIT), lane)
-                .number("running", limits.running())
-                .real("rate", limits.perSecond())
-                .update());
-        if (limits.running() != null)
-            database.single(session -> named(session.query(COUNT_IN), lane).update());
+        database.transaction(session -> {
+            LaneGates.await(session, lane);
+            int set = named(session.query(LIMIT), lane)
+                    .number("running", limits.running())
+                    .real("rate", limits.perSecond())
+                    .update();
+            if (limits.running() != null) LaneGates.countIn(session, List.of(lane));
+            return set;
+        });
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.carillon.it.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Limits;
@@ -9,6 +10,7 @@ import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
 import io.carillon.store.LaneInfo;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -17,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Limits of lanes: how much runs at a time, and how often something starts. */
@@ -77,6 +81,47 @@ abstract class LaneLimitContract extends StoreContract {
         assertThat(limited(node, 9).attempts()).hasSize(1);
         before.forEach(attempt -> apply(node, attempt, complete()));
         assertThat(limited(node, 9).attempts()).hasSize(3);
+    }
+
+    @Test
+    void a_claim_that_has_not_seen_the_limit_counts_when_it_has_committed() throws Exception {
+        enqueue(Order.mail(), 9);
+        UUID node = node();
+        try (Connection late = bench().open()) {
+            late.setAutoCommit(false);
+            // As the claim of a lane without a limit writes it, begun before the limit is set and committed after.
+            late.createStatement()
+                    .execute("UPDATE carillon.run SET owner = '" + node + "', attempt = attempt + 1, started_at = carillon.clock()"
+                            + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3)");
+            limit(Limits.running(4));
+            late.commit();
+        }
+
+        assertThat(limited(node, 9).attempts()).hasSize(1);
+        assertThat(limited(node, 9).attempts()).isEmpty();
+        advance(Duration.ofMinutes(1));
+        assertThat(limited(node, 9).attempts()).isEmpty();
+    }
+
+    @Test
+    void setting_a_limit_waits_for_the_claim_that_holds_the_gate() throws Exception {
+        enqueue(Order.mail(), 9);
+        CompletableFuture<Void> set;
+        try (Connection gate = bench().open()) {
+            gate.setAutoCommit(false);
+            gate.createStatement()
+                    .execute("SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate default lane:mail', 0))");
+            set = CompletableFuture.runAsync(() -> limit(Limits.running(1)));
+            try (Connection look = bench().open()) {
+                await().until(() -> look.createStatement()
+                        .executeQuery("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+                        .next());
+            }
+            assertThat(storage().lanes().look(Instant.MIN).limited()).isEmpty();
+            gate.commit();
+        }
+        set.get(10, TimeUnit.SECONDS);
+        assertThat(storage().lanes().look(Instant.MIN).limited()).containsExactly(Order.MAIL);
     }
 
     @Test
