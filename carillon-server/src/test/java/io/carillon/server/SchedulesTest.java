@@ -264,4 +264,32 @@ class SchedulesTest {
         assertThat(SERVED.get(key(), "/v1/schedules?limit=0").is(400).code()).isEqualTo("invalid-parameter");
         assertThat(SERVED.get(key(), "/v1/schedules?lmit=1").is(400).code()).isEqualTo("unknown-parameter");
     }
+
+    @Test
+    void warns_of_a_step_beyond_its_field_when_it_is_created_and_previewed() {
+        String odd = DAILY.replace("0 2 * * *", "*/61 * * * *");
+
+        assertThat(SERVED.put(key(), "/v1/schedules/odd", odd).is(201).at("/warnings/0"))
+                .isEqualTo("a step of 61 in minutes runs once an hour");
+        assertThat(SERVED.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"*/61 * * * *\"}}")
+                        .is(200)
+                        .at("/warnings/0"))
+                .isEqualTo("a step of 61 in minutes runs once an hour");
+        assertThat(SERVED.put(key(), "/v1/schedules/plain", DAILY).is(201).json().has("warnings"))
+                .isFalse();
+    }
+
+    @Test
+    void a_backfill_says_what_it_does_about_dropped_history() {
+        SERVED.put(key(), "/v1/schedules/dropped", DAILY).is(201);
+        SERVED.database().execute("UPDATE carillon.schedule SET created_at = '2020-01-01Z' WHERE name = 'dropped'");
+        String range = "{\"from\":\"2020-02-01T00:00:00Z\",\"to\":\"2020-02-05T00:00:00Z\",\"dryRun\":true";
+
+        Served.Reply refused = SERVED.post(key(), "/v1/schedules/dropped/backfill", range + "}").is(422);
+        assertThat(refused.text()).contains("history-dropped", "4 instants from 2020-02-01T01:00:00Z to 2020-02-04T01:00:00Z");
+        assertThat(SERVED.post(key(), "/v1/schedules/dropped/backfill", range + ",\"droppedHistory\":\"run\"}")
+                        .is(200)
+                        .at("/runs"))
+                .isEqualTo("4");
+    }
 }

@@ -39,6 +39,7 @@ final class ScheduleCommands extends RemoteGroup {
     int create(@Parameters(paramLabel = "NAME") String name, @Mixin ScheduleForm form) {
         JsonNode made = created(name, form);
         printer().done("Created %s: %s, next at %s.".formatted(name, description(made), next(made)), made, "name");
+        ScheduleApply.warn(shell, made);
         return ExitCode.OK;
     }
 

@@ -214,4 +214,12 @@ class ScheduleCommandsTest {
         assertThat(SERVER.carillon("queue", "limit", "mail", "--running", "0").err())
                 .contains("/maxRunning");
     }
+
+    @Test
+    void warns_of_a_step_beyond_its_field() {
+        String warning = "Warning: a step of 61 in minutes runs once an hour.";
+
+        assertThat(schedule("create", "odd", "--cron", "*/61 * * * *", "--handler", "a.b").err()).contains(warning);
+        assertThat(schedule("preview", "--cron", "*/61 * * * *").err()).contains(warning);
+    }
 }
