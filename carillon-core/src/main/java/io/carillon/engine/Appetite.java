@@ -1,5 +1,9 @@
 package io.carillon.engine;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -25,6 +29,16 @@ final class Appetite {
         this.queue = queue;
         this.completer = completer;
         this.slots = slots;
+    }
+
+    /** In equal parts; what is left over goes to the first, who go behind the others for it. */
+    static <K> Map<K, Integer> equally(int want, Set<K> due) {
+        List<K> turns = List.copyOf(due);
+        int more = due.isEmpty() ? 0 : want % due.size();
+        Map<K, Integer> parts = new LinkedHashMap<>();
+        if (want >= due.size()) turns.subList(more, due.size()).forEach(one -> parts.put(one, want / due.size()));
+        turns.subList(0, more).forEach(one -> parts.put(one, want / due.size() + 1));
+        return parts;
     }
 
     /** An attempt was started. */

@@ -3,6 +3,7 @@ package io.carillon.engine;
 import io.carillon.run.Lane;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.HeldRun;
+import io.carillon.store.LaneDue;
 import io.carillon.store.LaneStore;
 import io.carillon.store.Look;
 import io.carillon.store.RunStore;
@@ -28,6 +29,9 @@ final class Claimer extends Loop {
     private static final long ALONE_NANOS = Duration.ofMillis(100).toNanos();
     /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
+
+    /** A scan of so many lanes takes about a hundredth of a second. */
+    private static final int SCAN_STEPS = 1_000;
 
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -61,6 +65,11 @@ final class Claimer extends Loop {
     private final Rarely scans = new Rarely(Duration.ofSeconds(5));
     /** Whether the last look saw less than comes before the next. */
     private boolean hidden;
+    /** Behind what the next part of a scan begins; null: none is under way. */
+    private @Nullable LaneDue scannedTo;
+
+    private long nextPart;
+    private long scanNanos;
 
     private long lastClaim = lastLook;
     private volatile long lastReconcile = System.nanoTime();
@@ -150,6 +159,7 @@ final class Claimer extends Loop {
                 return;
             }
         }
+        if (scannedTo != null && System.nanoTime() - nextPart >= 0) scan();
         if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
@@ -158,6 +168,7 @@ final class Claimer extends Loop {
         }
         long untilLook = pause().toNanos() - sinceLook;
         if (suspects) untilLook = Math.min(untilLook, Math.max(0, isolation.restNanos()));
+        if (scannedTo != null) untilLook = Math.min(untilLook, Math.max(0, nextPart - System.nanoTime()));
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
         sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
@@ -240,16 +251,22 @@ final class Claimer extends Loop {
         suspects = look.suspects();
         // Before the many that come first, not in the midst of them: then nobody looks.
         hidden = look.seenUntil().isBefore(look.now().plus(pause()));
-        if (hidden && scans.due()) scan();
+        if (hidden && scannedTo == null && scans.due()) scan();
     }
 
-    /** It also sees all that a look from the beginning would. */
+    /** A part of a scan, so that a claim waits for no more than that. All parts also see what a look from the beginning would. */
     private void scan() {
         long start = System.nanoTime();
-        book.seen(claims.own(lanes.scan()));
+        LaneStore.Part part = lanes.scan(scannedTo, SCAN_STEPS);
+        book.seen(claims.own(part.found()));
+        scannedTo = part.next();
         long nanos = System.nanoTime() - start;
-        scans.took(nanos);
-        sweeps.took(nanos);
+        scanNanos += nanos;
+        nextPart = System.nanoTime() + 3 * nanos;
+        if (scannedTo != null) return;
+        scans.took(scanNanos);
+        sweeps.took(scanNanos);
+        scanNanos = 0;
     }
 
     /** How often this node looked for work. */

@@ -16,9 +16,11 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
@@ -88,10 +90,14 @@ final class LaneBook {
     private final ToIntFunction<Lane> room;
     /** Lanes that somebody weighed; all others weigh one. */
     private Map<Lane, Integer> weights = Map.of();
+    private Instant lastTake = Instant.MIN;
     /** Before this instant the last look saw all there was. */
     private Instant seenUntil = Instant.MIN;
     /** The earliest instant anybody named since that look began: one for many, so that behind it others may follow. */
     private Instant namedSince = Instant.MAX;
+    /** Lanes that had nothing due when somebody named a run that is ready. */
+    private final Set<Lane> fresh = new LinkedHashSet<>();
+
     /** What a lane is owed of its last turn. */
     private final Map<Lane, Integer> owed = new HashMap<>();
 
@@ -109,18 +115,22 @@ final class LaneBook {
 
     /** Somebody says that a lane has a run ready at this instant; of which class is not said. True: it is ready now, and nothing flows there. */
     synchronized boolean hint(Lane lane, Instant readyAt, Instant now) {
-        boolean fresh = !readyAt.isAfter(now);
-        Instant at = fresh ? now : readyAt;
+        boolean ready = !readyAt.isAfter(now);
+        Instant at = ready ? now : readyAt;
         if (at.isBefore(namedSince)) namedSince = at;
+        boolean idle = ready;
+        boolean flows = false;
         for (Priority priority : Priority.values()) {
             Entry entry = entry(lane, priority);
+            if (!entry.readyAt.isAfter(now)) idle = false;
             entry.warm();
             Instant open = at.isBefore(entry.shutUntil) ? entry.shutUntil : at;
             if (open.isBefore(entry.readyAt)) entry.readyAt = open;
             entry.atLeastFrom(at.minus(LATE_COMMIT));
-            if (entry.flowing) fresh = false;
+            if (entry.flowing) flows = true;
         }
-        return fresh;
+        if (idle && !flows) fresh.add(lane);
+        return ready && !flows;
     }
 
     /** A look begins: what is named from now on it may not see. */
@@ -172,11 +182,7 @@ final class LaneBook {
 
     /** When the next known run is ready; {@link Instant#MAX}: none is known. */
     synchronized Instant nextReady() {
-        Instant next = Instant.MAX;
-        for (Map<Lane, Map<Priority, Entry>> lanes : projects.values())
-            for (Map<Priority, Entry> classes : lanes.values())
-                for (Entry entry : classes.values()) if (entry.readyAt.isBefore(next)) next = entry.readyAt;
-        return next;
+        return entries().map(entry -> entry.readyAt).min(Comparator.naturalOrder()).orElse(Instant.MAX);
     }
 
     private Stream<Map<Priority, Entry>> lanes() {
@@ -192,29 +198,40 @@ final class LaneBook {
      * The book forgets that they are due; {@link #full} brings back those that had more, and a hint that comes meanwhile stays.
      */
     synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
-        return take(want, now, false);
+        lastTake = now;
+        Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
+        int found = 0;
+        for (Map.Entry<String, Map<Lane, Map<Priority, Entry>>> project : projects.entrySet()) {
+            Map<Lane, Map<Priority, Entry>> lanes = due(project.getValue(), want, now);
+            if (!lanes.isEmpty()) due.put(project.getKey(), lanes);
+            found += lanes.size();
+            if (found >= MOST_LANES || due.size() == want) break;
+        }
+        return share(want, due, now);
     }
 
-    /** Where some lanes had more than the node could take, the same without them: what has just come to another is not claimed together with their many. */
+    /** Where some lanes had more than the node could take, what has just come to others: it is not claimed together with their many. */
     synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
-        return lanes().anyMatch(LaneBook::flowing) ? take(want, now, true) : List.of();
+        if (fresh.isEmpty() || lanes().noneMatch(LaneBook::flowing)) return List.of();
+        Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
+        for (Lane lane : List.copyOf(fresh)) {
+            Map<Priority, Entry> classes =
+                    projects.getOrDefault(lane.project(), Map.of()).getOrDefault(lane, Map.of());
+            if (due.size() < want) due(Map.of(lane, classes), want, now)
+                    .forEach((one, ready) -> due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
+                            .put(one, ready));
+        }
+        return share(want, due, now);
     }
 
     private static boolean flowing(Map<Priority, Entry> classes) {
         return classes.values().stream().anyMatch(entry -> entry.flowing);
     }
 
-    private List<ClaimRequest.Quota> take(int want, Instant now, boolean onlyNew) {
-        Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
-        int found = 0;
-        for (Map.Entry<String, Map<Lane, Map<Priority, Entry>>> project : projects.entrySet()) {
-            Map<Lane, Map<Priority, Entry>> lanes = due(project.getValue(), want, now, onlyNew);
-            if (!lanes.isEmpty()) due.put(project.getKey(), lanes);
-            found += lanes.size();
-            if (found >= MOST_LANES || due.size() == want) break;
-        }
+    private List<ClaimRequest.Quota> share(
+            int want, Map<String, Map<Lane, Map<Priority, Entry>>> due, Instant now) {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
-        equally(want, due.keySet()).forEach((project, part) -> {
+        Appetite.equally(want, due.keySet()).forEach((project, part) -> {
             serve(requireNonNull(due.get(project)), part, now, quotas);
             toTheEnd(projects, project);
         });
@@ -222,10 +239,9 @@ final class LaneBook {
     }
 
     private Map<Lane, Map<Priority, Entry>> due(
-            Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now, boolean onlyNew) {
+            Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now) {
         Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
         for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
-            if (onlyNew && flowing(lane.getValue())) continue;
             Map<Priority, Entry> ready = ready(lane.getValue(), now);
             if (ready.isEmpty()) continue;
             if (room.applyAsInt(lane.getKey()) <= 0) ready.values().forEach(entry -> entry.shut(now.plus(NARROW)));
@@ -247,15 +263,15 @@ final class LaneBook {
                 quotas.add(new ClaimRequest.Quota(lane, priority, count, entry.low));
                 entry.taken(now);
             });
+            fresh.remove(lane);
             if (owed.getOrDefault(lane, 0) == 0) toTheEnd(requireNonNull(projects.get(lane.project())), lane);
         });
     }
 
     private static Map<Priority, Entry> ready(Map<Priority, Entry> classes, Instant now) {
-        Map<Priority, Entry> ready = new EnumMap<>(Priority.class);
-        classes.forEach((priority, entry) -> {
-            if (!entry.readyAt.isAfter(now)) ready.put(priority, entry);
-        });
+        if (classes.values().stream().allMatch(entry -> entry.readyAt.isAfter(now))) return Map.of();
+        Map<Priority, Entry> ready = new EnumMap<>(classes);
+        ready.values().removeIf(entry -> entry.readyAt.isAfter(now));
         return ready;
     }
 
@@ -264,7 +280,7 @@ final class LaneBook {
      * what is left of its turn before the others come.
      */
     private Map<Lane, Integer> parts(int want, Set<Lane> due) {
-        if (weights.isEmpty()) return equally(want, due);
+        if (weights.isEmpty()) return Appetite.equally(want, due);
         Map<Lane, Integer> parts = new LinkedHashMap<>();
         int rounds = Math.max(1, want / due.stream().mapToInt(this::weight).sum());
         int left = want;
@@ -277,16 +293,6 @@ final class LaneBook {
             owed.put(lane, turn - part);
             left -= part;
         }
-        return parts;
-    }
-
-    /** In equal parts; what is left over goes to the first, who go behind the others for it. */
-    private static <K> Map<K, Integer> equally(int want, Set<K> due) {
-        List<K> turns = List.copyOf(due);
-        int more = due.isEmpty() ? 0 : want % due.size();
-        Map<K, Integer> parts = new LinkedHashMap<>();
-        if (want >= due.size()) turns.subList(more, due.size()).forEach(one -> parts.put(one, want / due.size()));
-        turns.subList(0, more).forEach(one -> parts.put(one, want / due.size() + 1));
         return parts;
     }
 
@@ -314,6 +320,7 @@ final class LaneBook {
         Entry entry = entry(lane, priority);
         entry.warm();
         entry.flowing = true;
+        fresh.remove(lane);
         entry.readyAt = now;
         entry.low = entry.meanwhile.isBefore(lowest) ? entry.meanwhile : lowest;
     }
@@ -389,11 +396,12 @@ final class LaneBook {
         projects.values().removeIf(lanes -> {
             lanes.values()
                     .removeIf(classes -> classes.values().stream()
-                            .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && entry.cold.isZero()));
+                            .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && !entry.coldUntil.isAfter(lastTake)));
             return lanes.isEmpty();
         });
-        owed.keySet()
-                .removeIf(lane ->
-                        !projects.getOrDefault(lane.project(), Map.of()).containsKey(lane));
+        Predicate<Lane> gone =
+                lane -> !projects.getOrDefault(lane.project(), Map.of()).containsKey(lane);
+        owed.keySet().removeIf(gone);
+        fresh.removeIf(gone);
     }
 }

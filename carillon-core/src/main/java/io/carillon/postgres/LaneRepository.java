@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.carillon.run.Lane;
 import io.carillon.run.Limits;
 import io.carillon.run.Priority;
@@ -53,7 +55,7 @@ final class LaneRepository implements LaneStore {
                                              WHERE p.queue = head.queue AND p.project = head.project AND p.paused_at IS NOT NULL)) lane ON true
             """;
 
-    private static final String SCAN = "SELECT * FROM carillon.stream_heads()";
+    private static final String SCAN = "SELECT * FROM carillon.scan_streams(:queue, :project, :class::smallint, :handler, :steps::int)";
 
     private static final String PAUSE = """
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
@@ -170,8 +172,16 @@ final class LaneRepository implements LaneStore {
     }
 
     @Override
-    public List<LaneDue> scan() {
-        return database.single(session -> session.query(SCAN).list(LaneRepository::due));
+    public Part scan(@Nullable LaneDue behind, int steps) {
+        List<LaneDue> seen = database.single(
+                session -> named(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
+                        .number("class", behind == null ? -1 : behind.priority().number())
+                        .text("handler", behind == null ? "" : behind.handler())
+                        .number("steps", steps)
+                        .list(LaneRepository::due));
+        return new Part(
+                seen.stream().filter(due -> due.readyAt().isBefore(Instant.MAX)).toList(),
+                seen.size() < steps ? null : seen.get(seen.size() - 1));
     }
 
     private static LaneDue due(Row row) throws SQLException {
@@ -179,7 +189,7 @@ final class LaneRepository implements LaneStore {
                 GateRepository.lane(row),
                 Priority.of(row.integer("class")),
                 row.text("target_name"),
-                row.instant("ready_at"));
+                requireNonNullElse(row.maybeInstant("ready_at"), Instant.MAX));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.carillon.store;
 import io.carillon.run.Lane;
 import io.carillon.run.Limits;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,23 @@ public interface LaneStore {
     Look look(Instant low);
 
     /** Every lane with a claimable run, by skipping from lane to lane: asked rarely, and only under backlog. */
-    List<LaneDue> scan();
+    default List<LaneDue> scan() {
+        List<LaneDue> all = new ArrayList<>();
+        LaneDue from = null;
+        do {
+            Part part = scan(from, 10_000);
+            all.addAll(part.found());
+            from = part.next();
+        } while (from != null);
+        return all;
+    }
+
+    /** A part of a scan: so many steps behind this one, or from the beginning. */
+    Part scan(@Nullable LaneDue behind, int steps);
+
+    /** What a part of a scan found, and behind what the next one begins; null: it was the last. */
+    record Part(
+            List<LaneDue> found, @Nullable LaneDue next) {}
 
     /** Claims from lanes with a limit, one node at a time from each: no more than the limit leaves. Lanes without one give nothing. */
     Claimed claim(ClaimRequest request);

@@ -93,24 +93,34 @@ RETURNS TABLE (queue text, project text, class smallint, low timestamptz) LANGUA
   SELECT queue, project, class, min(low) FROM carillon.streams() GROUP BY queue, project, class
 $$;
 
--- The first of each stream that can be claimed now or later.
-CREATE OR REPLACE FUNCTION carillon.stream_heads()
+-- The first of each stream that can be claimed now or later, for so many streams behind the given one: with 200,000 of them nobody waits for all. Streams
+-- without such a run are told without a time.
+CREATE OR REPLACE FUNCTION carillon.scan_streams(p_queue text, p_project text, p_priority smallint, p_handler text, p_most int)
 RETURNS TABLE (queue text, project text, class smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
-  SELECT stream.queue, stream.project, stream.class, stream.target_name, first.ready_at
-    FROM carillon.streams() stream,
-         LATERAL (SELECT r.ready_at FROM carillon.run r
-                   WHERE r.queue = stream.queue AND r.project = stream.project AND r.class = stream.class AND r.target_name = stream.target_name
-                     AND r.ready_at >= stream.low AND r.ready_at < 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
-                   ORDER BY r.ready_at LIMIT 1) first
-   WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p WHERE p.queue = stream.queue AND p.project = stream.project AND p.paused_at IS NOT NULL);
+  WITH RECURSIVE stream AS (
+    (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
+      WHERE (r.queue, r.project, r.class, r.target_name) > (p_queue, p_project, p_priority, p_handler)
+      ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM stream, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
+                                         WHERE (r.queue, r.project, r.class, r.target_name) > (stream.queue, stream.project, stream.class, stream.target_name)
+                                         ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1) next)
+  SELECT s.queue, s.project, s.class, s.target_name, first.ready_at
+    FROM (SELECT * FROM stream LIMIT p_most) s
+    LEFT JOIN LATERAL (SELECT r.ready_at FROM carillon.run r
+                        WHERE r.queue = s.queue AND r.project = s.project AND r.class = s.class AND r.target_name = s.target_name
+                          AND r.ready_at >= s.ready_at AND r.ready_at < 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
+                          AND NOT EXISTS (SELECT 1 FROM carillon.lane p WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
+                        ORDER BY r.ready_at LIMIT 1) first ON true;
 END $$;
 
 CREATE OR REPLACE FUNCTION carillon.scan()
 RETURNS TABLE (queue text, project text, class smallint, ready_at timestamptz) LANGUAGE sql STABLE AS $$
-  SELECT queue, project, class, min(ready_at) FROM carillon.stream_heads() GROUP BY queue, project, class
+  SELECT queue, project, class, min(ready_at) FROM carillon.scan_streams('', '', (-1)::smallint, '', 2147483647)
+   WHERE ready_at IS NOT NULL GROUP BY queue, project, class
 $$;
 
 -- The first that are due, from here on, and the first that are not; with their handlers.

@@ -146,7 +146,7 @@ class ListenersTest {
                         "schedule resumed schedule=r project=default",
                         "schedule deleted schedule=r project=default")
                 .anyMatch(line ->
-                        line.matches("run dead run=run_\\w+ queue=default handler=report.make attempt=1 error=no"));
+                        line.matches("run dead run=run_\\w+ queue=report.make handler=report.make attempt=1 error=no"));
     }
 
     @Test
@@ -161,7 +161,7 @@ class ListenersTest {
                 .anyMatch(line ->
                         line.matches("ticks planned schedule=r project=default ticks=1 from=2026-05-04T1[34]:00:00Z"))
                 .anyMatch(line -> line.matches(
-                        "run started run=run_\\w+ queue=default handler=report.make attempt=1 late_ms=2\\d\\d\\d"));
+                        "run started run=run_\\w+ queue=report.make handler=report.make attempt=1 late_ms=2\\d\\d\\d"));
     }
 
     @Test

@@ -38,6 +38,7 @@ final class GenericPlan {
             lows timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | RateGates.names text[] '{rate:1000:a}' | nexts timestamptz[] '{infinity}' | olds timestamptz[] '{2026-03-02}'
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
+            queue text 'mail' | class smallint 1 | handler text 'mail.send' | steps int 10
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'

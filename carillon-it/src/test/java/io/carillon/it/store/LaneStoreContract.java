@@ -8,10 +8,12 @@ import io.carillon.run.Limits;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.store.LaneDue;
+import io.carillon.store.LaneStore;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.Look;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +27,28 @@ abstract class LaneStoreContract extends StoreContract {
 
     private Look look() {
         return storage().lanes().look(Instant.MIN);
+    }
+
+    @Test
+    void a_scan_in_parts_finds_what_a_whole_one_finds() {
+        for (int i = 0; i < 23; i++)
+            enqueue(Order.mail().in(new Lane("queue-" + i % 5, "project-" + i)).to("handler-" + i % 3), 2);
+        storage().lanes().pause(new Lane("queue-0", "project-0"), "ann", null);
+        List<LaneDue> whole = storage().lanes().scan();
+        assertThat(whole).hasSize(22);
+
+        List<LaneDue> parts = new ArrayList<>();
+        LaneDue behind = null;
+        int turns = 0;
+        do {
+            LaneStore.Part part = storage().lanes().scan(behind, 4);
+            parts.addAll(part.found());
+            behind = part.next();
+            turns++;
+        } while (behind != null);
+
+        assertThat(parts).isEqualTo(whole);
+        assertThat(turns).isEqualTo(6);
     }
 
     @Test
