@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,6 @@ public final class CarillonServer implements AutoCloseable {
     private static final int LONGEST_BODY = 2 * 1024 * 1024;
 
     private static final Duration JANITOR = Duration.ofMinutes(10);
-    private static final int PARTS = 50;
 
     private final House house;
     private final Duration auditKept;
@@ -116,15 +116,18 @@ public final class CarillonServer implements AutoCloseable {
         return keys.bootstrap(key.id(), key.hash()) ? Optional.of(key.text()) : Optional.empty();
     }
 
-    /** One part of each; the rest of it is the next round's. */
+    /** Removes what is old, in short statements, until nothing is left of it. */
     void tidy() {
+        removeAll("idempotency", () -> house.tables().answers().forget());
+        removeAll("bulk_action", () -> house.tables().bulk().forget());
+        removeAll("audit", () -> house.tables().audit().forget(auditKept));
+    }
+
+    private static void removeAll(String table, IntSupplier part) {
         try {
-            house.tables().answers().forget();
-            house.tables().bulk().forget();
-            for (int part = 0; part < PARTS; part++)
-                if (house.tables().audit().forget(auditKept) == 0) return;
+            while (part.getAsInt() > 0 && !Thread.currentThread().isInterrupted()) {}
         } catch (RuntimeException failure) {
-            log.warn("what is old could not be removed, the next round will", failure);
+            log.warn("could not remove old rows; will retry table={}", table, failure);
         }
     }
 

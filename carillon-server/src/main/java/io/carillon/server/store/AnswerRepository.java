@@ -20,8 +20,9 @@ public final class AnswerRepository {
             """;
 
     private static final String FORGET = """
-            DELETE FROM carillon.idempotency WHERE ctid = any(array(
-              SELECT ctid FROM carillon.idempotency WHERE created_at < carillon.clock() - interval '24 hours' LIMIT 10000 FOR UPDATE SKIP LOCKED))
+            DELETE FROM carillon.idempotency WHERE (project, key) IN (
+              SELECT project, key FROM carillon.idempotency WHERE created_at < carillon.clock() - interval '24 hours'
+               ORDER BY created_at LIMIT 10000 FOR UPDATE SKIP LOCKED)
             """;
 
     private final Transactions transactions;

@@ -41,8 +41,9 @@ public final class BulkRepository {
             "SELECT project, id FROM carillon.bulk_action WHERE state = 'running' ORDER BY id LIMIT 100";
 
     private static final String FORGET = """
-            DELETE FROM carillon.bulk_action WHERE ctid = any(array(
-              SELECT ctid FROM carillon.bulk_action WHERE ended_at < carillon.clock() - interval '30 days' LIMIT 10000 FOR UPDATE SKIP LOCKED))
+            DELETE FROM carillon.bulk_action WHERE (project, id) IN (
+              SELECT project, id FROM carillon.bulk_action WHERE ended_at < carillon.clock() - interval '30 days'
+               ORDER BY ended_at LIMIT 10000 FOR UPDATE SKIP LOCKED)
             """;
 
     private static final UUID LAST = new UUID(-1, -1);
@@ -76,7 +77,7 @@ public final class BulkRepository {
         }
     }
 
-    /** How far an action is; {@code matching} is how many there were at its start. */
+    /** How far an action is; {@code matching} is how many there were at its start, counted up to a bound. */
     public record Progress(State state, @Nullable String reason, long matching, long done) {}
 
     /** An action. */
