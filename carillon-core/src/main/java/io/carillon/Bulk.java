@@ -20,6 +20,9 @@ public final class Bulk {
     /** How many runs were changed, and whether the watcher broke it off. */
     public record Result(long done, boolean aborted) {}
 
+    /** How far runs are counted before something is done to them: beyond, the number is not worth reading them all. */
+    public static final long COUNTED = 10_000;
+
     private static final Set<RunState> LIVING = Set.of(RunState.WAITING, RunState.RUNNING);
     private static final Set<RunState> DEAD = Set.of(RunState.DEAD, RunState.QUARANTINED);
 
@@ -37,17 +40,24 @@ public final class Bulk {
         this.watcher = watcher;
     }
 
-    /** The same, watched: after each chunk it is asked with what is done and what matched at the start; false breaks it off. */
+    /**
+     * The same, watched: after each chunk it is asked with what is done and what matched at the start, counted up to {@link #COUNTED}; false breaks it off.
+     */
     public Bulk watched(Predicate<Progress> goOn) {
         return new Bulk(desk, project, filter, woken, goOn);
     }
 
-    /** How many runs match now. Nothing is changed. */
+    /** How many runs match now. Nothing is changed. It reads all of them; {@link #count(long)} stops earlier. */
     public long count() {
+        return count(Long.MAX_VALUE);
+    }
+
+    /** Counts the runs that match now up to this many: a result of {@code atMost} means that many or more. */
+    public long count(long atMost) {
         Set<RunState> countable = EnumSet.copyOf(LIVING);
         countable.addAll(DEAD);
         check(countable, "counted");
-        return desk.count(project, filter);
+        return desk.count(project, filter, atMost);
     }
 
     /** Ends those that wait, and tells those that run to stop. */
@@ -78,16 +88,19 @@ public final class Bulk {
         return this;
     }
 
-    /** Does it to the next thousand at most, and returns to how many; 0: there are no more. For those who have a loop of their own. */
-    public int chunk(BulkDeed deed) {
-        int done = checked(deed).desk.bulk(project, filter, deed);
+    /**
+     * Does it to the next thousand at most that existed at this instant of the database, and returns to how many; 0: there are no more. For callers with a loop
+     * of their own.
+     */
+    public int chunk(BulkDeed deed, Instant existing) {
+        int done = checked(deed).desk.bulk(project, filter, deed, existing);
         woken.run();
         return done;
     }
 
     private Result each(Set<RunState> allowed, String what, BulkDeed deed) {
         check(allowed, what);
-        long total = count();
+        long total = count(COUNTED);
         long done = 0;
         boolean goOn = true;
         try {

@@ -85,14 +85,21 @@ final class DeskRepository implements RunDesk {
              ORDER BY died_at LIMIT :limit
             """;
 
-    private static final String MATCHING =
+    private static final String FILTER =
             "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)";
 
-    private static final String COUNT_LIVING = "SELECT count(*) AS runs FROM carillon.run WHERE " + MATCHING
-            + " AND (:state = 'running') = (owner IS NOT NULL)";
+    // With what was there at an instant, so that a bulk action ends however much comes in meanwhile.
+    private static final String MATCHING =
+            FILTER + " AND (:existing::timestamptz IS NULL OR created_at <= :existing)";
 
-    private static final String COUNT_DEAD =
-            "SELECT count(*) AS runs FROM carillon.dead_run WHERE " + MATCHING + " AND state = :state";
+    private static final String MATCHING_DEAD =
+            FILTER + " AND (:existing::timestamptz IS NULL OR died_at <= :existing)";
+
+    private static final String COUNT_LIVING = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE " + FILTER
+            + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
+
+    private static final String COUNT_DEAD = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.dead_run WHERE "
+            + FILTER + " AND state = :state LIMIT :limit) found";
 
     // What is written by its place was locked by an earlier statement of the same transaction.
     private static final String LOCK_WAITING = "SELECT ctid AS place FROM carillon.run WHERE owner IS NULL AND "
@@ -128,7 +135,7 @@ final class DeskRepository implements RunDesk {
 
     // Those with a key one by one: two of them may have the same.
     private static final String LOCK_DEAD = "SELECT ctid AS place FROM carillon.dead_run WHERE state = :state AND "
-            + MATCHING + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
+            + MATCHING_DEAD + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
 
     private static final String REDRIVE_MANY = """
             WITH gone AS (
@@ -138,7 +145,7 @@ final class DeskRepository implements RunDesk {
 
     private static final String DEAD_WITH_KEY =
             "SELECT id FROM carillon.dead_run d WHERE key IS NOT NULL AND state = :state AND "
-                    + MATCHING
+                    + MATCHING_DEAD
                     + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.target_name = d.target_name AND r.key = d.key) LIMIT 1000";
 
     private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:places::tid[])";
@@ -293,9 +300,10 @@ final class DeskRepository implements RunDesk {
     }
 
     @Override
-    public long count(String project, RunFilter filter) {
+    public long count(String project, RunFilter filter, long atMost) {
         return database.single(
                 session -> matching(session.query(living(filter) ? COUNT_LIVING : COUNT_DEAD), project, filter)
+                        .number("limit", atMost)
                         .text("state", requireNonNull(filter.state()).text())
                         .first(row -> row.number("runs"))
                         .orElse(0L));
@@ -310,46 +318,51 @@ final class DeskRepository implements RunDesk {
     }
 
     @Override
-    public int bulk(String project, RunFilter filter, BulkDeed deed) {
-        if (deed instanceof BulkDeed.Redrive) return redriveMany(project, filter);
+    public int bulk(String project, RunFilter filter, BulkDeed deed, @Nullable Instant existing) {
+        Chosen chosen = new Chosen(project, filter, existing);
+        if (deed instanceof BulkDeed.Redrive) return redriveMany(chosen);
         return partitions.completing(() -> database.transaction(session -> {
-            if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, project, filter, cancel.reason());
+            if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, chosen, cancel.reason());
             if (deed instanceof BulkDeed.Reschedule to) {
-                Query lock = matching(session.query(LOCK_MOVABLE_MANY), project, filter);
+                Query lock = chosen.bind(session.query(LOCK_MOVABLE_MANY));
                 return moved(session, places(lock.instant("due", to.due())), to.due());
             }
-            return at(session.query(DELETE_MANY), lockDead(session, project, filter, true))
+            return at(session.query(DELETE_MANY), lockDead(session, chosen, true))
                     .update();
         }));
     }
 
-    private static List<String> lockDead(Session session, String project, RunFilter filter, boolean keyed)
-            throws SQLException {
-        return places(dead(session.query(LOCK_DEAD), project, filter).flag("keyed", keyed));
+    /** The runs of a bulk action. */
+    private record Chosen(String project, RunFilter filter, @Nullable Instant existing) {
+        Query bind(Query query) throws SQLException {
+            return matching(query, project, filter).instant("existing", existing);
+        }
+
+        Query dead(Query query) throws SQLException {
+            return bind(query).text("state", requireNonNull(filter.state()).text());
+        }
     }
 
-    private static Query dead(Query query, String project, RunFilter filter) throws SQLException {
-        return matching(query, project, filter)
-                .text("state", requireNonNull(filter.state()).text());
+    private static List<String> lockDead(Session session, Chosen chosen, boolean keyed) throws SQLException {
+        return places(chosen.dead(session.query(LOCK_DEAD)).flag("keyed", keyed));
     }
 
-    private static int cancelMany(Session session, String project, RunFilter filter, String reason)
-            throws SQLException {
-        if (filter.state() == RunState.WAITING)
-            return at(session.query(CANCEL_MANY), places(matching(session.query(LOCK_WAITING), project, filter)))
+    private static int cancelMany(Session session, Chosen chosen, String reason) throws SQLException {
+        if (chosen.filter.state() == RunState.WAITING)
+            return at(session.query(CANCEL_MANY), places(chosen.bind(session.query(LOCK_WAITING))))
                     .text("reason", Text.clean(reason))
                     .list(row -> row)
                     .size();
-        int told = matching(session.query(CANCEL_MANY_RUNNING), project, filter)
+        int told = chosen.bind(session.query(CANCEL_MANY_RUNNING))
                 .text("reason", Text.clean(reason))
                 .update();
         if (told > 0) session.query(NOTIFY_CANCEL).list(row -> row);
         return told;
     }
 
-    private int redriveMany(String project, RunFilter filter) {
+    private int redriveMany(Chosen chosen) {
         int many = database.transaction(session -> {
-            List<String> places = lockDead(session, project, filter, false);
+            List<String> places = lockDead(session, chosen, false);
             return at(session.query(REDRIVE_MANY), places)
                     .column("ids", "uuid", places, place -> Uuid7.next())
                     .list(row -> row)
@@ -357,8 +370,8 @@ final class DeskRepository implements RunDesk {
         });
         if (many > 0) return many;
         List<RunId> keyed = database.single(session ->
-                dead(session.query(DEAD_WITH_KEY), project, filter).list(row -> AttemptRows.runId(row, "id")));
-        return (int) redrive(project, keyed).stream()
+                chosen.dead(session.query(DEAD_WITH_KEY)).list(row -> AttemptRows.runId(row, "id")));
+        return (int) redrive(chosen.project, keyed).stream()
                 .filter(Redrive.Redriven.class::isInstance)
                 .count();
     }

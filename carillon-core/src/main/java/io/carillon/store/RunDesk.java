@@ -38,11 +38,16 @@ public interface RunDesk {
     /** The dead runs that match. */
     List<RunId> dead(String project, RunFilter filter);
 
-    /** How many runs match, whatever the filter's limit says. */
-    long count(String project, RunFilter filter);
+    /** How many runs match, counted up to this many; the filter's own limit does not apply. */
+    long count(String project, RunFilter filter, long atMost);
 
     /** Does it to the next thousand at most that match, and returns to how many; 0: there are no more. */
-    int bulk(String project, RunFilter filter, BulkDeed deed);
+    default int bulk(String project, RunFilter filter, BulkDeed deed) {
+        return bulk(project, filter, deed, null);
+    }
+
+    /** The same to those only that existed, or were dead already, at this instant of the database; null: to all. */
+    int bulk(String project, RunFilter filter, BulkDeed deed, @Nullable Instant existing);
 
     /** Why it is where it is. */
     Optional<Explanation> explain(String project, RunId run);

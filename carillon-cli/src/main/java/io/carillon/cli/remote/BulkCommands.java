@@ -76,7 +76,7 @@ final class BulkCommands extends RemoteGroup {
         // Counted by an action that suits the state, and is not done.
         String action = ENDED.contains(filter.state) ? "redrive" : "cancel";
         JsonNode answer = client().post(PATH, filter.request(action).put("dryRun", true));
-        printer().done(answer.path("matching").toString(), answer, "matching");
+        printer().done(counted(answer), answer, "matching");
         return ExitCode.OK;
     }
 
@@ -130,11 +130,9 @@ final class BulkCommands extends RemoteGroup {
 
     private int all(ObjectNode request, Consent consent, String done) {
         Client client = client();
-        long matching = client.post(PATH, request.deepCopy().put("dryRun", true))
-                .path("matching")
-                .longValue();
         if (!consent.yes)
-            throw new UsageException("%d runs match, and would be %s. Say --yes to do it.".formatted(matching, done));
+            throw new UsageException("%s runs match, and would be %s. Say --yes to do it."
+                    .formatted(counted(client.post(PATH, request.deepCopy().put("dryRun", true))), done));
         JsonNode action = client.post(PATH, request);
         String id = action.path("id").stringValue("");
         if (consent.noWait) {
@@ -165,10 +163,7 @@ final class BulkCommands extends RemoteGroup {
                 shell.err()
                         .println("carillon: bulk action %s goes on by itself; 'carillon bulk abort %s' breaks it off."
                                 .formatted(id, id));
-            String line = "%d of %d"
-                    .formatted(
-                            action.path("done").longValue(),
-                            action.path("matching").longValue());
+            String line = "%d of %s".formatted(action.path("done").longValue(), counted(action));
             if (bar) draw(action, line);
             else if (look % LINE == LINE - 1 && !line.equals(last)) shell.err().println("carillon: " + (last = line));
             pause(look == 0 ? SOON_MILLIS : LOOK_MILLIS);
@@ -191,6 +186,11 @@ final class BulkCommands extends RemoteGroup {
                             .formatted(failure.getMessage(), id),
                     failure);
         }
+    }
+
+    /** The server counts up to a bound: {@code 10000+} are that many or more. */
+    private static String counted(JsonNode answer) {
+        return answer.path("matching").longValue() + (answer.path("more").booleanValue(false) ? "+" : "");
     }
 
     private static boolean running(JsonNode action) {

@@ -13,8 +13,10 @@ import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.Beat;
+import io.carillon.store.BulkDeed;
 import io.carillon.store.Verdict;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -50,6 +52,23 @@ abstract class RunDeskContract extends StoreContract {
                 .containsExactly(new Beat.CancelOrder(PROJECT, id, "enough"));
         assertThat(storage().nodes().beat(other, 1, List.of()).cancels()).isEmpty();
         assertThat(get(id).state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
+    void a_bulk_action_takes_what_was_there_when_it_began_and_counts_up_to_a_bound() {
+        enqueue(Order.mail(), 12);
+        RunFilter waiting = RunFilter.all().state(RunState.WAITING);
+        Instant began = get(enqueue(Order.mail())).instants().createdAt();
+        advance(SECOND);
+        RunId later = enqueue(Order.mail());
+        assertThat(storage().runDesk().count(PROJECT, waiting, 10)).isEqualTo(10);
+        assertThat(storage().runDesk().count(PROJECT, waiting, 100)).isEqualTo(14);
+
+        BulkDeed cancel = new BulkDeed.Cancel("enough");
+        assertThat(storage().runDesk().bulk(PROJECT, waiting, cancel, began)).isEqualTo(13);
+
+        assertThat(storage().runDesk().bulk(PROJECT, waiting, cancel, began)).isZero();
+        assertThat(get(later).state()).isEqualTo(RunState.WAITING);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.Bulk;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.server.http.Answer;
@@ -61,8 +62,7 @@ final class BulkRoutes {
         Order order = new Order(
                 Fields.wordOf(verb), filter, at.orElse(null), call.caller().actor(), call.requestId());
         if (dry)
-            return Answer.ok(new Doc()
-                    .put("matching", deeds.read(call, desk -> matching(desk, body, order)))
+            return Answer.ok(counted(new Doc(), deeds.read(call, desk -> matching(desk, body, order)))
                     .put("dryRun", true));
         Answer answer = deeds.change(call, "bulk." + order.action(), "runs/" + state(filter), desk -> {
             long matching = matching(desk, body, order);
@@ -97,7 +97,12 @@ final class BulkRoutes {
                         .runs()
                         .bulk(order.filter())
                         .checked(order.deed())
-                        .count());
+                        .count(Bulk.COUNTED + 1));
+    }
+
+    /** Runs are counted up to a bound: beyond it the answer says that there are more. */
+    private static Doc counted(Doc doc, long matching) {
+        return doc.put("matching", Math.min(matching, Bulk.COUNTED)).put("more", matching > Bulk.COUNTED);
     }
 
     /** What cannot be an id names nothing. */
@@ -149,7 +154,7 @@ final class BulkRoutes {
     private static Doc shown(Kept kept) {
         Order order = kept.order();
         BulkRepository.Progress progress = kept.progress();
-        return new Doc()
+        Doc doc = new Doc()
                 .put("id", PublicId.format(BulkWorker.PREFIX, kept.id()))
                 .put("action", order.action())
                 .put(
@@ -160,8 +165,8 @@ final class BulkRoutes {
                                 .put("handler", order.filter().handler()))
                 .put("at", order.at())
                 .put("state", Fields.wordOf(progress.state()))
-                .put("reason", progress.reason())
-                .put("matching", progress.matching())
+                .put("reason", progress.reason());
+        return counted(doc, progress.matching())
                 .put("done", progress.done())
                 .put("createdBy", order.actor())
                 .put("createdAt", kept.createdAt())

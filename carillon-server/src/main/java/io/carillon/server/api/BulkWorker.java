@@ -74,13 +74,9 @@ public final class BulkWorker {
                         .in(connection, hints::add)
                         .runs()
                         .bulk(kept.order().filter())
-                        .chunk(kept.order().deed());
-                long all = actions.advance(connection, place, done);
-                // What comes in meanwhile does not keep it going for ever.
-                boolean over = done == 0
-                        || (done < kept.order().filter().limit()
-                                && all >= kept.progress().matching());
-                if (over) end(connection, place, kept, State.DONE, null);
+                        .chunk(kept.order().deed(), kept.createdAt());
+                actions.advance(connection, place, done);
+                if (done == 0) end(connection, place, kept, State.DONE, null);
                 return true;
             });
             hints.forEach(Runnable::run);
