@@ -93,19 +93,14 @@ final class LostAnswerCases extends StoreContract {
                 entry("PostgresStorage.ENSURE_PROJECT", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
                 entry("RunRepository.CLAIM_SUSPECTS", this::claimSuspect),
-                entry("RunRepository.REWRITE_NOTES", this::rewriteNotes),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
-                entry("RunRepository.PASS_ON", this::passOn),
-                entry("Sweeper.FORGET_NOTES", this::release),
-                entry("Sweeper.JUDGE", this::quarantine),
-                entry("Sweeper.QUARANTINE", this::quarantine),
-                entry("Sweeper.RELEASE", this::release),
-                entry("Sweeper.SWEPT", this::release)));
+                entry("RunRepository.PASS_ON", this::passOn)));
         cases.putAll(new LostScheduleCases(bench, through).cases());
         cases.putAll(new LostBulkCases(bench, through).cases());
         cases.putAll(new LostLeaseCases(bench, through).cases());
         cases.putAll(new LostGateCases(bench, through).cases());
+        cases.putAll(new LostRescueCases(bench, through).cases());
     }
 
     @Override
@@ -527,22 +522,6 @@ final class LostAnswerCases extends StoreContract {
         return id;
     }
 
-    private LostAnswer rewriteNotes() {
-        enqueue(Order.mail(), 2);
-        UUID node = node();
-        List<HeldRun> held =
-                claim(node, 2).stream().map(one -> new HeldRun(PROJECT, one.run(), 1)).toList();
-        return LostAnswer.of(
-                () -> {
-                    through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1));
-                    return "rewritten";
-                },
-                answer -> {
-                    assertThat(storage().runs().notes(node)).containsExactly(1L);
-                    assertThat(Set.copyOf(storage().runs().held(node))).containsExactly(held.get(0));
-                });
-    }
-
     private LostAnswer handBack() {
         RunId id = enqueue(Order.mail());
         UUID node = node();
@@ -582,31 +561,5 @@ final class LostAnswerCases extends StoreContract {
                     once(id, RunState.WAITING);
                     assertThat(get(id).details().parked()).isEqualTo("no-handler");
                 });
-    }
-
-    private LostAnswer quarantine() {
-        RunId id = suspect(node());
-        UUID node = node();
-        assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER))).isPresent();
-        storage().nodes().declareDead(node, 0, "test");
-        return LostAnswer.of(() -> through.nodes().sweep(1), answer -> {
-            once(id, RunState.QUARANTINED);
-            assertThat(get(id).crashes()).isEqualTo(1);
-            assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).containsExactly(id);
-            assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
-        });
-    }
-
-    private LostAnswer release() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        claimOne(node);
-        storage().nodes().declareDead(node, 0, "test");
-        return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
-            once(id, RunState.WAITING);
-            assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
-            assertThat(claimOne(node()).counts()).isEqualTo(new Attempt.Counts(0, 1, 0));
-            assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
-        });
     }
 }
