@@ -1,0 +1,162 @@
+package io.carillon.it.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every two statements that write the same table meet on one row, and the result is that of one of the two serial orders, or B skips the row, says so, and
+ * succeeds when it is repeated. The statements are read from the classes; one without a case in {@link RaceCases} turns this test red.
+ */
+class RaceTest {
+    @RegisterExtension
+    static final PostgresBench BENCH = new PostgresBench();
+
+    private static final Pattern WRITTEN = Pattern.compile(
+            "\\b(?:INSERT\\s+INTO|DELETE\\s+FROM|UPDATE)\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
+    private static final Pattern LOCKS = Pattern.compile("\\bFOR\\s+(?:NO\\s+KEY\\s+)?(?:UPDATE|SHARE)\\b");
+    private static final Pattern READ = Pattern.compile("\\bFROM\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
+
+    /** They write to a row that somebody else is about to end, move or take, and change nothing that its fence asks for. */
+    private static final List<String> TOUCHING = List.of(
+            "RunRepository.PARK_RUNNING",
+            "LaneRepository.COUNT_IN",
+            "ScheduleRepository.RENEW",
+            "LaneRepository.WEIGH",
+            "NodeRepository.BEAT");
+
+    /** {@code -Dcarillon.race=CLAIMED.*DIE} races only the pairs whose name matches. */
+    private static final Pattern ONLY = Pattern.compile(System.getProperty("carillon.race", ""));
+
+    private static final List<RaceCase> CASES = new RaceCases().all();
+
+    private static Race race;
+
+    @BeforeAll
+    static void open() throws SQLException {
+        race = new Race(BENCH);
+    }
+
+    @AfterAll
+    static void close() throws SQLException {
+        race.close();
+    }
+
+    /** Each statement once as B, with an A that changes the row and leaves it where B finds it, and once as A. */
+    static Stream<Race.Pair> chosen() {
+        List<Race.Pair> pairs = pairs().toList();
+        Set<Race.Pair> chosen = new LinkedHashSet<>();
+        for (String statement : LostAnswerTest.statements().toList()) {
+            pairs.stream()
+                    .filter(pair -> pair.b().statement().equals(statement))
+                    .min(Comparator.comparing(RaceTest::partner))
+                    .ifPresent(chosen::add);
+            List<Race.Pair> asA = pairs.stream()
+                    .filter(pair -> pair.a().statement().equals(statement))
+                    .filter(pair -> !pair.b().statement().equals(statement))
+                    .toList();
+            if (!asA.isEmpty()) chosen.add(asA.get(Math.floorMod(statement.hashCode(), asA.size())));
+        }
+        return chosen.stream().filter(pair -> ONLY.matcher(pair.toString()).find());
+    }
+
+    private static int partner(Race.Pair pair) {
+        int place = TOUCHING.indexOf(pair.a().statement());
+        if (place >= 0 && !pair.a().statement().equals(pair.b().statement())) return place;
+        return pair.a().statement().equals(pair.b().statement()) ? TOUCHING.size() + 1 : TOUCHING.size();
+    }
+
+    static Stream<Race.Pair> all() {
+        return pairs().filter(pair -> ONLY.matcher(pair.toString()).find());
+    }
+
+    private static Stream<Race.Pair> pairs() {
+        List<Race.Pair> pairs = new ArrayList<>();
+        for (RaceCase a : CASES)
+            for (RaceCase b : CASES) if (a.scene() == b.scene() && meet(a.statement(), b.statement())) pairs.add(new Race.Pair(a, b));
+        return pairs.stream();
+    }
+
+    private static boolean meet(String a, String b) {
+        Set<String> written = new HashSet<>(written(a));
+        written.retainAll(touched(b));
+        Set<String> back = new HashSet<>(written(b));
+        back.retainAll(touched(a));
+        return !written.isEmpty() || !back.isEmpty();
+    }
+
+    private static Set<String> written(String statement) {
+        return tables(WRITTEN, Statements.text(statement));
+    }
+
+    private static Set<String> touched(String statement) {
+        String text = Statements.text(statement);
+        Set<String> touched = tables(WRITTEN, text);
+        if (LOCKS.matcher(text).find()) touched.addAll(tables(READ, text));
+        return touched;
+    }
+
+    private static Set<String> tables(Pattern pattern, String text) {
+        Set<String> tables = new TreeSet<>();
+        Matcher found = pattern.matcher(text);
+        while (found.find()) tables.add(found.group(1));
+        return tables;
+    }
+
+    @Test
+    void every_writing_statement_has_a_case() {
+        Set<String> raced = new TreeSet<>();
+        for (RaceCase one : CASES) raced.add(one.statement());
+        assertThat(LostAnswerTest.statements())
+                .as("statements without a case in RaceCases")
+                .allSatisfy(name -> assertThat(raced).contains(name));
+        assertThat(raced).as("cases of statements that exist").allSatisfy(name -> assertThat(Statements.text(name)).isNotEmpty());
+    }
+
+    @Test
+    void every_writing_statement_meets_another() {
+        Set<String> met = new TreeSet<>();
+        pairs().forEach(pair -> met.add(pair.b().statement()));
+        assertThat(LostAnswerTest.statements()).allSatisfy(name -> assertThat(met).contains(name));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("chosen")
+    void each_statement_ends_as_in_a_serial_order(Race.Pair pair) throws Exception {
+        endsAsInASerialOrder(pair, EnumSet.complementOf(EnumSet.of(Race.Meeting.COMMIT)));
+    }
+
+    @Tag("slow")
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("all")
+    void any_two_end_as_in_a_serial_order(Race.Pair pair) throws Exception {
+        endsAsInASerialOrder(pair, EnumSet.allOf(Race.Meeting.class));
+    }
+
+    private static void endsAsInASerialOrder(Race.Pair pair, Set<Race.Meeting> meetings) throws Exception {
+        List<String> faults = new ArrayList<>();
+        for (Race.Meeting meeting : meetings) {
+            String fault = race.fault(pair, meeting);
+            if (fault != null) faults.add(fault);
+        }
+        assertThat(faults).as(pair.toString()).isEmpty();
+    }
+}
