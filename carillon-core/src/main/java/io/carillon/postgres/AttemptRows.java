@@ -169,9 +169,8 @@ final class AttemptRows {
     }
 
     /** The parameters that only some endings have. */
-    @FunctionalInterface
-    interface EndedCells {
-        Query add(Query query, List<Ended> group) throws SQLException;
+    static final class EndedCells {
+        private EndedCells() {}
 
         static Query results(Query query, List<Ended> group) throws SQLException {
             return query.column("resultCodecs", "text", group, one -> {

@@ -321,7 +321,7 @@ final class Endings {
         query.flag("wait", wait)
                 .column("logs", "text", group, Ended::log)
                 .column("deliveries", "text", group, Ended::delivery);
-        return kind.cells.add(query, group).update();
+        return kind.cells(query, group).update();
     }
 
     private static Query fenced(Query query, UUID owner, List<Ended> ended) throws SQLException {
@@ -341,19 +341,28 @@ final class Endings {
     }
 
     private enum Kind {
-        SUCCEED_IN_PLACE(Endings.SUCCEED_IN_PLACE, (query, group) -> query),
-        SUCCEED(Endings.SUCCEED, AttemptRows.EndedCells::results),
-        AGAIN(Endings.AGAIN, AttemptRows.EndedCells::retries),
-        DIE(Endings.DIE, AttemptRows.EndedCells::reasons),
-        AWAIT(Endings.AWAIT, AttemptRows.EndedCells::awaited),
-        CANCEL(Endings.CANCEL, AttemptRows.EndedCells::reasons);
+        SUCCEED_IN_PLACE(Endings.SUCCEED_IN_PLACE),
+        SUCCEED(Endings.SUCCEED),
+        AGAIN(Endings.AGAIN),
+        DIE(Endings.DIE),
+        AWAIT(Endings.AWAIT),
+        CANCEL(Endings.CANCEL);
 
         private final String sql;
-        private final AttemptRows.EndedCells cells;
 
-        Kind(String sql, AttemptRows.EndedCells cells) {
+        Kind(String sql) {
             this.sql = sql;
-            this.cells = cells;
+        }
+
+        /** Adds the parameters that only some endings have. */
+        Query cells(Query query, List<Ended> group) throws SQLException {
+            return switch (this) {
+                case SUCCEED_IN_PLACE -> query;
+                case SUCCEED -> AttemptRows.EndedCells.results(query, group);
+                case AGAIN -> AttemptRows.EndedCells.retries(query, group);
+                case AWAIT -> AttemptRows.EndedCells.awaited(query, group);
+                case DIE, CANCEL -> AttemptRows.EndedCells.reasons(query, group);
+            };
         }
 
         /** The statement that finds its rows by key. */
