@@ -67,9 +67,9 @@ final class Held implements RunContext {
         return attempt;
     }
 
-    /** How long it could have started already. */
+    /** How late it starts: since the planned instant of a tick, whatever moved its due time meanwhile; since the due time of any other run. */
     Duration waited() {
-        Duration since = Duration.between(attempt.times().dueAt(), clock.now());
+        Duration since = Duration.between(attempt.times().expectedAt(attempt.origin()), clock.now());
         return since.isNegative() ? Duration.ZERO : since;
     }
 

@@ -2,6 +2,7 @@ package io.carillon.micrometer;
 
 import io.carillon.Carillon;
 import io.carillon.run.Attempt;
+import io.carillon.run.Origin;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleEvent;
@@ -33,9 +34,13 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
     }
 
     @Override
-    public void started(Attempt attempt, Duration waited) {
+    public void started(Attempt attempt, Duration late) {
+        Attempt.Times times = attempt.times();
+        if (attempt.origin() == Origin.TICK) timer("carillon.tick.lateness", attempt).record(late);
         // A later attempt waited for its backoff, which says nothing about the nodes.
-        if (attempt.number() == 1) timer("carillon.run.wait", attempt).record(waited);
+        if (attempt.number() > 1) return;
+        Duration waited = late.minus(Duration.between(times.expectedAt(attempt.origin()), times.dueAt()));
+        timer("carillon.run.wait", attempt).record(waited.isNegative() ? Duration.ZERO : waited);
     }
 
     @Override

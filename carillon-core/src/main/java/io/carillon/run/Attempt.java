@@ -23,7 +23,12 @@ public record Attempt(
         @Nullable String place) {
 
     /** When it was planned and due; the planned instant is set for ticks and backfills only. */
-    public record Times(@Nullable Instant plannedAt, Instant dueAt) {}
+    public record Times(@Nullable Instant plannedAt, Instant dueAt) {
+        /** When a run of this origin should have started: lateness counts from here. A backfill makes up for the past and is late for nothing. */
+        public Instant expectedAt(Origin origin) {
+            return plannedAt == null || origin != Origin.TICK ? dueAt : plannedAt;
+        }
+    }
 
     /** Failures count to the limit; suspicions and crashes say how its nodes fared. */
     public record Counts(int failures, int suspicions, int crashes) {

@@ -19,8 +19,11 @@ public interface RunListener {
     /** An attempt is about to call its handler. */
     default void started(Attempt attempt) {}
 
-    /** The same with how long the run waited since it was due: what users feel. The engine calls this one. */
-    default void started(Attempt attempt, Duration waited) {
+    /**
+     * The same with how late the attempt starts: since the planned instant of a tick, also after an outage or a retry, and since the due time of any other run.
+     * The engine calls this one.
+     */
+    default void started(Attempt attempt, Duration late) {
         started(attempt);
     }
 

@@ -152,6 +152,7 @@ class MetersTest {
             assertThat(gauge(carillon, name)).isZero();
         assertThat(value(registry, "carillon.ticks.planned")).isZero();
         assertThat(value(registry, "carillon.schedule.missed")).isZero();
+        assertThat(value(registry, "carillon.tick.lateness")).isZero();
         carillon.schedules()
                 .upsert(
                         "rates",
@@ -172,6 +173,7 @@ class MetersTest {
         assertThat(gauge(carillon, "carillon.schedule.last.success.timestamp", "schedule", "rates"))
                 .isPositive();
         assertThat(value(registry, "carillon.ticks.planned")).isPositive();
+        assertThat(value(registry, "carillon.tick.lateness", "type", "job")).isOne();
 
         house.database().clock().advance(Duration.ofMinutes(40));
         carillon.tick(Duration.ofSeconds(5));
