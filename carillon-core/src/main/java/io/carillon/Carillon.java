@@ -275,8 +275,21 @@ public final class Carillon implements Enqueuing, AutoCloseable {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
                     "The budget %s is outside 1 ms..1 h. Choose one inside.".formatted(budget));
+        storage.outdated().ifPresent(why -> {
+            throw new CarillonException(
+                    ErrorCode.SCHEMA_TOO_NEW,
+                    "The tables belong to a newer version: %s. Start that version here.".formatted(why));
+        });
         TickDriver.Result result = new TickDriver(parts.guardedBy(guard)).tick(budget);
         return new TickResult(result.processed(), result.errors());
+    }
+
+    /** Tells whether this process executes runs: its node is started and not closed, and all of its loops live. Never throws, also when it is closed. */
+    public boolean isRunning() {
+        Engine running = engine;
+        return !closed.get()
+                && running != null
+                && running.status().loops().values().stream().allMatch(EngineStatus.LoopStatus::alive);
     }
 
     /** How this process's node fares; empty where it has none. */

@@ -47,6 +47,7 @@ public final class Engine implements AutoCloseable {
     private final PlanningLoop planning;
     private final Warden warden;
     private final Housekeeper housekeeper;
+    private final Housekeeper.SchemaWatch schemaWatch;
     private final Waking waking;
     private final Waking.Recruiter recruiter;
     private final Teller teller;
@@ -123,6 +124,7 @@ public final class Engine implements AutoCloseable {
         });
         warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
         housekeeper = new Housekeeper(storage.housekeeping(), config.retention(), completer::ended);
+        schemaWatch = new Housekeeper.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
     }
 
     /** Starts the loops; the node is registered and partitions exist when it returns. */
@@ -149,11 +151,19 @@ public final class Engine implements AutoCloseable {
                 warden,
                 planning,
                 housekeeper,
+                schemaWatch,
                 gatekeeper,
                 reporter,
                 claimer,
                 newcomers,
                 teller);
+    }
+
+    /** The tables belong to a newer version: what this node holds goes on, and it takes and plans nothing more. */
+    private void leaveWorkToNewerNodes() {
+        claimer.stopClaiming();
+        queue.clear().forEach(completer::handBack);
+        Loop.end(List.of(planning, newcomers), Wait.PATIENTLY);
     }
 
     private Stream<Loop> loops() {
@@ -363,6 +373,7 @@ public final class Engine implements AutoCloseable {
                         rescuer,
                         warden,
                         housekeeper,
+                        schemaWatch,
                         waking.announcer()),
                 wait);
         Loop.end(List.of(completer), wait);

@@ -5,8 +5,10 @@ import io.carillon.store.Housekeeping;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -102,6 +104,35 @@ final class Housekeeper extends Loop {
             steps.next().run();
         } finally {
             doAll(steps);
+        }
+    }
+
+    /**
+     * Looks whether a newer version has changed the tables so that this one may no longer work on them. Then the node stops claiming and planning; what runs
+     * goes on to its end, and the operator restarts the process with the newer version.
+     */
+    static final class SchemaWatch extends Loop {
+        private static final long EVERY_NANOS = Duration.ofSeconds(5).toNanos();
+
+        private final Supplier<Optional<String>> outdated;
+        private final Runnable stop;
+        private boolean stopped;
+
+        SchemaWatch(Supplier<Optional<String>> outdated, Runnable stop) {
+            super("schema", true);
+            this.outdated = outdated;
+            this.stop = stop;
+        }
+
+        @Override
+        void turn() throws InterruptedException {
+            sleep(EVERY_NANOS);
+            if (stopped || !open()) return;
+            outdated.get().ifPresent(why -> {
+                stopped = true;
+                log.error("schema needs a newer version; this node stops claiming why={}", why);
+                stop.run();
+            });
         }
     }
 

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.migration.Migrator;
 import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Desks;
@@ -20,6 +21,7 @@ import io.carillon.value.ClockEstimate;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** All ports on one PostgreSQL: the assembly point of this room. */
@@ -31,7 +33,12 @@ public final class PostgresStorage implements Storage {
     private static final String ENSURE_PROJECT =
             "INSERT INTO carillon.project (project) VALUES (:project) ON CONFLICT DO NOTHING";
 
+    private static final String NEEDS_NEWER = """
+            SELECT number, name, min_code FROM carillon.migration WHERE min_code > :code ORDER BY number DESC LIMIT 1
+            """;
+
     private final Database database;
+    private final int code;
     private final TickPlanner planner;
     private final RunStore runs;
     private final RunInbox inbox;
@@ -55,6 +62,7 @@ public final class PostgresStorage implements Storage {
     public PostgresStorage(DataSource source, DataSource ears, boolean prepares, TickPlanner planner) {
         ConnectionSource pool = ConnectionSource.pool(source);
         this.planner = planner;
+        this.code = new Migrator(source).code();
         this.database = new Database(pool, STATEMENT_TIMEOUT, prepares);
         Partitions partitions = new Partitions(database);
         CancelOrders cancels = new CancelOrders(database, partitions);
@@ -137,6 +145,14 @@ public final class PostgresStorage implements Storage {
     @Override
     public VitalsStore vitals() {
         return vitals;
+    }
+
+    @Override
+    public Optional<String> outdated() {
+        return database.single(session -> session.query(NEEDS_NEWER)
+                .number("code", code)
+                .first(row -> "migration %04d_%s needs code %d or later, this is %d"
+                        .formatted(row.number("number"), row.text("name"), row.number("min_code"), code)));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.carillon.store;
 
 import io.carillon.value.ClockEstimate;
 import java.sql.Connection;
+import java.util.Optional;
 
 /** All ports of one storage. Closing it gives back what it holds for good; the data source stays the user's. */
 public interface Storage extends AutoCloseable {
@@ -31,6 +32,9 @@ public interface Storage extends AutoCloseable {
 
     /** What this process knows of the database's time; it is read again with statements that run anyway. */
     ClockEstimate clock();
+
+    /** Why this version may no longer work on these tables, because a newer one changed them; empty while it may. */
+    Optional<String> outdated();
 
     /** The ports for what people do, inside the transaction that is open on this connection. */
     Desks in(Connection caller);

@@ -1,0 +1,62 @@
+package io.carillon.it.migration;
+
+import static io.carillon.it.frontdoor.House.awaitState;
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.carillon.Carillon;
+import io.carillon.HealthIssue;
+import io.carillon.it.frontdoor.House;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.run.HandlerType;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A node that runs while a newer version changes the tables beyond what it understands leaves the work to newer nodes. */
+@Timeout(60)
+class OutdatedNodeTest {
+    record Item(int number) {}
+
+    private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
+
+    private final TestDatabase database = TestDatabase.migrated();
+    private final House house = new House(database);
+
+    @AfterEach
+    void close() {
+        house.close();
+        database.close();
+    }
+
+    @Test
+    void stops_claiming_lets_running_work_end_and_says_so() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        Carillon node = house.node(builder -> builder.handle(ITEM, (item, run) -> {
+            started.countDown();
+            finish.await();
+        }));
+        Carillon client = house.client(builder -> builder);
+        RunId running = client.enqueue(ITEM, new Item(1)).run();
+        started.await();
+        int next = new Migrator(database.dataSource()).code() + 1;
+        database.execute("INSERT INTO carillon.migration VALUES (%d, 'later', 'x', %d, carillon.clock())"
+                .formatted(next, next));
+
+        eventually().atMost(Duration.ofSeconds(20)).until(() -> !node.isRunning());
+
+        RunId left = client.enqueue(ITEM, new Item(2)).run();
+        finish.countDown();
+        awaitState(client, running, RunState.SUCCEEDED);
+        assertThat(client.runs().get(left).orElseThrow().state()).isEqualTo(RunState.WAITING);
+        assertThat(node.health().kinds()).contains(HealthIssue.TABLES_DO_NOT_FIT);
+        assertThatThrownBy(() -> client.tick(Duration.ofSeconds(1))).hasMessageContaining("newer version");
+    }
+}
