@@ -21,7 +21,9 @@ import io.carillon.value.Names;
 import io.carillon.value.Text;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -105,17 +107,26 @@ public final class Schedules {
     }
 
     public Optional<Schedule> get(String name) {
-        return desk.get(payloads.project(), checked(name));
+        return desk.get(payloads.project(), checked(name))
+                .map(schedule -> withLastRuns(List.of(schedule)).get(0));
     }
 
     /** All of them by name, up to 10,000. */
     public List<Schedule> list() {
-        return desk.list(payloads.project());
+        return withLastRuns(desk.list(payloads.project()));
     }
 
     /** One page of them by name, from behind this one; the empty text is before all names. */
     public List<Schedule> list(String after, int limit) {
-        return desk.list(payloads.project(), after, limit);
+        return withLastRuns(desk.list(payloads.project(), after, limit));
+    }
+
+    private List<Schedule> withLastRuns(List<Schedule> schedules) {
+        Map<UUID, Schedule.LastRun> last = desk.lastRuns(
+                schedules.stream().map(schedule -> schedule.id().value()).toList());
+        return schedules.stream()
+                .map(schedule -> schedule.lastRun(last.get(schedule.id().value())))
+                .toList();
     }
 
     /** Stops it: no instant of the pause runs, now or later. False: it was paused already. */

@@ -8,7 +8,9 @@ import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /** Reads the ledger: runs that ended, runs that live, and stretches without runs. */
@@ -24,6 +26,34 @@ final class LedgerRows {
              WHERE schedule_id = :id AND from_at <= :to AND to_at >= :from
              ORDER BY 1 LIMIT 10000
             """;
+
+    // Both by the index of planned instants, backwards: one step into each day that is kept.
+    private static final String LAST_RUNS = """
+            SELECT s.id AS schedule, last.* FROM unnest(:ids::uuid[]) s(id)
+             CROSS JOIN LATERAL (
+               SELECT * FROM (
+                 (SELECT id AS run, 'running' AS state, planned_at, started_at, NULL::timestamptz AS ended_at FROM carillon.run
+                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL AND owner IS NOT NULL ORDER BY planned_at DESC LIMIT 1)
+                 UNION ALL
+                 (SELECT id, state, planned_at, started_at, ended_at FROM carillon.run_history
+                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL ORDER BY planned_at DESC LIMIT 1)) one
+                ORDER BY planned_at DESC LIMIT 1) last
+            """;
+
+    static Map<UUID, Schedule.LastRun> lastRuns(Session session, List<UUID> ids) throws SQLException {
+        Map<UUID, Schedule.LastRun> found = new HashMap<>();
+        session.query(LAST_RUNS)
+                .column("ids", "uuid", ids, id -> id)
+                .list(row -> found.put(
+                        row.uuid("schedule"),
+                        new Schedule.LastRun(
+                                row.uuid("run"),
+                                row.text("state"),
+                                row.instant("planned_at"),
+                                row.instant("started_at"),
+                                row.maybeInstant("ended_at"))));
+        return found;
+    }
 
     /** Instants that have passed and get their line when the pause or the excluded dates are over. */
     static List<LedgerEntry> open(Schedule schedule, Instant from, Instant to, Instant now) {

@@ -21,7 +21,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -251,15 +253,13 @@ final class ScheduleRepository implements ScheduleDesk {
         TickPlan plan = planner.plan(schedule, List.of(), now(session));
         PlanRepository.write(session, List.of(plan));
         future.announce(session, plan);
-        return new Schedule(
-                schedule.id(),
-                schedule.version(),
-                schedule.definition(),
-                new Schedule.Progress(
-                        plan.cursor(),
-                        plan.nextAt(),
-                        schedule.progress().ticks() + plan.ticks().size()),
-                schedule.pause());
+        long ticks = schedule.progress().ticks() + plan.ticks().size();
+        return schedule.progress(new Schedule.Progress(plan.cursor(), plan.nextAt(), ticks));
+    }
+
+    @Override
+    public Map<UUID, Schedule.LastRun> lastRuns(List<UUID> ids) {
+        return database.single(session -> LedgerRows.lastRuns(session, ids));
     }
 
     @Override

@@ -38,7 +38,8 @@ final class ScheduleRows {
             s.excluded::text[] AS excluded, s.max_runs, s.missed_cap, extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
             extract(epoch FROM s.jitter) AS jitter, s.queue, s.class, s.target, s.target_name, s.payload, s.codec, s.missed,
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
-            extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max, s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until
+            extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max, s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until,
+            s.created_at, s.updated_at
             """;
 
     private static final Logger log = LoggerFactory.getLogger(ScheduleRows.class);
@@ -66,7 +67,8 @@ final class ScheduleRows {
                 row.number("version"),
                 definition,
                 new Schedule.Progress(row.instant("cursor"), row.instant("next_at"), row.number("ticks")),
-                pause(row));
+                pause(row),
+                new Schedule.Facts(row.instant("created_at"), row.instant("updated_at"), null));
     }
 
     /**

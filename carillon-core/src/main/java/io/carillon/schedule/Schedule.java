@@ -1,6 +1,7 @@
 package io.carillon.schedule;
 
 import java.time.Instant;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A stored schedule: its definition and how far its instants are accounted for. */
@@ -9,7 +10,37 @@ public record Schedule(
         long version,
         Definition definition,
         Progress progress,
-        @Nullable Pause pause) {
+        @Nullable Pause pause,
+        Facts facts) {
+    /** One that was not stored yet. */
+    public Schedule(
+            ScheduleId id, long version, Definition definition, Progress progress, @Nullable Pause pause) {
+        this(id, version, definition, progress, pause, new Facts(Instant.EPOCH, Instant.EPOCH, null));
+    }
+
+    /** When it was created and last changed, and the run of its latest planned instant that was started; {@code lastRun} is null where there is none, or was not asked for. */
+    public record Facts(
+            Instant createdAt, Instant updatedAt, @Nullable LastRun lastRun) {}
+
+    /** A run of the schedule: its state as text, and its times on the database's clock. */
+    public record LastRun(
+            UUID run,
+            String state,
+            Instant plannedAt,
+            Instant startedAt,
+            @Nullable Instant endedAt) {}
+
+    /** The same, accounted for further. */
+    public Schedule progress(Progress further) {
+        return new Schedule(id, version, definition, further, pause, facts);
+    }
+
+    /** The same with its last run. */
+    public Schedule lastRun(@Nullable LastRun last) {
+        return new Schedule(
+                id, version, definition, progress, pause, new Facts(facts.createdAt(), facts.updatedAt(), last));
+    }
+
     /** Every instant up to {@code cursor} has a run or an entry; {@code nextAt} is the first one after it, {@link Instant#MAX} if there is none. */
     public record Progress(Instant cursor, Instant nextAt, long ticks) {}
 

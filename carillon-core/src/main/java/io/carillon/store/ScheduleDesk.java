@@ -7,7 +7,9 @@ import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,9 @@ public interface ScheduleDesk {
 
     /** By name, those behind this one. */
     List<Schedule> list(String project, String after, int limit);
+
+    /** The last run of each of these schedules that has one: of the latest planned instant that was started. */
+    Map<UUID, Schedule.LastRun> lastRuns(List<UUID> ids);
 
     /** Ends its ticks and makes no more; false: it was paused already. */
     boolean pause(String project, String name, Schedule.Pause pause);

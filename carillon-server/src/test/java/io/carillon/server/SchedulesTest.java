@@ -19,6 +19,32 @@ class SchedulesTest {
     }
 
     @Test
+    void shows_when_it_was_made_and_changed_and_its_last_run() {
+        String key = SERVED.project("facts");
+        SERVED.makeHistoryOfToday();
+        Served.Reply made = SERVED.put(
+                        key, "/v1/schedules/nightly", "{\"when\":{\"cron\":\"0 3 * * *\"},\"target\":{\"handler\":\"a\"}}")
+                .is(201);
+        assertThat(made.at("/createdAt")).isNotEmpty().isEqualTo(made.at("/updatedAt"));
+        SERVED.database().execute("""
+                INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at,
+                                                  created_at, state, origin, target, target_name, schedule_id)
+                SELECT 'facts', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at + interval '2 s', at + interval '3 s',
+                       at, state, 'tick', 'handler', 'a', id
+                  FROM carillon.schedule, (VALUES (timestamptz '2026-01-02 03:00Z', 'succeeded'), ('2026-01-03 03:00Z', 'dead')) run(at, state)
+                 WHERE project = 'facts'
+                """);
+
+        Served.Reply shown = SERVED.get(key, "/v1/schedules/nightly").is(200);
+
+        assertThat(shown.at("/lastRun/state")).isEqualTo("dead");
+        assertThat(shown.at("/lastRun/plannedAt")).isEqualTo("2026-01-03T03:00:00Z");
+        assertThat(shown.at("/lastRun/endedAt")).isEqualTo("2026-01-03T03:00:03Z");
+        assertThat(SERVED.get(key, "/v1/runs/" + shown.at("/lastRun/run")).is(200).at("/late"))
+                .isEqualTo("PT2S");
+    }
+
+    @Test
     void is_created_read_changed_and_deleted() {
         Served.Reply made = SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(201);
         assertThat(made.at("/payload/region")).isEqualTo("eu");

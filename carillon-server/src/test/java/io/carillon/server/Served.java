@@ -82,6 +82,14 @@ final class Served implements BeforeAllCallback, AfterAllCallback {
         post(bootstrap, "/v1/tick", "{\"budget\":\"5s\"}").is(200);
     }
 
+    /** Makes the history of today: the first run that ends needs it. */
+    void makeHistoryOfToday() {
+        String run = post(bootstrap, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                .is(201)
+                .at("/run");
+        post(bootstrap, "/v1/runs/" + run + "/cancel", null).is(200);
+    }
+
     CarillonServer server() {
         return server;
     }

@@ -48,6 +48,7 @@ class StreamTest {
     @Timeout(60)
     void a_burst_is_told_and_single_runs_after_it_too() throws Exception {
         String key = SERVED.project("burst");
+        SERVED.makeHistoryOfToday();
         HttpResponse<InputStream> response = listen(key);
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {

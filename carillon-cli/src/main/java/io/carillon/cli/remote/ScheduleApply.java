@@ -18,7 +18,18 @@ import tools.jackson.databind.node.ObjectNode;
 final class ScheduleApply {
     /** What a server tells about a schedule and nobody can set. */
     private static final List<String> TOLD = List.of(
-            "id", "version", "description", "ticks", "plannedUntil", "nextAfterPlanned", "nextRuns", "paused", "name",
+            "id",
+            "version",
+            "description",
+            "ticks",
+            "plannedUntil",
+            "nextAfterPlanned",
+            "nextRuns",
+            "lastRun",
+            "createdAt",
+            "updatedAt",
+            "paused",
+            "name",
             "warnings");
 
     private final Shell shell;

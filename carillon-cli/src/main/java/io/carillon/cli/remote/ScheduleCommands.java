@@ -26,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class ScheduleCommands extends RemoteGroup {
-    private static final List<String> COLUMNS = List.of("name", "description", "target", "nextRuns.0", "paused.reason");
+    private static final List<String> COLUMNS = List.of("name", "description", "target", "nextRuns.0", "lastRun.state", "paused.reason");
     private static final List<String> ENTRIES = List.of("from", "to", "count", "state", "reason", "run", "late");
     private static final List<String> PREVIEW = List.of("at", "local", "mark");
     private static final List<String> TIMES = List.of("at", "schedule", "state", "count", "run", "mark");

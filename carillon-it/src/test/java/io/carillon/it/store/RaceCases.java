@@ -158,9 +158,9 @@ final class RaceCases {
 
     private static List<ProgressNote> notes(Hand hand) {
         List<ProgressNote> notes = new ArrayList<>();
-        if (hand.batch()) notes.add(new ProgressNote(PROJECT, RaceStage.LEFT, new Progress(3, 9)));
-        notes.add(new ProgressNote(PROJECT, CONTESTED, new Progress(hand.first() ? 4 : 5, 9)));
-        if (hand.batch()) notes.add(new ProgressNote(PROJECT, RaceStage.RIGHT, new Progress(3, 9)));
+        if (hand.batch()) notes.add(new ProgressNote(PROJECT, RaceStage.LEFT, 1, new Progress(3, 9)));
+        notes.add(new ProgressNote(PROJECT, CONTESTED, 1, new Progress(hand.first() ? 4 : 5, 9)));
+        if (hand.batch()) notes.add(new ProgressNote(PROJECT, RaceStage.RIGHT, 1, new Progress(3, 9)));
         return notes;
     }
 

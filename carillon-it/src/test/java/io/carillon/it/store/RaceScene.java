@@ -242,7 +242,7 @@ enum RaceScene {
         for (io.carillon.run.RunId run : List.of(RaceStage.LEFT, RaceStage.CONTESTED, RaceStage.RIGHT))
             stage.storage()
                     .nodes()
-                    .beat(RaceStage.OWNER, 1, List.of(new ProgressNote(RaceStage.PROJECT, run, new Progress(1, 2))));
+                    .beat(RaceStage.OWNER, 1, List.of(new ProgressNote(RaceStage.PROJECT, run, 1, new Progress(1, 2))));
         orderCancels(stage);
         stage.storage()
                 .runs()

@@ -3,6 +3,7 @@ package io.carillon.server.api;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
+import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.Policies;
@@ -68,7 +69,20 @@ final class Shapes {
                 .put("plannedUntil", schedule.progress().cursor())
                 .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
                 .put("nextRuns", pause == null ? next(definition.when(), schedule.runsLeft(), now) : List.of())
+                .put("lastRun", lastRun(schedule.facts().lastRun()))
+                .put("createdAt", schedule.facts().createdAt())
+                .put("updatedAt", schedule.facts().updatedAt())
                 .put("paused", pause == null ? null : pause(pause));
+    }
+
+    private static @Nullable Doc lastRun(Schedule.@Nullable LastRun last) {
+        if (last == null) return null;
+        return new Doc()
+                .put("run", new RunId(last.run()).toString())
+                .put("state", last.state())
+                .put("plannedAt", last.plannedAt())
+                .put("startedAt", last.startedAt())
+                .put("endedAt", last.endedAt());
     }
 
     private static List<String> next(When when, long left, Instant now) {
@@ -180,6 +194,7 @@ final class Shapes {
                 .put("plannedAt", instants.plannedAt())
                 .put("startedAt", instants.startedAt())
                 .put("endedAt", instants.endedAt())
+                .put("late", run.lateness().orElse(null))
                 .put("schedule", details.schedule() == null ? null : new ScheduleId(details.schedule()).toString())
                 .put(
                         "parent",
