@@ -102,7 +102,8 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         Storage storage = new PostgresStorage(engineSource, ears, !pooled, planner);
         storage.projects().ensure(builder.project);
         Luggage luggage = new Luggage(builder.companions);
-        Payloads payloads = new Payloads(builder.project, builder.handlers, builder.codec, luggage, new Uuid7.Sequence(storage.clock()));
+        Payloads payloads = new Payloads(
+                builder.project, builder.handlers, builder.codec, luggage, new Uuid7.Sequence(storage.clock()));
         EngineParts parts = new EngineParts(
                 storage,
                 accompanied(builder.handlers.bind(builder.codec), luggage),

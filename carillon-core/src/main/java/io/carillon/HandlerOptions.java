@@ -28,8 +28,7 @@ public record HandlerOptions(
     }
 
     static HandlerOptions defaults() {
-        return new HandlerOptions(
-                null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
+        return new HandlerOptions(null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 
     /** The queue its runs go to; the one with the name of the handler unless set. */

@@ -94,7 +94,8 @@ class HandlersTest {
                 HandlerOptions.defaults().queue("mail").priority(Priority.LOW),
                 false,
                 (reminder, run, connection) -> null));
-        Payloads payloads = new Payloads("shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
+        Payloads payloads = new Payloads(
+                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
 
         NewRun plain = payloads.run(REMIND, new Reminder("ann"), Enqueue.now());
         NewRun other = payloads.run(
@@ -115,7 +116,8 @@ class HandlersTest {
 
     @Test
     void refuses_payloads_that_cannot_be_stored_or_given_back() {
-        Payloads payloads = new Payloads("shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
+        Payloads payloads = new Payloads(
+                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
         Reminder large = new Reminder("x".repeat(256 * 1024));
 
         assertThat(code(() -> payloads.run(REMIND, large, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);

@@ -51,6 +51,7 @@ final class Claimer extends Loop {
     private boolean servedNew;
     /** Whether runs wait to be tried alone, as far as this node knows. */
     private boolean suspects;
+
     private final Claims.Isolation isolation;
 
     private boolean took;

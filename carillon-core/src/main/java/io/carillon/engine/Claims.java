@@ -274,7 +274,9 @@ final class Claims {
                 restUntil = now + (now - since);
                 return false;
             }
-            if (!started && quiet() && node.holding().all().stream().allMatch(one -> one.parked() || group.contains(one))) {
+            if (!started
+                    && quiet()
+                    && node.holding().all().stream().allMatch(one -> one.parked() || group.contains(one))) {
                 started = true;
                 node.dispatch(group, false);
             }

@@ -90,6 +90,7 @@ final class LaneBook {
     private final ToIntFunction<Lane> room;
     /** Lanes that somebody weighed; all others weigh one. */
     private Map<Lane, Integer> weights = Map.of();
+
     private Instant lastTake = Instant.MIN;
     /** Before this instant the last look saw all there was. */
     private Instant seenUntil = Instant.MIN;
@@ -182,7 +183,10 @@ final class LaneBook {
 
     /** When the next known run is ready; {@link Instant#MAX}: none is known. */
     synchronized Instant nextReady() {
-        return entries().map(entry -> entry.readyAt).min(Comparator.naturalOrder()).orElse(Instant.MAX);
+        return entries()
+                .map(entry -> entry.readyAt)
+                .min(Comparator.naturalOrder())
+                .orElse(Instant.MAX);
     }
 
     private Stream<Map<Priority, Entry>> lanes() {
@@ -217,9 +221,10 @@ final class LaneBook {
         for (Lane lane : List.copyOf(fresh)) {
             Map<Priority, Entry> classes =
                     projects.getOrDefault(lane.project(), Map.of()).getOrDefault(lane, Map.of());
-            if (due.size() < want) due(Map.of(lane, classes), want, now)
-                    .forEach((one, ready) -> due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
-                            .put(one, ready));
+            if (due.size() < want)
+                due(Map.of(lane, classes), want, now)
+                        .forEach((one, ready) -> due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
+                                .put(one, ready));
         }
         return share(want, due, now);
     }
@@ -228,8 +233,7 @@ final class LaneBook {
         return classes.values().stream().anyMatch(entry -> entry.flowing);
     }
 
-    private List<ClaimRequest.Quota> share(
-            int want, Map<String, Map<Lane, Map<Priority, Entry>>> due, Instant now) {
+    private List<ClaimRequest.Quota> share(int want, Map<String, Map<Lane, Map<Priority, Entry>>> due, Instant now) {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         Appetite.equally(want, due.keySet()).forEach((project, part) -> {
             serve(requireNonNull(due.get(project)), part, now, quotas);
@@ -238,8 +242,7 @@ final class LaneBook {
         return quotas;
     }
 
-    private Map<Lane, Map<Priority, Entry>> due(
-            Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now) {
+    private Map<Lane, Map<Priority, Entry>> due(Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now) {
         Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
         for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
             Map<Priority, Entry> ready = ready(lane.getValue(), now);
@@ -252,8 +255,7 @@ final class LaneBook {
     }
 
     /** Shares the part of a project among its lanes that are due. */
-    private void serve(
-            Map<Lane, Map<Priority, Entry>> due, int want, Instant now, List<ClaimRequest.Quota> quotas) {
+    private void serve(Map<Lane, Map<Priority, Entry>> due, int want, Instant now, List<ClaimRequest.Quota> quotas) {
         parts(want, due.keySet()).forEach((lane, part) -> {
             Map<Priority, Entry> classes = requireNonNull(due.get(lane));
             Map<Priority, Integer> counts = share(Math.min(part, room.applyAsInt(lane)), classes);
@@ -396,7 +398,8 @@ final class LaneBook {
         projects.values().removeIf(lanes -> {
             lanes.values()
                     .removeIf(classes -> classes.values().stream()
-                            .allMatch(entry -> entry.readyAt.equals(Instant.MAX) && !entry.coldUntil.isAfter(lastTake)));
+                            .allMatch(
+                                    entry -> entry.readyAt.equals(Instant.MAX) && !entry.coldUntil.isAfter(lastTake)));
             return lanes.isEmpty();
         });
         Predicate<Lane> gone =

@@ -220,8 +220,8 @@ final class PlanningLoop extends Loop {
 
     private List<TickPlan> wanted(PlanStore.DueSchedules due) {
         return due.schedules().stream()
-                .map(schedule -> planner.plan(
-                        schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.behind()))
+                .map(schedule ->
+                        planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.behind()))
                 .filter(plan -> !plan.empty())
                 .toList();
     }

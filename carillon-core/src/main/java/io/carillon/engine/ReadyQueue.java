@@ -69,6 +69,7 @@ final class ReadyQueue {
     private final Deque<Group> turns = new ArrayDeque<>();
     /** Those that have their share of the slots or more. */
     private final Set<Stand> wide = new HashSet<>();
+
     private final Set<Group> wideGroups = new HashSet<>();
 
     private final int share;

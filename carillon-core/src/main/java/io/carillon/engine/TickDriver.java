@@ -179,8 +179,8 @@ public final class TickDriver {
             if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
             List<ClaimRequest.Quota> under = quotas.stream()
                     .filter(quota -> limited.contains(quota.lane()))
-                    .map(quota -> new ClaimRequest.Quota(
-                            quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
+                    .map(quota ->
+                            new ClaimRequest.Quota(quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
                     .toList();
             return storage.lanes()
                     .claim(new ClaimRequest(owner, under, strangers, LEASE))

@@ -36,7 +36,8 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
     @Override
     public void started(Attempt attempt, Duration late) {
         Attempt.Times times = attempt.times();
-        if (attempt.origin() == Origin.TICK) timer("carillon.tick.lateness", attempt).record(late);
+        if (attempt.origin() == Origin.TICK)
+            timer("carillon.tick.lateness", attempt).record(late);
         // A later attempt waited for its backoff, which says nothing about the nodes.
         if (attempt.number() > 1) return;
         Duration waited = late.minus(Duration.between(times.expectedAt(attempt.origin()), times.dueAt()));

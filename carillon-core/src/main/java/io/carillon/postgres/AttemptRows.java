@@ -28,7 +28,8 @@ final class AttemptRows {
             origin, target, target_name, codec, payload, trace, gate_key
             """;
 
-    // The runs that nodes have noted and still own; one row without a run for a note of which nothing is left. By the key,
+    // The runs that nodes have noted and still own; one row without a run for a note of which nothing is left. By the
+    // key,
     // one by one, whatever the statistics say.
     static final String NOTED_RUNS = """
              FROM carillon.claim_note n LEFT JOIN LATERAL (

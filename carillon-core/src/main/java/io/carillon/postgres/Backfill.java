@@ -46,7 +46,8 @@ final class Backfill {
             ON CONFLICT DO NOTHING
             """;
 
-    // An instant of the schedule's lifetime had a line on its day. Where that day has no partition, the line is gone, or
+    // An instant of the schedule's lifetime had a line on its day. Where that day has no partition, the line is gone,
+    // or
     // it went to a later day because the partition was gone already: nobody can say whether the instant ran.
     private static final String FORGOTTEN = """
             SELECT count(*) AS instants, min(t.planned_at) AS first, max(t.planned_at) AS last

@@ -119,7 +119,8 @@ final class Database {
     private <T> T joining(Connection caller, Work<T> work) {
         try {
             Session session = on(caller);
-            if (clock.stale()) session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
+            if (clock.stale())
+                session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
             return work.on(session);
         } catch (SQLException failure) {
             throw new StorageException(failure);

@@ -89,14 +89,13 @@ final class DeskRepository implements RunDesk {
             "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)";
 
     // With what was there at an instant, so that a bulk action ends however much comes in meanwhile.
-    private static final String MATCHING =
-            FILTER + " AND (:existing::timestamptz IS NULL OR created_at <= :existing)";
+    private static final String MATCHING = FILTER + " AND (:existing::timestamptz IS NULL OR created_at <= :existing)";
 
     private static final String MATCHING_DEAD =
             FILTER + " AND (:existing::timestamptz IS NULL OR died_at <= :existing)";
 
-    private static final String COUNT_LIVING = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE " + FILTER
-            + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
+    private static final String COUNT_LIVING = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE "
+            + FILTER + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
 
     private static final String COUNT_DEAD = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.dead_run WHERE "
             + FILTER + " AND state = :state LIMIT :limit) found";
@@ -333,7 +332,8 @@ final class DeskRepository implements RunDesk {
     }
 
     /** The runs of a bulk action. */
-    private record Chosen(String project, RunFilter filter, @Nullable Instant existing) {
+    private record Chosen(
+            String project, RunFilter filter, @Nullable Instant existing) {
         Query bind(Query query) throws SQLException {
             return matching(query, project, filter).instant("existing", existing);
         }
@@ -369,8 +369,8 @@ final class DeskRepository implements RunDesk {
                     .size();
         });
         if (many > 0) return many;
-        List<RunId> keyed = database.single(session ->
-                chosen.dead(session.query(DEAD_WITH_KEY)).list(row -> AttemptRows.runId(row, "id")));
+        List<RunId> keyed = database.single(
+                session -> chosen.dead(session.query(DEAD_WITH_KEY)).list(row -> AttemptRows.runId(row, "id")));
         return (int) redrive(chosen.project, keyed).stream()
                 .filter(Redrive.Redriven.class::isInstance)
                 .count();

@@ -123,8 +123,7 @@ final class HousekeepingRepository implements Housekeeping {
         Map<String, Duration> old = new LinkedHashMap<>();
         old.put(PURGE_DEAD_RUNS, deadRuns);
         old.put(PURGE_NODES, deadNodes);
-        for (String sql :
-                List.of(PURGE_PROGRESS, PURGE_AWAITED, PURGE_CANCELS, PURGE_HOLDS, PURGE_LOADS, PURGE_RATES))
+        for (String sql : List.of(PURGE_PROGRESS, PURGE_AWAITED, PURGE_CANCELS, PURGE_HOLDS, PURGE_LOADS, PURGE_RATES))
             old.put(sql, Duration.ZERO);
         int removed = 0;
         @Nullable RuntimeException failed = null;

@@ -117,9 +117,10 @@ final class InboxRepository implements RunInbox {
 
     private static final Comparator<NewRun> BY_KEY = Comparator.comparing(
             run -> run.key() == null ? null : run,
-            Comparator.nullsFirst(Comparator.comparing((NewRun run) -> run.lane().project(), BYTES)
-                    .thenComparing(run -> run.target().name(), BYTES)
-                    .thenComparing(run -> requireNonNull(run.key()), BYTES)));
+            Comparator.nullsFirst(
+                    Comparator.comparing((NewRun run) -> run.lane().project(), BYTES)
+                            .thenComparing(run -> run.target().name(), BYTES)
+                            .thenComparing(run -> requireNonNull(run.key()), BYTES)));
 
     private final Database database;
     private final RunCopy copy;
@@ -173,10 +174,8 @@ final class InboxRepository implements RunInbox {
     /** Every call takes the windows of all its keys before the keys, and both in one order, so that no two wait for each other. */
     private static List<EnqueueResult> store(Session session, List<NewRun> runs, boolean tell) throws SQLException {
         Map<RunId, EnqueueResult> results = new HashMap<>();
-        List<NewRun> held = runs.stream()
-                .filter(run -> run.window() != null)
-                .sorted(BY_KEY)
-                .toList();
+        List<NewRun> held =
+                runs.stream().filter(run -> run.window() != null).sorted(BY_KEY).toList();
         for (List<NewRun> chunk : chunks(held)) results.putAll(hold(session, chunk));
         for (List<NewRun> chunk : chunks(inOrder(without(runs, results))))
             results.putAll(storeChunk(session, chunk, tell));

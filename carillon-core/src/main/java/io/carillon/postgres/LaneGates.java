@@ -50,7 +50,8 @@ final class LaneGates {
     private static final String AWAIT_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // What was claimed while there was no limit. A place is a hint: what moves meanwhile is found the next time, and as long
+    // What was claimed while there was no limit. A place is a hint: what moves meanwhile is found the next time, and as
+    // long
     // as claims may commit that have not seen the limit there is a next time.
     private static final String COUNT_IN = """
             UPDATE carillon.run SET limited_by = queue
@@ -257,10 +258,8 @@ final class LaneGates {
 
     /** Where a limit is new: what claims took that began before it. */
     private static Map<Lane, Room> counted(Session session, Map<Lane, Room> rooms) throws SQLException {
-        List<Lane> counting = rooms.values().stream()
-                .filter(Room::counting)
-                .map(Room::lane)
-                .toList();
+        List<Lane> counting =
+                rooms.values().stream().filter(Room::counting).map(Room::lane).toList();
         if (counting.isEmpty()) return rooms;
         lanes(session.query(COUNTED), counting).update();
         countIn(session, counting);

@@ -55,7 +55,8 @@ final class LaneRepository implements LaneStore {
                                              WHERE p.queue = head.queue AND p.project = head.project AND p.paused_at IS NOT NULL)) lane ON true
             """;
 
-    private static final String SCAN = "SELECT * FROM carillon.scan_streams(:queue, :project, :class::smallint, :handler, :steps::int)";
+    private static final String SCAN =
+            "SELECT * FROM carillon.scan_streams(:queue, :project, :class::smallint, :handler, :steps::int)";
 
     private static final String PAUSE = """
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
@@ -173,8 +174,8 @@ final class LaneRepository implements LaneStore {
 
     @Override
     public Part scan(@Nullable LaneDue behind, int steps) {
-        List<LaneDue> seen = database.single(
-                session -> named(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
+        List<LaneDue> seen =
+                database.single(session -> named(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
                         .number("class", behind == null ? -1 : behind.priority().number())
                         .text("handler", behind == null ? "" : behind.handler())
                         .number("steps", steps)

@@ -118,11 +118,7 @@ final class NodeRepository implements NodeStore {
     private final Sweeper sweeper;
     private final int code;
 
-    NodeRepository(
-            Database database,
-            Database heartbeat,
-            Sweeper sweeper,
-            int code) {
+    NodeRepository(Database database, Database heartbeat, Sweeper sweeper, int code) {
         this.database = database;
         this.heartbeat = heartbeat;
         this.sweeper = sweeper;

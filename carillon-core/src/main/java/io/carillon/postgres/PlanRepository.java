@@ -286,9 +286,8 @@ final class PlanRepository implements PlanStore {
         if (schedules.isEmpty()) return late;
         session.query(LATE_TICKS).uuids("ids", schedules.keySet()).list(row -> {
             Schedule schedule = schedules.get(row.uuid("schedule_id"));
-            TickPlan.LateTick tick =
-                    new TickPlan.LateTick(
-                            row.uuid("id"), row.instant("planned_at"), row.flag("let_through"), row.flag("held_back"));
+            TickPlan.LateTick tick = new TickPlan.LateTick(
+                    row.uuid("id"), row.instant("planned_at"), row.flag("let_through"), row.flag("held_back"));
             return schedule != null
                     && late.computeIfAbsent(schedule, s -> new ArrayList<>()).add(tick);
         });
@@ -301,8 +300,8 @@ final class PlanRepository implements PlanStore {
     @Override
     public List<TickPlan> write(List<TickPlan> plans) {
         List<TickPlan> moved = new ArrayList<>();
-        Map<Boolean, List<TickPlan>> byLate =
-                plans.stream().collect(Collectors.partitioningBy(plan -> !plan.late().isEmpty()));
+        Map<Boolean, List<TickPlan>> byLate = plans.stream()
+                .collect(Collectors.partitioningBy(plan -> !plan.late().isEmpty()));
         byLate.values().forEach(same -> moved.addAll(writeAll(same)));
         return moved;
     }
@@ -365,7 +364,8 @@ final class PlanRepository implements PlanStore {
 
     /** The right to plan, where only one node shall: a row with a holder, an epoch that grows with each new one, and an end. */
     static final class PlanningToken {
-        // Renewed by its holder, taken over by anybody once it has ended; of many who try at once the row lets one through.
+        // Renewed by its holder, taken over by anybody once it has ended; of many who try at once the row lets one
+        // through.
         private static final String HOLD = """
                 INSERT INTO carillon.token AS t (name, owner, epoch, expires_at)
                 VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
@@ -385,8 +385,11 @@ final class PlanRepository implements PlanStore {
         }
 
         boolean hold(UUID node, Duration lease) {
-            return database.single(session ->
-                    session.query(HOLD).uuid("owner", node).seconds("lease", lease).update() == 1);
+            return database.single(session -> session.query(HOLD)
+                            .uuid("owner", node)
+                            .seconds("lease", lease)
+                            .update()
+                    == 1);
         }
 
         void letGo(UUID node) {

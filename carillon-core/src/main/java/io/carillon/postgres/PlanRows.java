@@ -71,7 +71,8 @@ final class PlanRows {
     }
 
     /** An item with the end of the time in which it may start; {@code runsLate}: true where the missed policy lets it, null where it need not be asked. */
-    private record Bound<T>(T item, Instant startBy, @Nullable Boolean runsLate) {
+    private record Bound<T>(
+            T item, Instant startBy, @Nullable Boolean runsLate) {
         static <T> Bound<T> of(TickPlan plan, T item, Instant planned, Instant due, Instant startBy) {
             if (!startBy.equals(Instant.MAX)) return new Bound<>(item, startBy, null);
             Policies policies = plan.read().definition().policies();

@@ -74,8 +74,7 @@ public final class PostgresStorage implements Storage {
         heartbeat = ConnectionSource.kept(source);
         Sweeper sweeper =
                 new Sweeper(database, new Database(pool, SCAN_TIMEOUT, prepares), partitions, cancels, endings);
-        nodes = new NodeRepository(
-                database, new Database(heartbeat, STATEMENT_TIMEOUT, prepares), sweeper, CODE);
+        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT, prepares), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions, endings);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;

@@ -44,7 +44,8 @@ final class RunRepository implements RunStore {
                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
             """);
 
-    // By handler over the index of parked runs: what other handlers wait for is not read. The range keeps the plan on this
+    // By handler over the index of parked runs: what other handlers wait for is not read. The range keeps the plan on
+    // this
     // index, whatever the statistics say.
     private static final String SUSPECTS = """
             SELECT first.*
@@ -59,7 +60,8 @@ final class RunRepository implements RunStore {
     private static final String TRY_ISOLATE =
             "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0)) AS mine";
 
-    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. Under the
+    // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. Under
+    // the
     // lock of TRY_ISOLATE, so that no two nodes of the cluster isolate at the same time.
     private static final String CLAIM_SUSPECTS = AttemptRows.noted("""
             UPDATE carillon.run
@@ -86,8 +88,8 @@ final class RunRepository implements RunStore {
     private static final String PASS_ON =
             "/* UPDATE carillon.run */ SELECT carillon.pass_on_attempts" + ASKED + ") AS known";
 
-    private static final String HELD =
-            "SELECT r.project, r.id, r.attempt" + AttemptRows.NOTED_RUNS + " WHERE n.node = :owner AND r.id IS NOT NULL";
+    private static final String HELD = "SELECT r.project, r.id, r.attempt" + AttemptRows.NOTED_RUNS
+            + " WHERE n.node = :owner AND r.id IS NOT NULL";
 
     private static final String NOTES =
             "SELECT seq FROM carillon.claim_note WHERE node = :owner ORDER BY seq LIMIT 10000";

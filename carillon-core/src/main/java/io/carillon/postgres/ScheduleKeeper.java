@@ -66,7 +66,8 @@ final class ScheduleKeeper {
              ORDER BY s.tzdata COLLATE "C" LIMIT 1000
             """;
 
-    // By key, as plans are written: whoever holds a schedule is about to change it. The new version keeps plans away that
+    // By key, as plans are written: whoever holds a schedule is about to change it. The new version keeps plans away
+    // that
     // were made by the older rules.
     private static final String MARK_RULES = """
             WITH fenced AS MATERIALIZED (
@@ -179,9 +180,8 @@ final class ScheduleKeeper {
             instants.add(ChronoUnit.MICROS.between(Instant.EPOCH, at.get()));
             at = when.next(at.get());
         }
-        Instant next = schedule.runsLeft() == 0
-                ? Instant.MAX
-                : when.next(cursor).orElse(Instant.MAX);
+        Instant next =
+                schedule.runsLeft() == 0 ? Instant.MAX : when.next(cursor).orElse(Instant.MAX);
         return new Older(schedule, next, !instants.equals(ahead));
     }
 
@@ -211,7 +211,8 @@ final class ScheduleKeeper {
         } catch (StorageException failure) {
             if (!failure.rowAtFault()) throw failure;
             int half = ordered.size() / 2;
-            if (half > 0) return mark(rules, ordered.subList(0, half)) + mark(rules, ordered.subList(half, ordered.size()));
+            if (half > 0)
+                return mark(rules, ordered.subList(0, half)) + mark(rules, ordered.subList(half, ordered.size()));
             refused(ordered.get(0).schedule, failure);
             return 0;
         }

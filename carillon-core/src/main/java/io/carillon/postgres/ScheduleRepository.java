@@ -271,8 +271,10 @@ final class ScheduleRepository implements ScheduleDesk {
     /** One that cannot be read is left out. */
     @Override
     public List<Schedule> list(String project, String after, int limit) {
-        return database.single(session -> unreadable.list(
-                session.query(LIST).text("project", project).text("after", after).number("limit", limit)));
+        return database.single(session -> unreadable.list(session.query(LIST)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)));
     }
 
     ScheduleRows.Unreadable unreadable() {
@@ -351,8 +353,7 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public int backfill(
-            String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped) {
+    public int backfill(String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped) {
         return database.transaction(session -> {
             Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
             List<Instant> missing = Backfill.missing(session, schedule, from, to);
@@ -392,6 +393,7 @@ final class ScheduleRepository implements ScheduleDesk {
     private static Query named(Query query, String project, String name) throws SQLException {
         return query.text("project", project).text("name", name);
     }
+
     private static CarillonException unknown(String name) {
         return new CarillonException(
                 ErrorCode.UNKNOWN_SCHEDULE,

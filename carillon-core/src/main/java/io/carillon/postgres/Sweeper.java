@@ -77,7 +77,8 @@ final class Sweeper {
                              FOR UPDATE SKIP LOCKED) r
             """;
 
-    // Statements below follow STILL_LOST in its transaction: the rows are locked and lie where it found them. IS TRUE keeps
+    // Statements below follow STILL_LOST in its transaction: the rows are locked and lie where it found them. IS TRUE
+    // keeps
     // the fence from becoming a join over the whole key index.
     private static final String QUARANTINE = """
             WITH gone AS (
@@ -150,7 +151,12 @@ final class Sweeper {
      * once it was judged.
      */
     private record Dead(
-            UUID node, Set<String> handlers, boolean notes, boolean young, boolean judged, @Nullable UUID sole) {
+            UUID node,
+            Set<String> handlers,
+            boolean notes,
+            boolean young,
+            boolean judged,
+            @Nullable UUID sole) {
         static Dead read(Row row) throws SQLException {
             return new Dead(
                     row.uuid("id"),
@@ -186,7 +192,12 @@ final class Sweeper {
 
     /** A locked run, and what becomes of it. */
     private record Release(
-            Lost lost, @Nullable Instant startedAt, @Nullable String parked, int suspect, int crashes, boolean crashed) {}
+            Lost lost,
+            @Nullable Instant startedAt,
+            @Nullable String parked,
+            int suspect,
+            int crashes,
+            boolean crashed) {}
 
     /** What one sweep works with: dead nodes by id, and the runs that are lost. */
     private record Found(Map<UUID, Dead> dead, List<Lost> lost) {
@@ -218,7 +229,8 @@ final class Sweeper {
             boolean tried = tried(one, row.text("target_name"));
             boolean crashed = "suspect".equals(row.maybeText("parked")) && alone(one);
             int deaths = Math.min(100, row.integer("suspect") + (tried ? 1 : 0));
-            String parked = !tried ? "no-handler" : Suspicion.isolated(deaths, one.proven(), young(one)) ? "suspect" : null;
+            String parked =
+                    !tried ? "no-handler" : Suspicion.isolated(deaths, one.proven(), young(one)) ? "suspect" : null;
             return new Release(
                     one,
                     row.maybeInstant("started_at"),
@@ -259,7 +271,8 @@ final class Sweeper {
                 .filter(Predicate.not(unfinished::contains))
                 .toList();
         if (over.isEmpty()) return swept;
-        database.single(session -> session.query(FORGET_NOTES).uuids("dead", over).update());
+        database.single(
+                session -> session.query(FORGET_NOTES).uuids("dead", over).update());
         database.single(session -> session.query(SWEPT).uuids("dead", over).update());
         return swept.plus(new Swept(over.size(), 0, 0));
     }
@@ -305,7 +318,10 @@ final class Sweeper {
             if (!failure.rowAtFault()) throw failure;
             if (group.size() == 1) {
                 unfinished.add(group.get(0).owner());
-                log.error("run of a dead node cannot be released run={} error={}", group.get(0).run(), failure.getMessage());
+                log.error(
+                        "run of a dead node cannot be released run={} error={}",
+                        group.get(0).run(),
+                        failure.getMessage());
                 return new Swept(0, 0, 0);
             }
             int half = group.size() / 2;
@@ -323,7 +339,8 @@ final class Sweeper {
         List<Release> guilty = locked.stream()
                 .filter(one -> one.crashed() && one.crashes() >= crashLimit)
                 .toList();
-        List<Release> back = locked.stream().filter(Predicate.not(guilty::contains)).toList();
+        List<Release> back =
+                locked.stream().filter(Predicate.not(guilty::contains)).toList();
         int quarantined = guilty.isEmpty() ? 0 : count(rows(session.query(QUARANTINE), lost(guilty)));
         int released = back.isEmpty()
                 ? 0

@@ -50,8 +50,7 @@ public final class CronExpression {
 
     /** How many planned instants lie from one of them to another instant, both inclusive; costs the months between them, not the instants. */
     long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
-        return DstWalk.count(
-                first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effective(policy));
+        return DstWalk.count(first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effective(policy));
     }
 
     /** What it means, in short English; between a day of the month and a weekday it says "or" where either will do. */

@@ -192,7 +192,8 @@ final class CronFieldParser {
         int value = 0;
         while (at < end && peek() >= '0' && peek() <= '9') {
             if (at - from == MOST_DIGITS) {
-                throw wrong(from, "A number of more than four digits", "Write " + unit.range() + ", or a smaller step.");
+                throw wrong(
+                        from, "A number of more than four digits", "Write " + unit.range() + ", or a smaller step.");
             }
             value = value * 10 + (peek() - '0');
             at++;

@@ -62,8 +62,7 @@ final class CronParser {
             fields[i + missing] = field.parse();
             warnings.addAll(field.warnings());
         }
-        return new CronFields(
-                fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], List.copyOf(warnings));
+        return new CronFields(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], List.copyOf(warnings));
     }
 
     private CronFields nickname(List<int[]> words) {

@@ -13,8 +13,7 @@ public record Schedule(
         @Nullable Pause pause,
         Facts facts) {
     /** One that was not stored yet. */
-    public Schedule(
-            ScheduleId id, long version, Definition definition, Progress progress, @Nullable Pause pause) {
+    public Schedule(ScheduleId id, long version, Definition definition, Progress progress, @Nullable Pause pause) {
         this(id, version, definition, progress, pause, new Facts(Instant.EPOCH, Instant.EPOCH, null));
     }
 

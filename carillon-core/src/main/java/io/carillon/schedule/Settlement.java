@@ -89,8 +89,7 @@ final class Settlement {
             TickPlan.LateTick tick = ordered.get(i);
             boolean tooOld = tick.plannedAt().isBefore(oldest);
             boolean runs = !tooOld && ordered.size() - i <= most;
-            if (!runs)
-                verdicts.add(missed(tick, tooOld ? TOO_OLD : reason()));
+            if (!runs) verdicts.add(missed(tick, tooOld ? TOO_OLD : reason()));
             else if (!tick.letThrough())
                 verdicts.add(new TickPlan.Verdict(tick.run(), tick.plannedAt(), nextDue(), null));
         }

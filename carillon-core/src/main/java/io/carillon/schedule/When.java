@@ -221,8 +221,9 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     long count(Instant first, Instant until) {
         if (timing instanceof Timing.Cron cron) return cron.expression().count(first, ceiling(until), cron.zone(), dst);
         long number = 0;
-        for (Optional<Instant> at = Optional.of(first); at.isPresent() && !at.get().isAfter(until); at = nextAny(at.get()))
-            number++;
+        for (Optional<Instant> at = Optional.of(first);
+                at.isPresent() && !at.get().isAfter(until);
+                at = nextAny(at.get())) number++;
         return number;
     }
 

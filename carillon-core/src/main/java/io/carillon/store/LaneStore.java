@@ -29,8 +29,7 @@ public interface LaneStore {
     Part scan(@Nullable LaneDue behind, int steps);
 
     /** What a part of a scan found, and behind what the next one begins; null: it was the last. */
-    record Part(
-            List<LaneDue> found, @Nullable LaneDue next) {}
+    record Part(List<LaneDue> found, @Nullable LaneDue next) {}
 
     /** Claims from lanes with a limit, one node at a time from each: no more than the limit leaves. Lanes without one give nothing. */
     Claimed claim(ClaimRequest request);

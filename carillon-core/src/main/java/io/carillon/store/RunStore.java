@@ -20,7 +20,11 @@ public interface RunStore {
      * says how long it shall hold.
      */
     record ClaimSuspects(
-            UUID owner, Set<String> targets, int most, long note, @Nullable Duration lease) {
+            UUID owner,
+            Set<String> targets,
+            int most,
+            long note,
+            @Nullable Duration lease) {
         public ClaimSuspects {
             targets = Set.copyOf(targets);
         }
@@ -36,7 +40,8 @@ public interface RunStore {
 
     /** Takes one of them for a caller that has no heartbeat. */
     default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
-        return claimSuspects(new ClaimSuspects(owner, targets, 1, 0, lease)).stream().findFirst();
+        return claimSuspects(new ClaimSuspects(owner, targets, 1, 0, lease)).stream()
+                .findFirst();
     }
 
     /** Applies what was decided, in groups; one verdict per attempt, in order. Waits for locked rows, but not for long: the others are written without them. */

@@ -52,8 +52,11 @@ public final class Suspicion {
         int fewest = waiting.stream().mapToInt(Candidate::deaths).min().orElse(0);
         List<Candidate> first =
                 waiting.stream().filter(one -> one.deaths() == fewest).toList();
-        List<String> handlers =
-                first.stream().map(Candidate::handler).distinct().sorted(Comparator.naturalOrder()).toList();
+        List<String> handlers = first.stream()
+                .map(Candidate::handler)
+                .distinct()
+                .sorted(Comparator.naturalOrder())
+                .toList();
         if (handlers.isEmpty()) return List.of();
         String handler = handlers.get(random.nextInt(handlers.size()));
         return first.stream()

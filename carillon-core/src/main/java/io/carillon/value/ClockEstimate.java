@@ -12,8 +12,8 @@ public final class ClockEstimate {
 
     private record Reading(Instant database, long nanos) {}
 
-    private volatile Reading last =
-            new Reading(Instant.ofEpochMilli(WallClock.millis()).minusNanos(2 * FRESH_NANOS), System.nanoTime() - 2 * FRESH_NANOS);
+    private volatile Reading last = new Reading(
+            Instant.ofEpochMilli(WallClock.millis()).minusNanos(2 * FRESH_NANOS), System.nanoTime() - 2 * FRESH_NANOS);
 
     /** Takes the time that a statement just returned. */
     public void observe(Instant database) {

@@ -40,8 +40,7 @@ class HoldingNotesTest {
                     if (random.nextInt(5) == 0) compare();
                 }
             }
-            Set<HeldRun> noted =
-                    notes.values().stream().flatMap(Set::stream).collect(Collectors.toSet());
+            Set<HeldRun> noted = notes.values().stream().flatMap(Set::stream).collect(Collectors.toSet());
             assertThat(noted).containsAll(owned);
         }
         end(random, Integer.MAX_VALUE);

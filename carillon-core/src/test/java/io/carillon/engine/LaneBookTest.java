@@ -191,8 +191,7 @@ class LaneBookTest {
 
     @Test
     void shares_a_batch_among_lanes_in_equal_parts() {
-        book.seen(List.of(
-                due(MAIL, Priority.HIGH, NOW.minusSeconds(60)), due(REPORTS, Priority.BULK, NOW)));
+        book.seen(List.of(due(MAIL, Priority.HIGH, NOW.minusSeconds(60)), due(REPORTS, Priority.BULK, NOW)));
 
         List<ClaimRequest.Quota> quotas = book.take(100, NOW);
 
@@ -233,8 +232,7 @@ class LaneBookTest {
 
     @Test
     void lanes_that_a_look_saw_line_up_by_how_long_their_first_run_has_waited() {
-        book.seen(List.of(
-                due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+        book.seen(List.of(due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
         assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(REPORTS);
         assertThat(book.take(1, NOW)).extracting(ClaimRequest.Quota::lane).containsExactly(MAIL);
@@ -273,9 +271,7 @@ class LaneBookTest {
         List<Lane> many = IntStream.range(0, 50)
                 .mapToObj(i -> new Lane("queue-" + i, "default"))
                 .toList();
-        book.seen(many.stream()
-                .map(lane -> due(lane, Priority.NORMAL, NOW))
-                .toList());
+        book.seen(many.stream().map(lane -> due(lane, Priority.NORMAL, NOW)).toList());
         Map<Lane, Integer> served = new HashMap<>();
 
         for (int turn = 0; turn < 500; turn++)
@@ -290,8 +286,7 @@ class LaneBookTest {
 
     @Test
     void shares_a_batch_among_projects_however_many_queues_each_has() {
-        for (int i = 0; i < 30; i++)
-            book.seen(List.of(due(new Lane("queue-" + i, "many"), Priority.NORMAL, NOW)));
+        for (int i = 0; i < 30; i++) book.seen(List.of(due(new Lane("queue-" + i, "many"), Priority.NORMAL, NOW)));
         book.seen(List.of(due(new Lane("queue", "one"), Priority.NORMAL, NOW)));
 
         Map<String, Integer> parts = new HashMap<>();
@@ -309,8 +304,7 @@ class LaneBookTest {
                 queues.put("project-" + project, 1 + random.nextInt(6));
             List<LaneDue> all = new ArrayList<>();
             queues.forEach((project, count) -> {
-                for (int i = 0; i < count; i++)
-                    all.add(due(new Lane("queue-" + i, project), Priority.NORMAL, NOW));
+                for (int i = 0; i < count; i++) all.add(due(new Lane("queue-" + i, project), Priority.NORMAL, NOW));
             });
             any.seen(all);
             int want = 1 + random.nextInt(3);
@@ -376,8 +370,7 @@ class LaneBookTest {
     void asks_for_no_more_of_a_lane_than_there_is_room_for() {
         Map<Lane, Integer> rooms = new HashMap<>(Map.of(MAIL, 0, REPORTS, 7));
         LaneBook narrow = new LaneBook(rooms::get);
-        narrow.seen(List.of(
-                due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
+        narrow.seen(List.of(due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
         assertThat(narrow.take(100, NOW))
                 .extracting(ClaimRequest.Quota::lane, ClaimRequest.Quota::count)
@@ -394,8 +387,8 @@ class LaneBookTest {
         Trials.of("quotas add up to at most what is wanted", 2_000, random -> {
             LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
             for (int i = random.nextInt(30); i >= 0; i--)
-                any.seen(List.of(due(
-                        new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
+                any.seen(List.of(
+                        due(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
             int want = 1 + random.nextInt(40);
 
             List<ClaimRequest.Quota> quotas = any.take(want, NOW);
@@ -412,8 +405,7 @@ class LaneBookTest {
             LaneBook any = new LaneBook(lane -> Integer.MAX_VALUE);
             Map<String, Boolean> open = new HashMap<>();
             for (int i = random.nextInt(30); i >= 0; i--) {
-                LaneDue due =
-                        due(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW);
+                LaneDue due = due(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW);
                 any.seen(List.of(due));
                 open.put(due.lane().queue() + due.priority(), true);
             }

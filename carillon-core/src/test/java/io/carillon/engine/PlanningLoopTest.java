@@ -110,7 +110,9 @@ class PlanningLoopTest {
 
         synchronized (asked.calls) {
             assertThat(asked.calls.subList(0, 4)).containsExactly("lead", "anything", "due", "stepDown");
-            assertThat(asked.calls.stream().filter("lead"::equals)).as("it does not bid again at once").hasSize(1);
+            assertThat(asked.calls.stream().filter("lead"::equals))
+                    .as("it does not bid again at once")
+                    .hasSize(1);
         }
     }
 }

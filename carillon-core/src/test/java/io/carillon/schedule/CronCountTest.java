@@ -53,7 +53,9 @@ class CronCountTest {
         }
         if (count == 0) return;
         List<TickPlan.Gap> gaps = Stretch.gaps(when, after, until, "missed", "late");
-        assertThat(gaps.stream().mapToLong(TickPlan.Gap::count).sum()).as(when + " after " + after).isEqualTo(count);
+        assertThat(gaps.stream().mapToLong(TickPlan.Gap::count).sum())
+                .as(when + " after " + after)
+                .isEqualTo(count);
         assertThat(gaps).isEqualTo(walked(when, after, until));
         assertThat(When.last(when::nextAny, when.nextAny(after).orElseThrow(), until.plusMillis(500)))
                 .isEqualTo(until);
@@ -93,7 +95,9 @@ class CronCountTest {
         List<TickPlan.Gap> more = Stretch.gaps(weekdays, from, until, "missed", "late");
         Duration took = Duration.ofNanos(System.nanoTime() - before);
 
-        assertThat(gaps).singleElement().satisfies(gap -> assertThat(gap.count()).isEqualTo(126_230_400));
+        assertThat(gaps)
+                .singleElement()
+                .satisfies(gap -> assertThat(gap.count()).isEqualTo(126_230_400));
         assertThat(more.stream().map(TickPlan.Gap::state)).containsExactly("missed", "skipped", "missed");
         assertThat(took).as("a walk takes 40 seconds").isLessThan(Duration.ofSeconds(4));
     }
@@ -102,14 +106,17 @@ class CronCountTest {
     void a_year_of_missed_seconds_is_settled_at_once() {
         Instant now = Instant.parse("2026-03-02T12:00:00Z");
         When seconds = When.cron("* * * * * *", ZoneOffset.UTC);
-        Schedule schedule = Plans.schedule(seconds, Policies.defaults().catchUp(Duration.ofDays(366)), now.minus(Duration.ofDays(360)));
+        Schedule schedule = Plans.schedule(
+                seconds, Policies.defaults().catchUp(Duration.ofDays(366)), now.minus(Duration.ofDays(360)));
 
         long before = System.nanoTime();
         TickPlan plan = TickPlanner.defaults().plan(schedule, List.of(), now);
         Duration took = Duration.ofNanos(System.nanoTime() - before);
 
         assertThat(plan.ticks().get(0).plannedAt()).isEqualTo(now.minus(Duration.ofMinutes(5)));
-        assertThat(plan.gaps()).singleElement().satisfies(gap -> assertThat(gap.count()).isEqualTo(360 * 86_400L - 301));
+        assertThat(plan.gaps())
+                .singleElement()
+                .satisfies(gap -> assertThat(gap.count()).isEqualTo(360 * 86_400L - 301));
         assertThat(took).isLessThan(Duration.ofSeconds(2));
     }
 }

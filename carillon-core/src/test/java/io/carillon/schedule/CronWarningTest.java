@@ -37,7 +37,16 @@ class CronWarningTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"* * * * *", "*/30 * * * *", "*/59 * * * *", "*/1 * * * *", "5/1 * * * *", "0 0 1-7 * */7", "@daily"})
+    @ValueSource(
+            strings = {
+                "* * * * *",
+                "*/30 * * * *",
+                "*/59 * * * *",
+                "*/1 * * * *",
+                "5/1 * * * *",
+                "0 0 1-7 * */7",
+                "@daily"
+            })
     void what_is_meant_does_not_warn(String text) {
         assertThat(CronExpression.parse(text).warnings()).isEmpty();
     }

@@ -390,20 +390,36 @@ class TickPlannerTest {
         List<Instant> few = new ArrayList<>();
         List<Instant> many = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
-            Schedule schedule = Plans.schedule(hourly, Policies.defaults(), now.minus(Duration.ofHours(3)).minusSeconds(1));
+            Schedule schedule = Plans.schedule(
+                    hourly, Policies.defaults(), now.minus(Duration.ofHours(3)).minusSeconds(1));
             Instant later = now.plus(Duration.ofMinutes(10));
-            few.add(TickPlanner.defaults().plan(schedule, List.of(), later, 99).ticks().get(0).dueAt());
+            few.add(TickPlanner.defaults()
+                    .plan(schedule, List.of(), later, 99)
+                    .ticks()
+                    .get(0)
+                    .dueAt());
             TickPlan plan = TickPlanner.defaults().plan(schedule, List.of(), later, 1_000);
             many.add(plan.ticks().get(0).dueAt());
-            assertThat(TickPlanner.defaults().plan(schedule, List.of(), later, 1_000).ticks().get(0).dueAt())
+            assertThat(TickPlanner.defaults()
+                            .plan(schedule, List.of(), later, 1_000)
+                            .ticks()
+                            .get(0)
+                            .dueAt())
                     .as("the same for a schedule whoever plans it")
                     .isEqualTo(many.get(i));
-            assertThat(TickPlanner.defaults().plan(schedule, List.of(), later, 1_000_000).ticks().get(0).dueAt())
+            assertThat(TickPlanner.defaults()
+                            .plan(schedule, List.of(), later, 1_000_000)
+                            .ticks()
+                            .get(0)
+                            .dueAt())
                     .isBefore(later.plusSeconds(60));
         }
 
         assertThat(few).containsOnly(now.plus(Duration.ofMinutes(10)));
-        assertThat(many).allMatch(at -> at.isBefore(now.plus(Duration.ofMinutes(10)).plusSeconds(10)));
-        assertThat(many.stream().map(at -> at.getEpochSecond()).distinct()).as("spread over ten seconds").hasSize(10);
+        assertThat(many)
+                .allMatch(at -> at.isBefore(now.plus(Duration.ofMinutes(10)).plusSeconds(10)));
+        assertThat(many.stream().map(at -> at.getEpochSecond()).distinct())
+                .as("spread over ten seconds")
+                .hasSize(10);
     }
 }

@@ -108,8 +108,8 @@ class SuspicionTest {
         }
 
         private List<Job> ordinary() {
-            List<Job> plain =
-                    new ArrayList<>(open.values().stream().filter(job -> !job.isolated).toList());
+            List<Job> plain = new ArrayList<>(
+                    open.values().stream().filter(job -> !job.isolated).toList());
             Collections.shuffle(plain, random);
             return plain.subList(0, Math.min(slots, plain.size()));
         }

@@ -16,7 +16,8 @@ final class SqlScript {
     private static final Pattern INDEX =
             Pattern.compile("CREATE INDEX (?:IF NOT EXISTS )?(\\w+) ON carillon\\.(\\w+) (.*)", Pattern.DOTALL);
 
-    private static final Pattern CONCURRENT = Pattern.compile("\\A(CREATE|DROP|REINDEX|ALTER TABLE)\\b[^$]*\\bCONCURRENTLY\\b");
+    private static final Pattern CONCURRENT =
+            Pattern.compile("\\A(CREATE|DROP|REINDEX|ALTER TABLE)\\b[^$]*\\bCONCURRENTLY\\b");
 
     private SqlScript() {}
 
@@ -26,9 +27,7 @@ final class SqlScript {
     /** Returns the index that a statement makes by locking its table; empty for any other statement. */
     static Optional<Index> index(String statement) {
         Matcher made = INDEX.matcher(statement);
-        return made.matches()
-                ? Optional.of(new Index(made.group(1), made.group(2), made.group(3)))
-                : Optional.empty();
+        return made.matches() ? Optional.of(new Index(made.group(1), made.group(2), made.group(3))) : Optional.empty();
     }
 
     /** Tells whether a statement works beside writers and cannot run in a transaction. */
