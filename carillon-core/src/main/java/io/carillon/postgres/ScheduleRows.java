@@ -105,9 +105,9 @@ final class ScheduleRows {
             Note before = notes.get(id);
             long now = System.nanoTime();
             if (before == null && notes.size() >= MOST) return;
-            boolean quiet = before != null && now - before.logged < SILENCE;
-            notes.put(id, new Note(schedule, error, now, quiet ? before.logged : now));
-            if (!quiet) log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
+            long logged = before != null && now - before.logged < SILENCE ? before.logged : now;
+            notes.put(id, new Note(schedule, error, now, logged));
+            if (logged == now) log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
         }
 
         /** Those to leave out: each is tried again after half a minute. */

@@ -28,20 +28,22 @@ final class Race implements AutoCloseable {
     /** How the two meet. */
     enum Meeting {
         /** A is open when B comes, and commits. */
-        COMMIT(false, Order.A_B, Order.B_A, Order.A_HALF_B_A),
+        COMMIT(false),
         /** The same, and B is for the bystanders too. */
-        COMMIT_BATCH(true, Order.A_B, Order.B_A, Order.A_HALF_B_A),
+        COMMIT_BATCH(true),
         /** A is open when B comes, and is rolled back. */
-        ROLLBACK(false, Order.A_B, Order.B_A, Order.A_HALF_B_A),
+        ROLLBACK(false),
         /** A commits after B has taken its snapshot and before B reads a row: what a row lock with SKIP LOCKED, or one that is free again, finds. */
-        INSIDE(true, Order.A_B, Order.B_A, Order.B_HALF_A_B);
+        INSIDE(true);
 
         private final boolean batch;
-        private final List<Order> orders;
 
-        Meeting(boolean batch, Order... orders) {
+        Meeting(boolean batch) {
             this.batch = batch;
-            this.orders = List.of(orders);
+        }
+
+        private List<Order> orders() {
+            return List.of(Order.A_B, Order.B_A, this == INSIDE ? Order.B_HALF_A_B : Order.A_HALF_B_A);
         }
 
         private Hand second() {
@@ -100,17 +102,18 @@ final class Race implements AutoCloseable {
     }
 
     /** What is wrong with the outcome, in words; null: nothing. */
-    @Nullable String fault(Pair pair, Meeting meeting) throws Exception {
+    @Nullable
+    String fault(Pair pair, Meeting meeting) throws Exception {
         serials.keySet().removeIf(serial -> !serial.pair.equals(pair));
         Outcome outcome = met(pair, meeting, "");
-        for (Order order : meeting.orders) if (outcome.equals(serial(pair, meeting, order, ""))) return null;
+        for (Order order : meeting.orders()) if (outcome.equals(serial(pair, meeting, order, ""))) return null;
         if (pair.b.skip() != Skip.NEVER) {
             String half = half(pair, meeting, outcome);
             if (half != null) return half + told(pair, meeting, outcome, "");
         }
         for (String again : repeats(pair, meeting)) {
             Outcome repeated = met(pair, meeting, again);
-            for (Order order : meeting.orders)
+            for (Order order : meeting.orders())
                 for (String before : List.of("", again))
                     if (same(again, repeated, serial(pair, meeting, order, before))) return null;
             if (again.contains("B")) outcome = repeated;
@@ -137,13 +140,14 @@ final class Race implements AutoCloseable {
         Outcome alone = serial(pair, meeting, Order.A, "");
         if (pair.b.skip() == Skip.ANY || !outcome.first.equals(alone.first)) return null;
         List<Outcome> serials = new ArrayList<>();
-        for (Order order : meeting.orders) serials.add(serial(pair, meeting, order, ""));
+        for (Order order : meeting.orders()) serials.add(serial(pair, meeting, order, ""));
         boolean whole = contested(outcome).equals(contested(alone))
                 || serials.stream().anyMatch(one -> contested(one).equals(contested(outcome)));
         if (!whole && pair.b.skip() == Skip.ROW) return "B did a part of its work: ";
         boolean aLeavesThemAlone = bystanders(serial(pair, Meeting.COMMIT, Order.NONE, ""))
                 .equals(bystanders(serial(pair, Meeting.COMMIT, Order.A, "")));
-        if (aLeavesThemAlone && serials.stream().noneMatch(one -> bystanders(one).equals(bystanders(outcome))))
+        if (aLeavesThemAlone
+                && serials.stream().noneMatch(one -> bystanders(one).equals(bystanders(outcome))))
             return "bystanders miss their effect: ";
         return null;
     }
@@ -153,7 +157,9 @@ final class Race implements AutoCloseable {
     }
 
     private static List<String> contested(Outcome outcome) {
-        return outcome.tables.stream().filter(line -> !RaceStage.aboutBystanders(line)).toList();
+        return outcome.tables.stream()
+                .filter(line -> !RaceStage.aboutBystanders(line))
+                .toList();
     }
 
     private RaceStage stage(Pair pair) throws SQLException {
@@ -181,34 +187,38 @@ final class Race implements AutoCloseable {
 
     private String[] inOrder(Serial wanted, RaceStage stage) throws Exception {
         Pair pair = wanted.pair;
-        switch (wanted.order) {
-            case A:
-                return new String[] {first(pair, stage, true), ""};
-            case A_B:
-                return new String[] {first(pair, stage, true), second(pair, stage, wanted.second, false)};
-            case B_A:
+        return switch (wanted.order) {
+            case NONE -> new String[] {"", ""};
+            case A -> new String[] {first(pair, stage, true), ""};
+            case A_B -> new String[] {first(pair, stage, true), second(pair, stage, wanted.second, false)};
+            case B_A -> {
                 String before = second(pair, stage, wanted.second, true);
-                return new String[] {first(pair, stage, false), before};
-            case A_HALF_B_A:
-                Future<String> first = threads.submit(() -> first(pair, stage, true));
-                until(() -> holdA.executed() || first.isDone());
-                if (wanted.fails) holdA.rollBack();
-                else holdA.commit();
-                until(() -> holdA.ended() || first.isDone());
-                String between = second(pair, stage, wanted.second, false);
-                holdA.goOn();
-                return new String[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), between};
-            case B_HALF_A_B:
-                Future<String> second = threads.submit(() -> second(pair, stage, wanted.second, true));
-                until(() -> holdB.executed() || second.isDone());
-                Future<String> amid = threads.submit(() -> first(pair, stage, false));
-                until(() -> amid.isDone() || tables.waits(holdA.backends(), holdB.backends()));
-                holdB.commit();
-                String last = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-                return new String[] {amid.get(LIMIT_SECONDS, TimeUnit.SECONDS), last};
-            default:
-                return new String[] {"", ""};
-        }
+                yield new String[] {first(pair, stage, false), before};
+            }
+            case A_HALF_B_A -> aroundB(wanted, stage);
+            case B_HALF_A_B -> aroundA(wanted, stage);
+        };
+    }
+
+    private String[] aroundB(Serial wanted, RaceStage stage) throws Exception {
+        Future<String> first = threads.submit(() -> first(wanted.pair, stage, true));
+        until(() -> holdA.executed() || first.isDone());
+        if (wanted.fails) holdA.rollBack();
+        else holdA.commit();
+        until(() -> holdA.ended() || first.isDone());
+        String between = second(wanted.pair, stage, wanted.second, false);
+        holdA.goOn();
+        return new String[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), between};
+    }
+
+    private String[] aroundA(Serial wanted, RaceStage stage) throws Exception {
+        Future<String> second = threads.submit(() -> second(wanted.pair, stage, wanted.second, true));
+        until(() -> holdB.executed() || second.isDone());
+        Future<String> between = threads.submit(() -> first(wanted.pair, stage, false));
+        until(() -> between.isDone() || tables.waits(holdA.backends(), holdB.backends()));
+        holdB.commit();
+        String last = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        return new String[] {between.get(LIMIT_SECONDS, TimeUnit.SECONDS), last};
     }
 
     private String first(Pair pair, RaceStage stage, boolean must) {
@@ -288,7 +298,8 @@ final class Race implements AutoCloseable {
         try {
             return RaceTables.masked(String.valueOf(sent.deed().send(stage, through, hand)), stage.names());
         } catch (CarillonException refused) {
-            return "refused: " + refused.code() + " " + RaceTables.masked(String.valueOf(refused.getMessage()), stage.names());
+            return "refused: " + refused.code() + " "
+                    + RaceTables.masked(String.valueOf(refused.getMessage()), stage.names());
         } catch (Exception broken) {
             throw new AssertionError(sent.statement(), broken);
         }
@@ -298,7 +309,7 @@ final class Race implements AutoCloseable {
         List<String> words = new ArrayList<>();
         words.add("%s%s in %s".formatted(what, pair, meeting));
         words.add("A answered %s, B answered %s".formatted(outcome.first, outcome.second));
-        for (Order order : meeting.orders) {
+        for (Order order : meeting.orders()) {
             Outcome serial = serial(pair, meeting, order, "");
             words.add("in %s A answers %s, B answers %s, and the tables differ: %s"
                     .formatted(order, serial.first, serial.second, difference(serial.tables, outcome.tables)));
@@ -308,8 +319,10 @@ final class Race implements AutoCloseable {
 
     /** Rows that differ, each with the cells that do. */
     private static String difference(List<String> expected, List<String> actual) {
-        List<String> missing = expected.stream().filter(line -> !actual.contains(line)).toList();
-        List<String> surplus = actual.stream().filter(line -> !expected.contains(line)).toList();
+        List<String> missing =
+                expected.stream().filter(line -> !actual.contains(line)).toList();
+        List<String> surplus =
+                actual.stream().filter(line -> !expected.contains(line)).toList();
         List<String> lines = new ArrayList<>();
         missing.forEach(line -> lines.add("- " + cellsBeside(line, surplus)));
         surplus.forEach(line -> lines.add("+ " + cellsBeside(line, missing)));

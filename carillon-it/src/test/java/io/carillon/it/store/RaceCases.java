@@ -99,11 +99,11 @@ final class RaceCases {
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, RATED, KEYED);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, TICKS, OVERLAP_CANCEL_IDLE);
         skipping(
-                Skip.ANY, "RunRepository.CLAIM_SUSPECT",
-                (stage, through, hand) -> RaceStage.text(through.runs()
-                        .claimSuspect(RaceStage.newcomer(hand), Set.of(Order.HANDLER))
-                        .stream()
-                        .toList()),
+                Skip.ANY,
+                "RunRepository.CLAIM_SUSPECT",
+                (stage, through, hand) -> RaceStage.text(
+                        through.runs().claimSuspect(RaceStage.newcomer(hand), Set.of(Order.HANDLER)).stream()
+                                .toList()),
                 SUSPECT,
                 ACCUSED);
         add(
@@ -119,13 +119,15 @@ final class RaceCases {
                 (stage, through, hand) -> through.runs().passOn(OWNER, stage.attempts(hand)),
                 HELD);
         skipping(
-                Skip.PART, "CancelOrders.END_LET_GO",
+                Skip.PART,
+                "CancelOrders.END_LET_GO",
                 (stage, through, hand) -> through.runs().passOn(OWNER, stage.attempts(hand)),
                 CANCEL_DUE);
         skipping(
-                Skip.PART, "CancelOrders.END_LET_GO",
-                (stage, through, hand) -> through.runs()
-                        .handBackRows(OWNER, List.of(new HeldRun(PROJECT, CONTESTED, 1))),
+                Skip.PART,
+                "CancelOrders.END_LET_GO",
+                (stage, through, hand) ->
+                        through.runs().handBackRows(OWNER, List.of(new HeldRun(PROJECT, CONTESTED, 1))),
                 CANCEL_ORDERED);
     }
 
@@ -136,24 +138,59 @@ final class RaceCases {
         };
         add("NodeRepository.PROGRESS", beat, CLAIMED, PARKED, ORPHANED, LEFTOVERS);
         add("NodeRepository.BEAT", beat, EMPTY, ORPHANED, CLAIMED);
-        add("NodeRepository.DECLARE_DEAD", (stage, through, hand) -> through.nodes().declareDead(OWNER, 0, "silent"), EMPTY, CLAIMED);
-        add("NodeRepository.RETIRE", (stage, through, hand) -> done(() -> through.nodes().retire(OWNER)), EMPTY, CLAIMED, ORPHANED);
+        add(
+                "NodeRepository.DECLARE_DEAD",
+                (stage, through, hand) -> through.nodes().declareDead(OWNER, 0, "silent"),
+                EMPTY,
+                CLAIMED);
+        add(
+                "NodeRepository.RETIRE",
+                (stage, through, hand) -> done(() -> through.nodes().retire(OWNER)),
+                EMPTY,
+                CLAIMED,
+                ORPHANED);
         add(
                 "NodeRepository.REGISTER",
-                (stage, through, hand) -> done(() -> through.nodes()
-                        .register(RaceStage.info(hand.first() ? OWNER : OTHER, Order.HANDLER))),
+                (stage, through, hand) -> done(
+                        () -> through.nodes().register(RaceStage.info(hand.first() ? OWNER : OTHER, Order.HANDLER))),
                 EMPTY,
                 LEFTOVERS);
-        skipping(Skip.PART, "NodeRepository.WAKE", (stage, through, hand) -> done(() -> through.nodes().wake(Set.of(Order.HANDLER))), NO_HANDLER);
         skipping(
-                Skip.PART, "NodeRepository.WAKE_STRANGERS",
-                (stage, through, hand) -> done(() -> through.nodes()
-                        .register(RaceStage.info(RaceStage.newcomer(hand), Order.HANDLER))),
+                Skip.PART,
+                "NodeRepository.WAKE",
+                (stage, through, hand) -> done(() -> through.nodes().wake(Set.of(Order.HANDLER))),
                 NO_HANDLER);
-        skipping(Skip.ROW, "Sweeper.RELEASE", (stage, through, hand) -> through.nodes().sweep(3), ORPHANED, LEASE_EXPIRED, ACCUSED);
-        skipping(Skip.ROW, "Sweeper.QUARANTINE", (stage, through, hand) -> through.nodes().sweep(1), ORPHANED, LEASE_EXPIRED, ACCUSED);
-        skipping(Skip.PART, "Sweeper.SWEPT", (stage, through, hand) -> through.nodes().sweep(3), ORPHANED, ACCUSED);
-        skipping(Skip.ROW, "Endings.DIE", (stage, through, hand) -> through.nodes().sweep(3), AWAITED_IN_VAIN);
+        skipping(
+                Skip.PART,
+                "NodeRepository.WAKE_STRANGERS",
+                (stage, through, hand) ->
+                        done(() -> through.nodes().register(RaceStage.info(RaceStage.newcomer(hand), Order.HANDLER))),
+                NO_HANDLER);
+        skipping(
+                Skip.ROW,
+                "Sweeper.RELEASE",
+                (stage, through, hand) -> through.nodes().sweep(3),
+                ORPHANED,
+                LEASE_EXPIRED,
+                ACCUSED);
+        skipping(
+                Skip.ROW,
+                "Sweeper.QUARANTINE",
+                (stage, through, hand) -> through.nodes().sweep(1),
+                ORPHANED,
+                LEASE_EXPIRED,
+                ACCUSED);
+        skipping(
+                Skip.PART,
+                "Sweeper.SWEPT",
+                (stage, through, hand) -> through.nodes().sweep(3),
+                ORPHANED,
+                ACCUSED);
+        skipping(
+                Skip.ROW,
+                "Endings.DIE",
+                (stage, through, hand) -> through.nodes().sweep(3),
+                AWAITED_IN_VAIN);
     }
 
     private static List<ProgressNote> notes(Hand hand) {
@@ -166,8 +203,23 @@ final class RaceCases {
 
     private void lanes() {
         RaceScene[] any = {
-            CLAIMED, PARKED, ORPHANED, LEASE_EXPIRED, SUSPECT, ACCUSED, AWAITING, AWAITED_IN_VAIN, NO_HANDLER, WAITING, LANE, PAUSED_LANE,
-            LIMITED, LIMITED_CLAIMED, GATE_TAKEN, CANCEL_ORDERED, CANCEL_DUE
+            CLAIMED,
+            PARKED,
+            ORPHANED,
+            LEASE_EXPIRED,
+            SUSPECT,
+            ACCUSED,
+            AWAITING,
+            AWAITED_IN_VAIN,
+            NO_HANDLER,
+            WAITING,
+            LANE,
+            PAUSED_LANE,
+            LIMITED,
+            LIMITED_CLAIMED,
+            GATE_TAKEN,
+            CANCEL_ORDERED,
+            CANCEL_DUE
         };
         Deed limit = (stage, through, hand) ->
                 done(() -> through.lanes().limit(Order.MAIL, Limits.running(hand.first() ? 7 : 8)));
@@ -188,7 +240,12 @@ final class RaceCases {
                 LIMITED,
                 BREAKER_OPEN,
                 EMPTY);
-        add("LaneRepository.RESUME", (stage, through, hand) -> through.lanes().resume(Order.MAIL), PAUSED_LANE, BREAKER_OPEN, BREAKER_PROBED);
+        add(
+                "LaneRepository.RESUME",
+                (stage, through, hand) -> through.lanes().resume(Order.MAIL),
+                PAUSED_LANE,
+                BREAKER_OPEN,
+                BREAKER_PROBED);
         Deed claim = (stage, through, hand) ->
                 RaceStage.text(through.lanes().claim(RaceStage.request(hand)).attempts());
         skipping(Skip.ANY, "LaneGates.TAKE", claim, LIMITED, BREAKER_OPEN);
@@ -206,7 +263,8 @@ final class RaceCases {
     }
 
     private void desk() {
-        Deed cancel = (stage, through, hand) -> through.runDesk().cancel(PROJECT, CONTESTED, "by " + (hand.first() ? "ann" : "bob"));
+        Deed cancel = (stage, through, hand) ->
+                through.runDesk().cancel(PROJECT, CONTESTED, "by " + (hand.first() ? "ann" : "bob"));
         add(
                 "DeskRepository.CANCEL_WAITING",
                 cancel,
@@ -228,7 +286,8 @@ final class RaceCases {
         add("DeskRepository.CANCEL_RUNNING", cancel, HELD);
         add("DeskRepository.CANCEL_RUNNING", cancel, ACCUSED);
         skipping(
-                Skip.ROW, "DeskRepository.CANCEL_MANY",
+                Skip.ROW,
+                "DeskRepository.CANCEL_MANY",
                 bulk(RunState.WAITING, new BulkDeed.Cancel("all")),
                 WAITING,
                 CANCEL_DUE,
@@ -237,11 +296,30 @@ final class RaceCases {
                 LIMITED,
                 GATED,
                 RATED);
-        skipping(Skip.ROW, "DeskRepository.CANCEL_MANY_RUNNING", bulk(RunState.RUNNING, new BulkDeed.Cancel("all")), CLAIMED, PARKED, ORPHANED, GATE_TAKEN, AWAITING);
-        Deed reschedule = (stage, through, hand) -> through.runDesk().reschedule(PROJECT, CONTESTED, due(hand));
-        add("DeskRepository.RESCHEDULE", reschedule, WAITING, KEYED, CANCEL_DUE, NO_HANDLER, LIMITED, CLAIMED, BREAKER_OPEN, GATED);
         skipping(
-                Skip.ROW, "DeskRepository.RESCHEDULE_MANY",
+                Skip.ROW,
+                "DeskRepository.CANCEL_MANY_RUNNING",
+                bulk(RunState.RUNNING, new BulkDeed.Cancel("all")),
+                CLAIMED,
+                PARKED,
+                ORPHANED,
+                GATE_TAKEN,
+                AWAITING);
+        Deed reschedule = (stage, through, hand) -> through.runDesk().reschedule(PROJECT, CONTESTED, due(hand));
+        add(
+                "DeskRepository.RESCHEDULE",
+                reschedule,
+                WAITING,
+                KEYED,
+                CANCEL_DUE,
+                NO_HANDLER,
+                LIMITED,
+                CLAIMED,
+                BREAKER_OPEN,
+                GATED);
+        skipping(
+                Skip.ROW,
+                "DeskRepository.RESCHEDULE_MANY",
                 (stage, through, hand) -> through.runDesk()
                         .bulk(PROJECT, RunFilter.all().state(RunState.WAITING), new BulkDeed.Reschedule(due(hand))),
                 WAITING,
@@ -258,7 +336,8 @@ final class RaceCases {
     }
 
     private static Deed bulk(RunState state, BulkDeed deed) {
-        return (stage, through, hand) -> through.runDesk().bulk(PROJECT, RunFilter.all().state(state), deed);
+        return (stage, through, hand) ->
+                through.runDesk().bulk(PROJECT, RunFilter.all().state(state), deed);
     }
 
     private void inbox() {
@@ -271,7 +350,10 @@ final class RaceCases {
         enqueuing("GatedInbox.INSERT_GATED", keyed.concurrencyKey("shop", 1), false, false, keys);
         enqueuing("GatedInbox.INSERT_GATED", Order.mail().concurrencyKey("shop", 1), false, false, GATED, GATE_TAKEN);
         enqueuing("GatedInbox.INSERT_GATED", Order.mail().rateKey("shop", 2, TEN), false, false, RATED);
-        Deed holding = (stage, through, hand) -> through.inbox().enqueue(runs(keyed, hand, false).stream().map(run -> run.holding(MINUTE)).toList());
+        Deed holding = (stage, through, hand) -> through.inbox()
+                .enqueue(runs(keyed, hand, false).stream()
+                        .map(run -> run.holding(MINUTE))
+                        .toList());
         add("InboxRepository.HOLD", holding, EMPTY, KEYED, DEAD_KEYED, LEFTOVERS);
         add("InboxRepository.LET_GO", holding, KEYED);
     }
@@ -284,7 +366,8 @@ final class RaceCases {
     private static List<NewRun> runs(Order order, Hand hand, boolean several) {
         List<NewRun> runs = new ArrayList<>();
         if (hand.batch() && !several && order.gate() == null) return List.of(order.run(RaceStage.fresh(hand, 0)));
-        if (several || hand.batch()) runs.add(Order.mail().key(order.gate() == null ? "before" : null).run(RaceStage.fresh(hand, 1)));
+        if (several || hand.batch())
+            runs.add(Order.mail().key(order.gate() == null ? "before" : null).run(RaceStage.fresh(hand, 1)));
         runs.add(order.run(RaceStage.fresh(hand, 0)));
         return runs;
     }

@@ -35,7 +35,8 @@ enum RaceScene {
         orderCancels(stage);
         stage.database()
                 .database()
-                .execute("UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity'");
+                .execute(
+                        "UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity'");
     }),
     /** As {@link #CLAIMED}, and parked because they run long. */
     PARKED(stage -> {
@@ -58,10 +59,7 @@ enum RaceScene {
     /** The contested suspect was claimed by {@code OTHER}, which died too. */
     ACCUSED(stage -> {
         suspects(stage);
-        stage.keep(stage.storage()
-                .runs()
-                .claimSuspect(RaceStage.OTHER, Set.of(Order.HANDLER))
-                .stream()
+        stage.keep(stage.storage().runs().claimSuspect(RaceStage.OTHER, Set.of(Order.HANDLER)).stream()
                 .toList());
         stage.storage().nodes().declareDead(RaceStage.OTHER, 0, "silent");
     }),
@@ -185,7 +183,8 @@ enum RaceScene {
                 .runs()
                 .apply(
                         RaceStage.OWNER,
-                        stage.ended(RaceCase.Hand.SECOND_BATCH, new Transition.Retry(RaceStage.SECOND, "not now", false)));
+                        stage.ended(
+                                RaceCase.Hand.SECOND_BATCH, new Transition.Retry(RaceStage.SECOND, "not now", false)));
         stage.advance(RaceStage.TEN);
     }),
     /** Rows of all kinds whose time is over. */
@@ -197,6 +196,7 @@ enum RaceScene {
         stage.advance(RaceStage.TEN);
     });
 
+    @SuppressWarnings("ImmutableEnumChecker") // it writes to the database only
     private final Consumer<RaceStage> prepare;
 
     RaceScene(Consumer<RaceStage> prepare) {

@@ -34,12 +34,20 @@ final class RaceScheduleCases {
         schedules();
         ticks();
         gates();
-        add("PlanningToken.HOLD", (stage, through, hand) -> through.plans().lead(RaceStage.claimer(hand), SECOND), TOKEN, EMPTY);
+        add(
+                "PlanningToken.HOLD",
+                (stage, through, hand) -> through.plans().lead(RaceStage.claimer(hand), SECOND),
+                TOKEN,
+                EMPTY);
         add(
                 "PlanningToken.LET_GO",
                 (stage, through, hand) -> RaceCases.done(() -> through.plans().stepDown(RaceStage.OTHER)),
                 TOKEN);
-        add("PostgresStorage.ENSURE_PROJECT", (stage, through, hand) -> RaceCases.done(() -> through.projects().ensure("shop")), EMPTY);
+        add(
+                "PostgresStorage.ENSURE_PROJECT",
+                (stage, through, hand) ->
+                        RaceCases.done(() -> through.projects().ensure("shop")),
+                EMPTY);
     }
 
     List<RaceCase> all() {
@@ -68,23 +76,47 @@ final class RaceScheduleCases {
     private void schedules() {
         for (RaceScene scene : SCHEDULED) {
             Promise same = promise(scene);
-            add("ScheduleRepository.RENEW", (stage, through, hand) -> upsert(through, same, "on=" + hand.first() + "\n"), scene);
+            add(
+                    "ScheduleRepository.RENEW",
+                    (stage, through, hand) -> upsert(through, same, "on=" + hand.first() + "\n"),
+                    scene);
             Deed edit = (stage, through, hand) -> upsert(through, same.payload("by " + hand.first()), null);
-            for (String statement : List.of("ScheduleRepository.UPDATE", "ScheduleFuture.MOVE_CURSOR", "ScheduleFuture.FORGET"))
+            for (String statement :
+                    List.of("ScheduleRepository.UPDATE", "ScheduleFuture.MOVE_CURSOR", "ScheduleFuture.FORGET"))
                 add(statement, edit, scene);
         }
         add("ScheduleRepository.INSERT", (stage, through, hand) -> upsert(through, Promise.every(TEN), null), EMPTY);
         Deed pause = (stage, through, hand) -> through.schedules()
                 .pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, hand.first() ? "ann" : "bob", null, null));
-        add("ScheduleRepository.PAUSE", pause, TICKS, LATE_TICKS, ADAPTIVE, OVERLAP_FREE, OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_CANCEL_IDLE);
+        add(
+                "ScheduleRepository.PAUSE",
+                pause,
+                TICKS,
+                LATE_TICKS,
+                ADAPTIVE,
+                OVERLAP_FREE,
+                OVERLAP_SKIP,
+                OVERLAP_QUEUE,
+                OVERLAP_CANCEL_IDLE);
         add("ScheduleFuture.END", pause, TICKS, LATE_TICKS, OVERLAP_FREE, OVERLAP_QUEUE);
         add("ScheduleFuture.COVER", pause, LATE_TICKS);
         Deed resume = (stage, through, hand) -> through.schedules().resume(PROJECT, "report");
         add("ScheduleRepository.RESUME", resume, PAUSED_SCHEDULE);
         add("ScheduleFuture.COVER", resume, PAUSED_SCHEDULE);
-        add("ScheduleRepository.DELETE", (stage, through, hand) -> through.schedules().delete(PROJECT, "report"), SCHEDULED);
-        add("ScheduleRepository.DELETE", (stage, through, hand) -> through.schedules().delete(PROJECT, "report"), OVERLAP_FREE, OVERLAP_QUEUE);
-        skipping(Skip.ROW, "ScheduleKeeper.ADAPT", (stage, through, hand) -> through.plans().followBacklogs(), ADAPTIVE);
+        add(
+                "ScheduleRepository.DELETE",
+                (stage, through, hand) -> through.schedules().delete(PROJECT, "report"),
+                SCHEDULED);
+        add(
+                "ScheduleRepository.DELETE",
+                (stage, through, hand) -> through.schedules().delete(PROJECT, "report"),
+                OVERLAP_FREE,
+                OVERLAP_QUEUE);
+        skipping(
+                Skip.ROW,
+                "ScheduleKeeper.ADAPT",
+                (stage, through, hand) -> through.plans().followBacklogs(),
+                ADAPTIVE);
         add(
                 "ScheduleRepository.TRIGGER",
                 (stage, through, hand) -> through.schedules().trigger(PROJECT, "report", RaceStage.fresh(hand, 0)),
@@ -101,7 +133,8 @@ final class RaceScheduleCases {
                 PAUSED_SCHEDULE,
                 OVERLAP_QUEUE);
         skipping(
-                Skip.ROW, "PlanRepository.WRITE",
+                Skip.ROW,
+                "PlanRepository.WRITE",
                 (stage, through, hand) -> through.plans().write(stage.plans(hand)).stream()
                         .map(plan -> plan.read().name())
                         .sorted()
@@ -120,8 +153,14 @@ final class RaceScheduleCases {
                 LATE_TICKS,
                 OVERLAP_FREE,
                 OVERLAP_CANCEL_IDLE);
-        add("DeskRepository.CANCEL_WAITING", (stage, through, hand) -> through.runDesk().cancel(PROJECT, stage.tick(1), "enough"), OVERLAPPED);
-        add("DeskRepository.CANCEL_RUNNING", (stage, through, hand) -> through.runDesk().cancel(PROJECT, stage.tick(0), "enough"), OVERLAPPED);
+        add(
+                "DeskRepository.CANCEL_WAITING",
+                (stage, through, hand) -> through.runDesk().cancel(PROJECT, stage.tick(1), "enough"),
+                OVERLAPPED);
+        add(
+                "DeskRepository.CANCEL_RUNNING",
+                (stage, through, hand) -> through.runDesk().cancel(PROJECT, stage.tick(0), "enough"),
+                OVERLAPPED);
         ending("Endings.SUCCEED_IN_PLACE", new Transition.Complete(null));
         ending("Endings.DIE", new Transition.Die("no"));
         ending("Endings.AGAIN", new Transition.Retry(TEN, "oops", false));
@@ -129,16 +168,26 @@ final class RaceScheduleCases {
                 "RunRepository.PARK_RUNNING",
                 (stage, through, hand) -> RaceCases.done(() -> through.runs().parkRunning(OWNER, stage.attempts(hand))),
                 OVERLAPPED);
-        add("RunRepository.HAND_BACK", (stage, through, hand) -> through.runs().handBack(OWNER, stage.attempts(hand)), OVERLAPPED);
+        add(
+                "RunRepository.HAND_BACK",
+                (stage, through, hand) -> through.runs().handBack(OWNER, stage.attempts(hand)),
+                OVERLAPPED);
     }
 
     private void ending(String statement, Transition transition) {
-        add(statement, (stage, through, hand) -> through.runs().apply(OWNER, stage.ended(hand, transition)), OVERLAPPED);
+        add(
+                statement,
+                (stage, through, hand) -> through.runs().apply(OWNER, stage.ended(hand, transition)),
+                OVERLAPPED);
     }
 
     private void gates() {
         skipping(Skip.ANY, "GateRepository.PASS", pass((stage, hand) -> List.of(SHOP)), GATED, GATE_TAKEN);
-        skipping(Skip.ROW, "GateRepository.ARRIVE", (stage, through, hand) -> through.gates().arrive(10).gates(), GATED);
+        skipping(
+                Skip.ROW,
+                "GateRepository.ARRIVE",
+                (stage, through, hand) -> through.gates().arrive(10).gates(),
+                GATED);
         skipping(Skip.ANY, "RateGates.LET_START", pass((stage, hand) -> List.of(RATE)), RATED, LEFTOVERS);
         Deed overlap = pass(RaceStage::gates);
         skipping(Skip.ANY, "OverlapGates.LET_THROUGH", overlap, OVERLAP_FREE);

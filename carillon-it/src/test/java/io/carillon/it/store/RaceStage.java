@@ -161,13 +161,14 @@ final class RaceStage extends PlanningContract {
     }
 
     List<Ended> ended(RaceCase.Hand hand, Transition transition) {
-        return attempts(hand).stream().map(attempt -> ended(attempt, transition)).toList();
+        return attempts(hand).stream()
+                .map(attempt -> ended(attempt, transition))
+                .toList();
     }
 
     static ClaimRequest request(RaceCase.Hand hand) {
         int count = hand == RaceCase.Hand.FIRST ? 1 : 9;
-        return new ClaimRequest(
-                claimer(hand), List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null);
+        return new ClaimRequest(claimer(hand), List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null);
     }
 
     /** The contested schedule, and another one beside it, both after this time; the plans of both are made ahead of the race. */
@@ -210,13 +211,10 @@ final class RaceStage extends PlanningContract {
     }
 
     private List<RunId> ticksOf(String schedule) {
-        return bench
-                .rows()
-                .texts("""
+        return bench.rows().texts("""
                         SELECT r.id FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id
                          WHERE s.name = ? AND r.origin = 'tick' ORDER BY r.planned_at
-                        """, schedule)
-                .stream()
+                        """, schedule).stream()
                 .map(id -> new RunId(UUID.fromString(id)))
                 .toList();
     }
@@ -245,8 +243,9 @@ final class RaceStage extends PlanningContract {
     static List<String> text(List<Attempt> claimed) {
         List<String> lines = new ArrayList<>();
         for (Attempt attempt : claimed)
-            lines.add((attempt.times().plannedAt() == null ? attempt.run() : attempt.times().plannedAt()) + " attempt "
-                    + attempt.number());
+            lines.add((attempt.times().plannedAt() == null
+                            ? attempt.run()
+                            : attempt.times().plannedAt()) + " attempt " + attempt.number());
         lines.sort(null);
         return lines;
     }

@@ -73,7 +73,8 @@ final class RaceTables implements AutoCloseable {
                 : "";
         // A rate key without starts is as good as none.
         String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
-        return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table + " t" + some;
+        return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
+                + " t" + some;
     }
 
     void clear() throws SQLException {

@@ -91,7 +91,8 @@ class RaceTest {
     private static Stream<Race.Pair> pairs() {
         List<Race.Pair> pairs = new ArrayList<>();
         for (RaceCase a : CASES)
-            for (RaceCase b : CASES) if (a.scene() == b.scene() && meet(a.statement(), b.statement())) pairs.add(new Race.Pair(a, b));
+            for (RaceCase b : CASES)
+                if (a.scene() == b.scene() && meet(a.statement(), b.statement())) pairs.add(new Race.Pair(a, b));
         return pairs.stream();
     }
 
@@ -128,14 +129,17 @@ class RaceTest {
         assertThat(LostAnswerTest.statements())
                 .as("statements without a case in RaceCases")
                 .allSatisfy(name -> assertThat(raced).contains(name));
-        assertThat(raced).as("cases of statements that exist").allSatisfy(name -> assertThat(Statements.text(name)).isNotEmpty());
+        assertThat(raced)
+                .as("cases of statements that exist")
+                .allSatisfy(name -> assertThat(Statements.text(name)).isNotEmpty());
     }
 
     @Test
     void every_writing_statement_meets_another() {
         Set<String> met = new TreeSet<>();
         pairs().forEach(pair -> met.add(pair.b().statement()));
-        assertThat(LostAnswerTest.statements()).allSatisfy(name -> assertThat(met).contains(name));
+        assertThat(LostAnswerTest.statements())
+                .allSatisfy(name -> assertThat(met).contains(name));
     }
 
     @ParameterizedTest(name = "{0}")

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -36,7 +37,7 @@ final class StatementHold {
         STOP
     }
 
-    private final class Armed {
+    private static final class Armed {
         private final String text;
         private final Mode mode;
         private final CountDownLatch executed = new CountDownLatch(1);
@@ -44,7 +45,7 @@ final class StatementHold {
         private final CountDownLatch ended = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
         private volatile boolean rollBack;
-        private volatile int sent;
+        private final AtomicInteger sent = new AtomicInteger();
 
         private Armed(String text, Mode mode) {
             this.text = text;
@@ -99,7 +100,7 @@ final class StatementHold {
     }
 
     int sent() {
-        return now().sent;
+        return now().sent.get();
     }
 
     /** Whether the statement was executed, or waits for being sent. */
@@ -147,8 +148,7 @@ final class StatementHold {
     private static PreparedStatement watched(Armed now, Connection connection, PreparedStatement statement) {
         return (PreparedStatement) proxy(PreparedStatement.class, (proxy, method, arguments) -> {
             if (!method.getName().startsWith("execute")) return call(statement, method, arguments);
-            now.sent++;
-            if (now.sent > 1 || now.mode == Mode.COUNT) return call(statement, method, arguments);
+            if (now.sent.incrementAndGet() > 1 || now.mode == Mode.COUNT) return call(statement, method, arguments);
             if (now.mode == Mode.WAIT) {
                 now.executed.countDown();
                 await(now.decided);
