@@ -38,7 +38,7 @@ public final class Suspicion {
     /** How long a run must have run to be taken for harmless: ten seconds, and longer where it shared deaths in spite of that. */
     public static Duration probation(int deaths) {
         int steps = Math.min(LONGEST, Math.max(0, deaths - PROVEN_DEATHS));
-        return PROBATION.multipliedBy(1L << 2 * steps);
+        return PROBATION.multipliedBy(1L << (2 * steps));
     }
 
     /** A run that waits for isolation. */
