@@ -30,6 +30,7 @@ class DatabaseFreezeTest {
 
     private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
     private static final int NODES = 3;
+    private static final int POOL = 8;
 
     @Test
     void kills_nobody() throws Exception {
@@ -64,9 +65,14 @@ class DatabaseFreezeTest {
                             .size(), size -> size == 1);
             long before = Long.parseLong(texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
 
+            await("pools that open no more connections")
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'").size() == NODES * POOL);
             List<String> others = texts(
                     postgres,
                     "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
+            // First the postmaster, so that no process is born while they are counted.
+            signal("STOP", List.of("" + postgres.pid()));
             List<String> all = processes(postgres);
             signal("STOP", all);
             try {
@@ -143,7 +149,7 @@ class DatabaseFreezeTest {
         config.setUsername(postgres.user());
         config.setPassword(postgres.password());
         config.addDataSourceProperty("ApplicationName", name);
-        config.setMaximumPoolSize(8);
+        config.setMaximumPoolSize(POOL);
         return new HikariDataSource(config);
     }
 }

@@ -36,7 +36,14 @@ class PortFaultsTest {
 
     /** Of ports that loops use too: users and ticks call these. */
     private static final Set<String> BY_HAND = Set.of(
-            "lanes.limit", "lanes.list", "lanes.pause", "lanes.resume", "lanes.weigh", "nodes.list", "nodes.wake");
+            "lanes.limit",
+            "lanes.list",
+            "lanes.pause",
+            "lanes.resume",
+            "lanes.weigh",
+            "nodes.list",
+            "nodes.renew",
+            "nodes.wake");
 
     /** Called only where one node plans for all. */
     private static final Set<String> BY_LEADERS = Set.of("plans.lead", "plans.stepDown");
