@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.store.PlanStore;
@@ -168,14 +169,9 @@ final class PlanRepository implements PlanStore {
                WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NOT NULL
               RETURNING r.*, t.reason AS why),
             missed AS (
-              INSERT INTO carillon.run_history
-                (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-                 schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-              SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
-                     schedule_id, parent_id, NULL, 'missed', origin, target, target_name, key, why, trace
-                FROM dropped)
-            SELECT id FROM moved
-            """;
+            """
+            + HistoryRows.of("dropped", "'missed'").with("reason", "dropped.why").from("dropped")
+            + ") SELECT id FROM moved";
 
     // The questions themselves, each in its own order and for one row: no more of an index is read than its first
     // entry.

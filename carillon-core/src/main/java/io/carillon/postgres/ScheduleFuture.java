@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
@@ -47,13 +48,8 @@ final class ScheduleFuture {
             WITH gone AS (
               DELETE FROM carillon.run
                WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, NULL, carillon.clock(), created_at,
-                   schedule_id, parent_id, NULL, :state, origin, target, target_name, key, :reason, trace
-              FROM gone
-            """;
+            """
+            + HistoryRows.of("gone", ":state").with("reason", ":reason").from("gone");
 
     private static final String COVER = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)

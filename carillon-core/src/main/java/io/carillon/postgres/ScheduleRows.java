@@ -107,7 +107,8 @@ final class ScheduleRows {
             if (before == null && notes.size() >= MOST) return;
             long logged = before != null && now - before.logged < SILENCE ? before.logged : now;
             notes.put(id, new Note(schedule, error, now, logged));
-            if (logged == now) log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
+            if (logged == now)
+                log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
         }
 
         /** Those to leave out: each is tried again after half a minute. */

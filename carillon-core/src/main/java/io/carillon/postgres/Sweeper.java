@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.store.Suspicion;
 import io.carillon.store.Swept;
@@ -94,29 +95,30 @@ final class Sweeper {
                      target_name, codec, payload, key, gate_key, gate_max, trace, policy, 'its node died ' || crashes + 1 || ' times while it ran alone',
                      carillon.clock()
                 FROM gone)
-            INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, reason, trace)
-            SELECT project, id, day, queue, class, suspect, crashes + 1, attempt, failures, due_at, planned_at, started_at, carillon.clock(), created_at,
-                   schedule_id, parent_id, owner, 'quarantined', origin, target, target_name, key,
-                   'its node died ' || crashes + 1 || ' times while it ran alone', trace
-              FROM gone RETURNING id
-            """;
+            """
+            + HistoryRows.of("gone", "'quarantined'")
+                    .with("crashes", "gone.crashes + 1")
+                    .with("started_at", "gone.started_at")
+                    .with("owner", "gone.owner")
+                    .with("reason", "'its node died ' || gone.crashes + 1 || ' times while it ran alone'")
+                    .from("gone RETURNING id");
 
     // Back to the ordinary runs no index is written: ready_at is still what it was when the run was claimed.
     private static final String RELEASE = """
             WITH released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END, parked = e.parked, suspect = e.suspect, crashes = e.crashes,
+                 SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
+                     parked = e.parked, suspect = e.suspect, crashes = e.crashes,
                      limited_by = CASE WHEN e.parked = 'suspect' THEN r.limited_by END,
                      ready_at = CASE WHEN e.parked IS NOT NULL THEN 'infinity' WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
                 FROM unnest(:places::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[], :starts::timestamptz[], :parkeds::text[],
                             :suspects::int[], :crashes::int[]) AS e(place, project, id, attempt, owner, started_at, parked, suspect, crashes)
                WHERE r.ctid = e.place AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
-              RETURNING r.project, r.id, r.attempt, r.day, e.owner, e.started_at),
+              RETURNING r.project, r.id, r.attempt, r.day, r.origin, e.owner, e.started_at),
             recorded AS (
               INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
-              SELECT project, id, attempt, day, owner, started_at, carillon.clock(), 'crashed', 'lease lost: its node died or its lease ran out'
+              SELECT project, id, attempt,\s""" + HistoryRows.day("released") + """
+                     , owner, started_at, carillon.clock(), 'crashed', 'lease lost: its node died or its lease ran out'
                 FROM released
               ON CONFLICT DO NOTHING)
             SELECT id FROM released

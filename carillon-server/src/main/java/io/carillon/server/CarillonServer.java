@@ -68,7 +68,8 @@ public final class CarillonServer implements AutoCloseable {
         house = new House(
                 builder.carillon,
                 transactions,
-                new House.Tables(keys, new AuditRepository(transactions), answers, projects, new BulkRepository(transactions)),
+                new House.Tables(
+                        keys, new AuditRepository(transactions), answers, projects, new BulkRepository(transactions)),
                 new Cursors(projects.secret("cursor")),
                 builder.webhooks.or(() -> own).orElseThrow());
         BulkWorker bulk = new BulkWorker(house);

@@ -23,7 +23,9 @@ class SchedulesTest {
         String key = SERVED.project("facts");
         SERVED.makeHistoryOfToday();
         Served.Reply made = SERVED.put(
-                        key, "/v1/schedules/nightly", "{\"when\":{\"cron\":\"0 3 * * *\"},\"target\":{\"handler\":\"a\"}}")
+                        key,
+                        "/v1/schedules/nightly",
+                        "{\"when\":{\"cron\":\"0 3 * * *\"},\"target\":{\"handler\":\"a\"}}")
                 .is(201);
         assertThat(made.at("/createdAt")).isNotEmpty().isEqualTo(made.at("/updatedAt"));
         SERVED.database().execute("""
@@ -40,7 +42,9 @@ class SchedulesTest {
         assertThat(shown.at("/lastRun/state")).isEqualTo("dead");
         assertThat(shown.at("/lastRun/plannedAt")).isEqualTo("2026-01-03T03:00:00Z");
         assertThat(shown.at("/lastRun/endedAt")).isEqualTo("2026-01-03T03:00:03Z");
-        assertThat(SERVED.get(key, "/v1/runs/" + shown.at("/lastRun/run")).is(200).at("/late"))
+        assertThat(SERVED.get(key, "/v1/runs/" + shown.at("/lastRun/run"))
+                        .is(200)
+                        .at("/late"))
                 .isEqualTo("PT2S");
     }
 
@@ -301,7 +305,10 @@ class SchedulesTest {
                         .is(200)
                         .at("/warnings/0"))
                 .isEqualTo("a step of 61 in minutes runs once an hour");
-        assertThat(SERVED.put(key(), "/v1/schedules/plain", DAILY).is(201).json().has("warnings"))
+        assertThat(SERVED.put(key(), "/v1/schedules/plain", DAILY)
+                        .is(201)
+                        .json()
+                        .has("warnings"))
                 .isFalse();
     }
 
@@ -311,8 +318,10 @@ class SchedulesTest {
         SERVED.database().execute("UPDATE carillon.schedule SET created_at = '2020-01-01Z' WHERE name = 'dropped'");
         String range = "{\"from\":\"2020-02-01T00:00:00Z\",\"to\":\"2020-02-05T00:00:00Z\",\"dryRun\":true";
 
-        Served.Reply refused = SERVED.post(key(), "/v1/schedules/dropped/backfill", range + "}").is(422);
-        assertThat(refused.text()).contains("history-dropped", "4 instants from 2020-02-01T01:00:00Z to 2020-02-04T01:00:00Z");
+        Served.Reply refused = SERVED.post(key(), "/v1/schedules/dropped/backfill", range + "}")
+                .is(422);
+        assertThat(refused.text())
+                .contains("history-dropped", "4 instants from 2020-02-01T01:00:00Z to 2020-02-04T01:00:00Z");
         assertThat(SERVED.post(key(), "/v1/schedules/dropped/backfill", range + ",\"droppedHistory\":\"run\"}")
                         .is(200)
                         .at("/runs"))

@@ -78,8 +78,8 @@ class ServerClocksTest {
             source.setUrl(arguments[0]);
             source.setUser(arguments[1]);
             source.setPassword(arguments[2]);
-            System.out.println("behind "
-                    + Duration.ofMillis(System.currentTimeMillis() - io.carillon.value.WallClock.millis()));
+            System.out.println(
+                    "behind " + Duration.ofMillis(System.currentTimeMillis() - io.carillon.value.WallClock.millis()));
             try (Carillon carillon = Carillon.on(source).build();
                     CarillonServer server = CarillonServer.on(carillon, source)
                             .listen("127.0.0.1", 0)
@@ -132,18 +132,16 @@ class ServerClocksTest {
                             "id"))
                     .isEqualTo(made.subList(3, 6));
             List<String> times = texts(get(port, key, "/v1/audit?action=run.enqueue"), "at");
-            assertThat(times).hasSize(6).isSortedAccordingTo((one, other) -> Instant.parse(other)
-                    .compareTo(Instant.parse(one)));
+            assertThat(times)
+                    .hasSize(6)
+                    .isSortedAccordingTo((one, other) -> Instant.parse(other).compareTo(Instant.parse(one)));
         }
     }
 
     @Test
     void what_has_no_range_ends_at_the_present_of_the_database() {
         String key = SERVED.project("present");
-        SERVED.put(
-                        key,
-                        "/v1/schedules/minutes",
-                        "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
+        SERVED.put(key, "/v1/schedules/minutes", "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
                 .is(201);
         for (int port : both()) {
             Instant now = Instant.parse(SERVED.one(
@@ -157,9 +155,9 @@ class ServerClocksTest {
                             .path(0)
                             .stringValue("")))
                     .isBetween(now, now.plusSeconds(90));
-            JsonNode coming = get(port, key, "/v1/timeline").path("items").path(0).path("coming");
-            assertThat(Instant.parse(coming.path(0).path("at").stringValue("")))
-                    .isBetween(now, now.plusSeconds(90));
+            JsonNode coming =
+                    get(port, key, "/v1/timeline").path("items").path(0).path("coming");
+            assertThat(Instant.parse(coming.path(0).path("at").stringValue(""))).isBetween(now, now.plusSeconds(90));
         }
     }
 }

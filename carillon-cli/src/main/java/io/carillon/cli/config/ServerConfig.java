@@ -135,8 +135,8 @@ public record ServerConfig(
     private static Duration lookAhead(Settings settings) {
         Settings.Value value = settings.get(Setting.LOOK_AHEAD).orElseThrow();
         return Durations.parse(value.text())
-                .filter(length -> length.compareTo(Duration.ofSeconds(20)) >= 0
-                        && length.compareTo(Duration.ofHours(1)) <= 0)
+                .filter(length ->
+                        length.compareTo(Duration.ofSeconds(20)) >= 0 && length.compareTo(Duration.ofHours(1)) <= 0)
                 .orElseThrow(() -> Settings.wrong(Setting.LOOK_AHEAD, value, "a duration between 20s and 1h"));
     }
 

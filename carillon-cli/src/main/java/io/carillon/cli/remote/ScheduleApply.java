@@ -100,7 +100,8 @@ final class ScheduleApply {
 
     /** Says what the server takes as it is written and for a mistake. */
     static void warn(Shell shell, JsonNode answer) {
-        for (JsonNode warning : answer.path("warnings")) shell.err().println("Warning: " + warning.stringValue("") + ".");
+        for (JsonNode warning : answer.path("warnings"))
+            shell.err().println("Warning: " + warning.stringValue("") + ".");
     }
 
     private JsonNode before(String name) {

@@ -26,7 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class ScheduleCommands extends RemoteGroup {
-    private static final List<String> COLUMNS = List.of("name", "description", "target", "nextRuns.0", "lastRun.state", "paused.reason");
+    private static final List<String> COLUMNS =
+            List.of("name", "description", "target", "nextRuns.0", "lastRun.state", "paused.reason");
     private static final List<String> ENTRIES = List.of("from", "to", "count", "state", "reason", "run", "late");
     private static final List<String> PREVIEW = List.of("at", "local", "mark");
     private static final List<String> TIMES = List.of("at", "schedule", "state", "count", "run", "mark");
@@ -160,8 +161,8 @@ final class ScheduleCommands extends RemoteGroup {
                     @Nullable
                     String dropped) {
         ObjectNode body = body().put("from", from).put("to", to).put("dryRun", dry);
-        JsonNode answer = client().post(
-                        Client.path("schedules", name, "backfill"), with(body, "droppedHistory", dropped));
+        JsonNode answer =
+                client().post(Client.path("schedules", name, "backfill"), with(body, "droppedHistory", dropped));
         String sentence = dry ? "%s runs would be made." : "%s runs were made.";
         printer().done(sentence.formatted(answer.path("runs")), answer, "runs");
         return ExitCode.OK;

@@ -25,7 +25,10 @@ final class ScheduleForm {
             description = "What each run carries; @FILE reads a file. Default: {}.")
     private @Nullable String payload;
 
-    @Option(names = "--queue", paramLabel = "NAME", description = "Queue of its runs. Default: the name of the handler.")
+    @Option(
+            names = "--queue",
+            paramLabel = "NAME",
+            description = "Queue of its runs. Default: the name of the handler.")
     private @Nullable String queue;
 
     @Option(names = "--priority", paramLabel = "high|normal|low|bulk", description = "Priority of its runs.")

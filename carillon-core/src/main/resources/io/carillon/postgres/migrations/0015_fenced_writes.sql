@@ -1,4 +1,5 @@
 -- min_code: 1
+-- transaction: off
 -- Writes to rows that another transaction may be writing at the same moment. One statement must not lock a row and write it by its place: after a wait the
 -- lock names the place of a version that the statement's own snapshot does not see, and the write finds nothing (decision 26). Each function below locks
 -- in one statement and writes in a second one, which sees what it locked.
@@ -8,7 +9,7 @@
 
 -- Locks attempts that are still held, in the order given: by id, so that two groups cannot deadlock. n: which of those asked for.
 -- p_wait = false: passes over rows that another transaction has locked.
-CREATE FUNCTION carillon.lock_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
+CREATE OR REPLACE FUNCTION carillon.lock_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS TABLE (place tid, n bigint) LANGUAGE plpgsql AS $$
 BEGIN
   IF p_wait THEN
@@ -29,7 +30,7 @@ BEGIN
 END $$;
 
 -- Removes attempts that ended their run.
-CREATE FUNCTION carillon.end_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
+CREATE OR REPLACE FUNCTION carillon.end_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[];
@@ -40,7 +41,7 @@ BEGIN
 END $$;
 
 -- Removes runs that no node holds.
-CREATE FUNCTION carillon.end_waiting(p_projects text[], p_ids uuid[], p_wait boolean)
+CREATE OR REPLACE FUNCTION carillon.end_waiting(p_projects text[], p_ids uuid[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[];
@@ -64,7 +65,7 @@ END $$;
 
 -- Lets attempts go that will be repeated after a pause. The run proved harmless to its node, so it is no suspect any more. By a concurrency or rate key it
 -- makes room meanwhile and gets in line for when its pause is over; a strict line waits for it.
-CREATE FUNCTION carillon.retry_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_failed boolean[], p_pauses float8[])
+CREATE OR REPLACE FUNCTION carillon.retry_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_failed boolean[], p_pauses float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[]; v_failed boolean[]; v_pauses float8[];
@@ -87,7 +88,7 @@ BEGIN
 END $$;
 
 -- Leaves attempts open for somebody outside, up to a time. The new owner is nobody's id: what the node says later is refused.
-CREATE FUNCTION carillon.open_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_at_most float8[])
+CREATE OR REPLACE FUNCTION carillon.open_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_at_most float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[]; v_at_most float8[];
@@ -107,7 +108,7 @@ END $$;
 -- Lets attempts go that never started or had to stop. A run that was claimed once is no affair of the missed policy any more, hence start_by. A suspect that
 -- did not get its chance stays one, and keeps its place under the limit of its lane. The claim of a run with a rate key may have been counted as its start:
 -- such a run waits for its key again, or its next start would count as none.
-CREATE FUNCTION carillon.hand_back_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
+CREATE OR REPLACE FUNCTION carillon.hand_back_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[];
@@ -127,7 +128,7 @@ BEGIN
 END $$;
 
 -- Takes attempts that run long out of the claim's way; those that another transaction has locked are left for the next call.
-CREATE FUNCTION carillon.park_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
+CREATE OR REPLACE FUNCTION carillon.park_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[];
@@ -142,7 +143,7 @@ END $$;
 
 -- Lets attempts go whose handler their node does not have, and parks those that no living node has a handler for. A tick that
 -- never started stays under the missed policy, hence start_by stays. Returns the names of the others.
-CREATE FUNCTION carillon.pass_on_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
+CREATE OR REPLACE FUNCTION carillon.pass_on_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF text LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_places tid[]; v_known text[];
@@ -161,14 +162,14 @@ BEGIN
 END $$;
 
 -- The oldest day whose history is kept. A partition that is being removed is not.
-CREATE FUNCTION carillon.oldest_history_day() RETURNS date LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION carillon.oldest_history_day() RETURNS date LANGUAGE sql STABLE AS $$
   SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD')) FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
    WHERE i.inhparent = 'carillon.run_history'::regclass AND NOT i.inhdetachpending AND c.relname ~ '^run_history_[0-9]{8}$'
 $$;
 
 -- The day to which the history of a run and of its attempts belongs: for a tick the day of its instant, while that day is kept, so that the unique index of
 -- instants holds; for all others the day of the ending. The oldest day that is kept may be removed at any moment and takes nothing new.
-CREATE FUNCTION carillon.history_day(p_origin text, p_day date) RETURNS date LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION carillon.history_day(p_origin text, p_day date) RETURNS date LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN p_origin <> 'tick' THEN (carillon.clock() AT TIME ZONE 'UTC')::date
               WHEN p_day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1 THEN p_day
               WHEN p_day > carillon.oldest_history_day() THEN p_day
@@ -177,6 +178,6 @@ $$;
 
 -- A payload is kept where the handler asks for it, with the codec it was written by; codec is the result's. What a target says about its delivery is no
 -- part of the log.
-ALTER TABLE carillon.run_history ADD COLUMN payload_codec text COLLATE "C", ADD COLUMN delivery text;
-ALTER TABLE carillon.attempt ADD COLUMN delivery text;
-ALTER TABLE carillon.awaited ADD COLUMN keep_payload boolean NOT NULL DEFAULT false, ADD COLUMN delivery text;
+ALTER TABLE carillon.run_history ADD COLUMN IF NOT EXISTS payload_codec text COLLATE "C", ADD COLUMN IF NOT EXISTS delivery text;
+ALTER TABLE carillon.attempt ADD COLUMN IF NOT EXISTS delivery text;
+ALTER TABLE carillon.awaited ADD COLUMN IF NOT EXISTS keep_payload boolean NOT NULL DEFAULT false, ADD COLUMN IF NOT EXISTS delivery text;

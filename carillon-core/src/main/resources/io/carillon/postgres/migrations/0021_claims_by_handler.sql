@@ -163,25 +163,22 @@ ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS count_until timestamptz; -- i
 -- Where the runs of a lane lie that somebody holds, and those that wait to be tried again: by the notes of the nodes, by leases and by what is parked, not
 -- by a scan of what waits. It sees more than who asks may see, and tells places only. Only while a node of a version without notes lives the lane is read.
 CREATE OR REPLACE FUNCTION carillon.held_in(p_queue text, p_project text) RETURNS SETOF tid LANGUAGE plpgsql COST 1000
-SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off AS $$
-DECLARE noted boolean := to_regclass('carillon.claim_note') IS NOT NULL;
+SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT r.ctid FROM carillon.run r
    WHERE r.parked IN ('running', 'suspect', 'awaiting') AND r.queue = p_queue AND r.project = p_project;
   RETURN QUERY
   SELECT r.ctid FROM carillon.run r WHERE r.leased_until IS NOT NULL AND r.queue = p_queue AND r.project = p_project;
-  IF noted THEN
-    EXECUTE 'SELECT NOT EXISTS (SELECT 1 FROM carillon.node WHERE dead_at IS NULL AND NOT notes)' INTO noted;
-  END IF;
-  IF noted THEN
+  IF NOT EXISTS (SELECT 1 FROM carillon.node WHERE dead_at IS NULL AND NOT notes) THEN
     RETURN QUERY
     SELECT mine.place
       FROM carillon.claim_note n, unnest(n.ids) WITH ORDINALITY AS one(id, number),
            LATERAL (SELECT r.ctid AS place FROM carillon.run r
                      WHERE r.project = coalesce(n.projects[one.number::int], n.projects[1]) AND r.id BETWEEN one.id AND one.id
                        AND r.project = p_project AND r.queue = p_queue AND r.owner IS NOT NULL
-                     ORDER BY r.id LIMIT 1) mine;
+                     ORDER BY r.id LIMIT 1) mine
+     WHERE p_project = ANY (n.projects);
   ELSE
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r WHERE r.queue = p_queue AND r.project = p_project AND r.ready_at < 'infinity' AND r.owner IS NOT NULL;

@@ -22,7 +22,8 @@ public final class AuditRepository {
              ORDER BY id DESC LIMIT ?
             """;
 
-    // From project to project over its key. Ids carry the database's time; those of versions before did not, and may be an hour off.
+    // From project to project over its key. Ids carry the database's time; those of versions before did not, and may be
+    // an hour off.
     private static final String FORGET = """
             DELETE FROM carillon.audit WHERE ctid = any(array(
               SELECT old.ctid FROM carillon.project p
