@@ -70,7 +70,6 @@ final class Claimer extends Loop {
     /** Behind what the next part of a scan begins; null: none is under way. */
     private @Nullable LaneDue scannedTo;
 
-    private long nextPart;
     private long scanNanos;
 
     private long lastClaim = lastLook;
@@ -161,7 +160,7 @@ final class Claimer extends Loop {
                 return;
             }
         }
-        if (scannedTo != null && System.nanoTime() - nextPart >= 0) scan();
+        if (scannedTo != null) scan();
         if (gatherNanos() <= 0 && claim(want)) return;
         long sinceLook = System.nanoTime() - lastLook;
         if (lookNow || sinceLook >= pause().toNanos()) {
@@ -170,7 +169,7 @@ final class Claimer extends Loop {
         }
         long untilLook = pause().toNanos() - sinceLook;
         if (suspects) untilLook = Math.min(untilLook, Math.max(0, isolation.restNanos()));
-        if (scannedTo != null) untilLook = Math.min(untilLook, Math.max(0, nextPart - System.nanoTime()));
+        if (scannedTo != null) untilLook = 0;
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
         sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
@@ -256,7 +255,10 @@ final class Claimer extends Loop {
         if (hidden && scannedTo == null && scans.due()) scan();
     }
 
-    /** A part of a scan, so that a claim waits for no more than that. All parts also see what a look from the beginning would. */
+    /**
+     * A part of a scan, so that a claim waits for no more than that; with a claim after each, so that what was seen first is not worked off before the rest is
+     * seen. All parts together also see what a look from the beginning would.
+     */
     private void scan() {
         long start = System.nanoTime();
         LaneStore.Part part = lanes.scan(scannedTo, SCAN_STEPS);
@@ -264,7 +266,6 @@ final class Claimer extends Loop {
         scannedTo = part.next();
         long nanos = System.nanoTime() - start;
         scanNanos += nanos;
-        nextPart = System.nanoTime() + 3 * nanos;
         if (scannedTo != null) return;
         scans.took(scanNanos);
         sweeps.took(scanNanos);

@@ -20,7 +20,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
@@ -218,13 +217,11 @@ final class LaneBook {
     synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
         if (fresh.isEmpty() || lanes().noneMatch(LaneBook::flowing)) return List.of();
         Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
-        for (Lane lane : List.copyOf(fresh)) {
-            Map<Priority, Entry> classes =
-                    projects.getOrDefault(lane.project(), Map.of()).getOrDefault(lane, Map.of());
-            if (due.size() < want)
-                due(Map.of(lane, classes), want, now)
-                        .forEach((one, ready) -> due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
-                                .put(one, ready));
+        for (Lane lane : fresh) {
+            if (due.size() == want) break;
+            Map<Lane, Map<Priority, Entry>> ready = due(Map.of(lane, classes(lane)), 1, now);
+            if (!ready.isEmpty())
+                due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>()).putAll(ready);
         }
         return share(want, due, now);
     }
@@ -349,9 +346,7 @@ final class LaneBook {
 
     /** A run of this lane has ended: if its limit was reached, it is not now. */
     synchronized void room(Lane lane, Instant now) {
-        for (Entry entry : projects.getOrDefault(lane.project(), Map.of())
-                .getOrDefault(lane, Map.of())
-                .values()) {
+        for (Entry entry : classes(lane).values()) {
             if (!entry.shutUntil.isAfter(now)) continue;
             entry.shutUntil = Instant.MIN;
             if (now.isBefore(entry.readyAt)) entry.readyAt = now;
@@ -380,6 +375,10 @@ final class LaneBook {
         if (value != null) turns.put(served, value);
     }
 
+    private Map<Priority, Entry> classes(Lane lane) {
+        return projects.getOrDefault(lane.project(), Map.of()).getOrDefault(lane, Map.of());
+    }
+
     private Entry entry(Lane lane, Priority priority) {
         return projects.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
                 .computeIfAbsent(lane, l -> new EnumMap<>(Priority.class))
@@ -398,13 +397,10 @@ final class LaneBook {
         projects.values().removeIf(lanes -> {
             lanes.values()
                     .removeIf(classes -> classes.values().stream()
-                            .allMatch(
-                                    entry -> entry.readyAt.equals(Instant.MAX) && !entry.coldUntil.isAfter(lastTake)));
+                            .allMatch(one -> one.readyAt.equals(Instant.MAX) && !one.coldUntil.isAfter(lastTake)));
             return lanes.isEmpty();
         });
-        Predicate<Lane> gone =
-                lane -> !projects.getOrDefault(lane.project(), Map.of()).containsKey(lane);
-        owed.keySet().removeIf(gone);
-        fresh.removeIf(gone);
+        owed.keySet().removeIf(lane -> classes(lane).isEmpty());
+        fresh.removeIf(lane -> classes(lane).isEmpty());
     }
 }

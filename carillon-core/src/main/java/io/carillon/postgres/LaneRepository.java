@@ -56,7 +56,7 @@ final class LaneRepository implements LaneStore {
             """;
 
     private static final String SCAN =
-            "SELECT * FROM carillon.scan_streams(:queue, :project, :class::smallint, :handler, :steps::int)";
+            "SELECT * FROM carillon.scan_lanes(:queue, :project, :class::smallint, :handler, :steps::int)";
 
     private static final String PAUSE = """
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)

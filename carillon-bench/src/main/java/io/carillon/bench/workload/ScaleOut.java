@@ -105,8 +105,8 @@ final class ScaleOut implements Workload {
                             "%.1f s".formatted(rescue),
                             rescue <= RESCUE_SECONDS)
                     .note("a death is noticed after ten seconds"));
-            findings.add(Row.judged(
-                    "stop of a node " + beside, "<= 5 s", "%.1f s".formatted(stop), stop <= STOP_SECONDS));
+            findings.add(
+                    Row.judged("stop of a node " + beside, "<= 5 s", "%.1f s".formatted(stop), stop <= STOP_SECONDS));
         }
         return findings;
     }

@@ -3,8 +3,8 @@
 -- A lane may hold runs of handlers that a node does not have, on purpose: several handlers share a queue and the nodes share the handlers. The claim went
 -- through all runs of the others to reach its own (beside 200,000 of them 83 ms instead of 3). With the handler in the index before the time it goes to
 -- its own at once, however many others there are.
-DROP INDEX CONCURRENTLY IF EXISTS carillon.run_stream;
-CREATE INDEX CONCURRENTLY run_stream ON carillon.run (queue, project, class, target_name, ready_at);
+DROP INDEX CONCURRENTLY IF EXISTS carillon.run_lane_handler;
+CREATE INDEX CONCURRENTLY run_lane_handler ON carillon.run (queue, project, class, target_name, ready_at);
 
 -- The handlers that have runs in a priority of a lane, from one to the next over the index.
 CREATE OR REPLACE FUNCTION carillon.handlers_of(p_queue text, p_project text, p_priority smallint) RETURNS SETOF text LANGUAGE plpgsql COST 1 ROWS 1
@@ -71,55 +71,56 @@ RETURNS SETOF tid LANGUAGE sql COST 1 ROWS 1 AS $$
   SELECT carillon.pick(lane, tenant, rank, low, most, '{}'::text[], strangers)
 $$;
 
--- From stream to stream, which are the handlers of each priority of each lane: about 12 µs each, however many runs they hold. It says where the first run of
--- each stands, so that nobody wades twice through what has ended before it.
-CREATE OR REPLACE FUNCTION carillon.streams()
+-- The handlers that have runs in each priority of each lane, from one to the next: about 12 µs each, however many runs they hold. It says where the first run
+-- of each stands, so that no reader goes twice through what has ended before it.
+CREATE OR REPLACE FUNCTION carillon.lane_handlers()
 RETURNS TABLE (queue text, project text, class smallint, target_name text, low timestamptz) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
 BEGIN
   RETURN QUERY
-  WITH RECURSIVE stream AS (
+  WITH RECURSIVE found AS (
     (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
       ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1)
     UNION ALL
-    SELECT next.* FROM stream, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
-                                         WHERE (r.queue, r.project, r.class, r.target_name) > (stream.queue, stream.project, stream.class, stream.target_name)
+    SELECT next.* FROM found, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
+                                         WHERE (r.queue, r.project, r.class, r.target_name) > (found.queue, found.project, found.class, found.target_name)
                                          ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1) next)
-  SELECT * FROM stream;
+  SELECT * FROM found;
 END $$;
 
 CREATE OR REPLACE FUNCTION carillon.lanes()
 RETURNS TABLE (queue text, project text, class smallint, low timestamptz) LANGUAGE sql STABLE AS $$
-  SELECT queue, project, class, min(low) FROM carillon.streams() GROUP BY queue, project, class
+  SELECT queue, project, class, min(low) FROM carillon.lane_handlers() GROUP BY queue, project, class
 $$;
 
--- The first of each stream that can be claimed now or later, for so many streams behind the given one: with 200,000 of them nobody waits for all. Streams
--- without such a run are told without a time.
-CREATE OR REPLACE FUNCTION carillon.scan_streams(p_queue text, p_project text, p_priority smallint, p_handler text, p_most int)
+-- The first run of each of them that can be claimed now or later, for so many behind the given one: where there are 200,000, a claim does not wait for all.
+-- Those without such a run are told without a time.
+CREATE OR REPLACE FUNCTION carillon.scan_lanes(p_queue text, p_project text, p_priority smallint, p_handler text, p_most int)
 RETURNS TABLE (queue text, project text, class smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
-  WITH RECURSIVE stream AS (
+  WITH RECURSIVE found AS (
     (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
       WHERE (r.queue, r.project, r.class, r.target_name) > (p_queue, p_project, p_priority, p_handler)
       ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1)
     UNION ALL
-    SELECT next.* FROM stream, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
-                                         WHERE (r.queue, r.project, r.class, r.target_name) > (stream.queue, stream.project, stream.class, stream.target_name)
+    SELECT next.* FROM found, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
+                                         WHERE (r.queue, r.project, r.class, r.target_name) > (found.queue, found.project, found.class, found.target_name)
                                          ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1) next)
-  SELECT s.queue, s.project, s.class, s.target_name, first.ready_at
-    FROM (SELECT * FROM stream LIMIT p_most) s
+  SELECT s.queue, s.project, s.class, s.target_name,
+         CASE WHEN NOT EXISTS (SELECT 1 FROM carillon.lane p WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
+              THEN first.ready_at END
+    FROM (SELECT * FROM found LIMIT p_most) s
     LEFT JOIN LATERAL (SELECT r.ready_at FROM carillon.run r
                         WHERE r.queue = s.queue AND r.project = s.project AND r.class = s.class AND r.target_name = s.target_name
                           AND r.ready_at >= s.ready_at AND r.ready_at < 'infinity' AND r.owner IS NULL AND r.start_by > carillon.clock()
-                          AND NOT EXISTS (SELECT 1 FROM carillon.lane p WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
                         ORDER BY r.ready_at LIMIT 1) first ON true;
 END $$;
 
 CREATE OR REPLACE FUNCTION carillon.scan()
 RETURNS TABLE (queue text, project text, class smallint, ready_at timestamptz) LANGUAGE sql STABLE AS $$
-  SELECT queue, project, class, min(ready_at) FROM carillon.scan_streams('', '', (-1)::smallint, '', 2147483647)
+  SELECT queue, project, class, min(ready_at) FROM carillon.scan_lanes('', '', (-1)::smallint, '', 2147483647)
    WHERE ready_at IS NOT NULL GROUP BY queue, project, class
 $$;
 
@@ -138,17 +139,17 @@ BEGIN
    ORDER BY r.ready_at LIMIT p_soon;
 END $$;
 
--- What is somebody's is parked, or lies at the head of its stream.
+-- What a node holds is parked, or lies at the head of its handler's runs.
 CREATE OR REPLACE FUNCTION carillon.held_by(node uuid)
 RETURNS TABLE (project text, id uuid, attempt int) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   SELECT first.project, first.id, first.attempt
-    FROM carillon.streams() stream,
+    FROM carillon.lane_handlers() found,
          LATERAL (SELECT r.project, r.id, r.attempt, r.owner FROM carillon.run r
-                   WHERE r.queue = stream.queue AND r.project = stream.project AND r.class = stream.class AND r.target_name = stream.target_name
-                     AND r.ready_at BETWEEN stream.low AND carillon.clock()
+                   WHERE r.queue = found.queue AND r.project = found.project AND r.class = found.class AND r.target_name = found.target_name
+                     AND r.ready_at BETWEEN found.low AND carillon.clock()
                    ORDER BY r.ready_at LIMIT 2000) first
    WHERE first.owner = node
   UNION ALL

@@ -88,13 +88,15 @@ class EnqueueTest {
     }
 
     @Test
-    void the_same_key_in_another_queue_is_another_key() {
+    void the_same_key_of_another_handler_is_another_key_and_in_another_queue_it_is_the_same() {
         Carillon client = house.client(builder -> builder);
         Enqueue keyed = Enqueue.after(Duration.ofHours(1)).key("k");
 
         assertThat(client.enqueue(JOB, new Job(1), keyed)).isInstanceOf(Enqueued.class);
-        assertThat(client.enqueue(JOB, new Job(1), keyed.queue("other"))).isInstanceOf(Enqueued.class);
+        assertThat(client.enqueue(HandlerType.of("other", Job.class), new Job(1), keyed))
+                .isInstanceOf(Enqueued.class);
         assertThat(client.enqueue(JOB, new Job(1), keyed)).isInstanceOf(AlreadyThere.class);
+        assertThat(client.enqueue(JOB, new Job(1), keyed.queue("elsewhere"))).isInstanceOf(AlreadyThere.class);
     }
 
     @Test

@@ -53,7 +53,7 @@ class StatementPlanTest {
             Map.entry("LaneRepository.LOOK", List.of("run_parked")),
             Map.entry("NodeRepository.BEAT", List.of("run_leased", "run_parked")),
             Map.entry("NodeRepository.WAKE_STRANGERS", List.of("run_parked")),
-            Map.entry("ScheduleKeeper.ADAPTABLE", List.of("schedule_adaptive", "run_stream")),
+            Map.entry("ScheduleKeeper.ADAPTABLE", List.of("schedule_adaptive", "run_lane_handler")),
             Map.entry("ScheduleKeeper.ADAPT", List.of("schedule_pkey")),
             Map.entry("ScheduleKeeper.FAILING", List.of("schedule_next")),
             Map.entry("ScheduleKeeper.OLDER_RULES", List.of("schedule_tzdata")),
@@ -92,7 +92,7 @@ class StatementPlanTest {
     // Without a condition, or by the lanes' index without its first column.
     private static final Pattern WHOLE_INDEX =
             Pattern.compile("Index (Only )?Scan using \\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)"
-                    + "|Index (Only )?Scan using run_stream on run\\b[^\\n]*\\n\\s*Index Cond: (?![^\\n]*queue)");
+                    + "|Index (Only )?Scan using run_lane_handler on run\\b[^\\n]*\\n\\s*Index Cond: (?![^\\n]*queue)");
 
     static final String NODE = """
             INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
