@@ -49,6 +49,9 @@ final class Claimer extends Loop {
     private volatile boolean lookNow = true;
     private volatile boolean hinted;
     private boolean servedNew;
+    /** New work was named when this node could take none: it is asked for before the flood when it can. */
+    private boolean owedNew;
+
     /** Whether runs wait to be tried alone, as far as this node knows. */
     private boolean suspects;
 
@@ -182,16 +185,19 @@ final class Claimer extends Loop {
 
     /** What was hinted at does not wait until there is room for more of a flood beside it; every other time, or the flood would wait for it. */
     private boolean claimNew(int want) {
-        boolean due = hinted && !servedNew && claiming;
+        boolean due = (hinted || (owedNew && want > 0)) && !servedNew && claiming;
         servedNew = false;
         if (!due) return false;
         hinted = false;
         int some = want > 0 ? want : appetite.forNewcomers();
+        owedNew = some == 0;
         if (some == 0) return false;
         Instant now = node.clock().now();
         servedNew = claim(book.takeNew(some, now), true, now);
         // The flood beside it is not thin.
         if (servedNew) thin = false;
+        // There may be more than was asked for.
+        if (servedNew) owedNew = true;
         return servedNew;
     }
 

@@ -103,7 +103,8 @@ class PoisonMixTest {
                 cluster.replaceDead();
                 // When only bad runs are left their queue is held back, as it should be: somebody lets it go on.
                 if (cluster.number(BROKEN) > 0)
-                    for (String queue : List.of("work", "poison")) cluster.client.queues().resume(queue);
+                    for (String queue : List.of("work", "poison"))
+                        cluster.client.queues().resume(queue);
                 return cluster.number(LEFT) == 0;
             });
             long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();

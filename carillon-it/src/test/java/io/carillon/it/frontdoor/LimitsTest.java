@@ -114,8 +114,8 @@ class LimitsTest {
 
     @Test
     void a_full_queue_keeps_no_other_waiting_and_says_what_it_waits_for() {
-        Carillon carillon = house.node(builder -> pieces(builder)
-                .handle(HandlerType.of("other", Piece.class), this::piece));
+        Carillon carillon =
+                house.node(builder -> pieces(builder).handle(HandlerType.of("other", Piece.class), this::piece));
         carillon.queues().limit("piece", Limits.running(1));
         carillon.enqueueAll(PIECE, pieces(300, 4_000));
         eventually().until(() -> live.get() == 1);

@@ -71,7 +71,9 @@ class KeysByHandlerTest {
 
         migrate();
 
-        assertThat(texts("SELECT queue || ' ' || target_name || ' ' || coalesce(key, '-') FROM carillon.run ORDER BY id"))
+        assertThat(
+                        texts(
+                                "SELECT queue || ' ' || target_name || ' ' || coalesce(key, '-') FROM carillon.run ORDER BY id"))
                 .containsExactly("slow mail -", "default mail k", "other sms k");
         assertThat(texts("SELECT indexrelid::regclass::text FROM pg_index WHERE indisunique AND indisvalid"
                         + " AND indrelid = 'carillon.run'::regclass AND indexrelid::regclass::text LIKE '%key'"

@@ -91,7 +91,8 @@ abstract class LaneLimitContract extends StoreContract {
             late.setAutoCommit(false);
             // As the claim of a lane without a limit writes it, begun before the limit is set and committed after.
             late.createStatement()
-                    .execute("UPDATE carillon.run SET owner = '" + node + "', attempt = attempt + 1, started_at = carillon.clock()"
+                    .execute("UPDATE carillon.run SET owner = '" + node
+                            + "', attempt = attempt + 1, started_at = carillon.clock()"
                             + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3)");
             limit(Limits.running(4));
             late.commit();

@@ -8,8 +8,8 @@ import io.carillon.run.Limits;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.store.LaneDue;
-import io.carillon.store.LaneStore;
 import io.carillon.store.LaneInfo;
+import io.carillon.store.LaneStore;
 import io.carillon.store.Look;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,8 +62,16 @@ abstract class LaneStoreContract extends StoreContract {
 
         assertThat(look.lanes())
                 .containsExactlyInAnyOrder(
-                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(2))),
-                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(3))),
+                        new LaneDue(
+                                Order.MAIL,
+                                Priority.NORMAL,
+                                Order.HANDLER,
+                                StoreBench.NOON.plus(Duration.ofMinutes(2))),
+                        new LaneDue(
+                                Order.MAIL,
+                                Priority.NORMAL,
+                                Order.HANDLER,
+                                StoreBench.NOON.plus(Duration.ofMinutes(3))),
                         new LaneDue(Order.MAIL, Priority.BULK, Order.HANDLER, StoreBench.NOON),
                         new LaneDue(FOREIGN, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(SECOND)));
         assertThat(look.now()).isEqualTo(StoreBench.NOON);
@@ -71,7 +79,11 @@ abstract class LaneStoreContract extends StoreContract {
         assertThat(look.suspects()).isFalse();
         assertThat(storage().lanes().scan())
                 .containsExactlyInAnyOrder(
-                        new LaneDue(Order.MAIL, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(Duration.ofMinutes(2))),
+                        new LaneDue(
+                                Order.MAIL,
+                                Priority.NORMAL,
+                                Order.HANDLER,
+                                StoreBench.NOON.plus(Duration.ofMinutes(2))),
                         new LaneDue(Order.MAIL, Priority.BULK, Order.HANDLER, StoreBench.NOON),
                         new LaneDue(FOREIGN, Priority.NORMAL, Order.HANDLER, StoreBench.NOON.plus(SECOND)));
     }

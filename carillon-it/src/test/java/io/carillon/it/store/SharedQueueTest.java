@@ -57,8 +57,8 @@ class SharedQueueTest {
                 Matcher pages = PAGES.matcher(plan);
                 assertThat(pages.find()).as(plan.toString()).isTrue();
                 long read = pages.group(2) == null ? 0 : Long.parseLong(pages.group(2));
-                double millis = Double.parseDouble(plan.substring(plan.indexOf("Execution Time: ") + 16)
-                        .replaceAll(" ms\\s*", ""));
+                double millis = Double.parseDouble(
+                        plan.substring(plan.indexOf("Execution Time: ") + 16).replaceAll(" ms\\s*", ""));
                 last = new Cost(Long.parseLong(pages.group(1)) + read, millis);
             }
         }

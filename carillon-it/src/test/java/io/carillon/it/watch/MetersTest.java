@@ -129,8 +129,7 @@ class MetersTest {
         house.database().clock().advance(Duration.ofMinutes(2));
 
         assertThat(gauge(client, "carillon.runs", "state", "due")).isOne();
-        assertThat(gauge(client, "carillon.queue.oldest.due", "queue", "job"))
-                .isBetween(120.0, 150.0);
+        assertThat(gauge(client, "carillon.queue.oldest.due", "queue", "job")).isBetween(120.0, 150.0);
 
         CountDownLatch finish = new CountDownLatch(1);
         Carillon node = house.node(builder -> builder.handle(JOB, (job, run) -> finish.await()));
