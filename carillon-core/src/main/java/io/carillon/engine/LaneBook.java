@@ -143,7 +143,7 @@ final class LaneBook {
     synchronized void looked(List<LaneDue> found, Instant until) {
         seenUntil = until;
         entries().forEach(entry -> entry.coming.clear());
-        inOrder(found).forEach(due -> {
+        LaneDue.inOrder(found).forEach(due -> {
             Entry entry = seen(due);
             if (due.readyAt().isAfter(entry.coldUntil)) entry.coming.addLast(due.readyAt());
         });
@@ -151,13 +151,7 @@ final class LaneBook {
 
     /** A scan saw this. Lanes that are new in the book line up by how long their first run has waited. */
     synchronized void seen(List<LaneDue> found) {
-        inOrder(found).forEach(this::seen);
-    }
-
-    private static List<LaneDue> inOrder(List<LaneDue> found) {
-        List<LaneDue> inOrder = new ArrayList<>(found);
-        inOrder.sort(Comparator.comparing(LaneDue::readyAt));
-        return inOrder;
+        LaneDue.inOrder(found).forEach(this::seen);
     }
 
     private Entry seen(LaneDue due) {

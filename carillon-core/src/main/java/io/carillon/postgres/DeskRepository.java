@@ -62,8 +62,7 @@ final class DeskRepository implements RunDesk {
               FROM gone RETURNING id
             """;
 
-    // Deleting first decides the race between two redrives; the new run's key may be taken, and then nothing has
-    // happened.
+    // Deleting first decides the race between two redrives; where the new run's key is taken, nothing has happened.
     private static final String REDRIVE = """
             WITH gone AS (
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id

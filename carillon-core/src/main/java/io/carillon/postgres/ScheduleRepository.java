@@ -241,11 +241,9 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static void refuseIfItNeverFires(Session session, When when, String name) throws SQLException {
         Instant now = now(session);
-        if (when.next(now).isEmpty())
-            throw new CarillonException(
-                    ErrorCode.NEVER_FIRES,
-                    "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end."
-                            .formatted(name, when.describe(), now));
+        if (when.next(now).isPresent()) return;
+        String what = "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end.";
+        throw new CarillonException(ErrorCode.NEVER_FIRES, what.formatted(name, when.describe(), now));
     }
 
     /** The first ticks are born with the change itself: a schedule is never stored without a future. */
@@ -264,8 +262,7 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public Optional<Schedule> get(String project, String name) {
-        return database.single(session ->
-                session.query(GET).text("project", project).text("name", name).first(ScheduleRows::read));
+        return database.single(session -> named(session.query(GET), project, name).first(ScheduleRows::read));
     }
 
     /** One that cannot be read is left out. */
@@ -368,12 +365,12 @@ final class ScheduleRepository implements ScheduleDesk {
         Schedule schedule = get(project, name).orElseThrow(() -> unknown(name));
         while (true) {
             Schedule before = schedule;
-            List<LedgerEntry> entries = database.single(session -> ledger.read(session, before, from, to));
+            List<LedgerEntry> entries =
+                    new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
             schedule = get(project, name).orElseThrow(() -> unknown(name));
             if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
-                List<LedgerEntry> all = new ArrayList<>(entries);
-                all.addAll(LedgerRows.open(schedule, from, to, now()));
-                return all;
+                entries.addAll(LedgerRows.open(schedule, from, to, now()));
+                return entries;
             }
         }
     }

@@ -219,7 +219,9 @@ class ScheduleCommandsTest {
     void warns_of_a_step_beyond_its_field() {
         String warning = "Warning: a step of 61 in minutes runs once an hour.";
 
-        assertThat(schedule("create", "odd", "--cron", "*/61 * * * *", "--handler", "a.b").err()).contains(warning);
+        assertThat(schedule("create", "odd", "--cron", "*/61 * * * *", "--handler", "a.b")
+                        .err())
+                .contains(warning);
         assertThat(schedule("preview", "--cron", "*/61 * * * *").err()).contains(warning);
     }
 }

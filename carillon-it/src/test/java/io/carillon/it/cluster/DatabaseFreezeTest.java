@@ -61,13 +61,19 @@ class DatabaseFreezeTest {
             Carillon node = (Carillon) opened.get(0);
             RunId held = node.enqueue(ITEM, new Item(1)).run();
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
-                            .size(), size -> size == 1);
-            long before = Long.parseLong(texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
+                    .until(
+                            () -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
+                                    .size(),
+                            size -> size == 1);
+            long before = Long.parseLong(
+                    texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
 
             await("pools that open no more connections")
                     .atMost(Duration.ofSeconds(30))
-                    .until(() -> texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'").size() == NODES * POOL);
+                    .until(() ->
+                            texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
+                                            .size()
+                                    == NODES * POOL);
             List<String> others = texts(
                     postgres,
                     "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
@@ -91,8 +97,13 @@ class DatabaseFreezeTest {
             await("beats of all nodes, more than a death needs")
                     .atMost(Duration.ofSeconds(90))
                     .ignoreExceptions()
-                    .until(() -> texts(postgres, "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR beat > " + (before + 2))
-                            .size(), size -> size >= NODES);
+                    .until(
+                            () -> texts(
+                                            postgres,
+                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR beat > "
+                                                    + (before + 2))
+                                    .size(),
+                            size -> size >= NODES);
 
             assertThat(texts(postgres, "SELECT dead_why FROM carillon.node WHERE dead_at IS NOT NULL"))
                     .isEmpty();
@@ -111,7 +122,8 @@ class DatabaseFreezeTest {
     }
 
     private static long sum(EmbeddedPostgres postgres) throws SQLException {
-        return Long.parseLong(texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
+        return Long.parseLong(
+                texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
     }
 
     /** The postmaster and all its children. */
@@ -133,8 +145,8 @@ class DatabaseFreezeTest {
     }
 
     private static List<String> texts(EmbeddedPostgres postgres, String sql) throws SQLException {
-        try (Connection connection = java.sql.DriverManager.getConnection(
-                        postgres.jdbcUrl(), postgres.user(), postgres.password());
+        try (Connection connection =
+                        java.sql.DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {
             List<String> texts = new ArrayList<>();

@@ -73,6 +73,7 @@ class FrozenHostTest {
         String first = proxy.jdbcUrl().replaceFirst("jdbc:postgresql://([^/]*)/.*", "$1");
         // Without its options, which name every time-out.
         String rest = database.jdbcUrl().replaceFirst("jdbc:postgresql://([^?]*).*", "$1");
-        return "jdbc:postgresql://" + first + "," + rest + "?targetServerType=primary&user=" + database.user() + "&password=" + database.password();
+        return "jdbc:postgresql://" + first + "," + rest + "?targetServerType=primary&user=" + database.user()
+                + "&password=" + database.password();
     }
 }

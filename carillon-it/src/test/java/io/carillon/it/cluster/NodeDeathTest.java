@@ -49,8 +49,10 @@ class NodeDeathTest {
                     .until(() -> cluster.number("SELECT count(DISTINCT run) FROM side_log WHERE event = 'done'") == 45);
             List<List<String>> again = cluster.rows(AGAIN, victim, victim);
             System.out.println("seconds from the death of the node to the next start of each of its runs: " + again);
-            assertThat(again).hasSizeGreaterThan(5).allSatisfy(row -> assertThat(Double.parseDouble(row.get(0)))
-                    .isLessThan(15));
+            assertThat(again)
+                    .hasSizeGreaterThan(5)
+                    .allSatisfy(
+                            row -> assertThat(Double.parseDouble(row.get(0))).isLessThan(15));
         }
     }
 

@@ -77,18 +77,25 @@ class PoisonMixTest {
             }
             long began = System.nanoTime();
             cluster.client.queues().resume("default");
-            await().atMost(Duration.ofMinutes(10)).pollInterval(Duration.ofMillis(100)).until(() -> {
-                cluster.replaceDead();
-                return cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == good;
-            });
+            await().atMost(Duration.ofMinutes(10))
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(() -> {
+                        cluster.replaceDead();
+                        return cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                                == good;
+                    });
             double seconds = (System.nanoTime() - began) / 1e9;
-            assertThat(cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
+            assertThat(
+                            cluster.number(
+                                    "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
                     .isZero();
             long deaths = cluster.number("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'");
             System.out.println("nodes that died: " + deaths);
             assertThat(deaths).isLessThanOrEqualTo(halting * 3L / 2);
-            System.out.println("good runs by deaths shared: "
-                    + cluster.rows("SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1"));
+            System.out.println(
+                    "good runs by deaths shared: "
+                            + cluster.rows(
+                                    "SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1"));
             return seconds;
         }
     }

@@ -198,8 +198,7 @@ class BackfillTest {
         assertThat(made).hasSize(20);
         Instant from = at("00:00").minus(Duration.ofDays(2));
         Instant dropped = at("00:00").plus(Duration.ofDays(5));
-        try (PostgresStorage storage =
-                new PostgresStorage(house.database().dataSource(), TickPlanner.defaults())) {
+        try (PostgresStorage storage = new PostgresStorage(house.database().dataSource(), TickPlanner.defaults())) {
             assertThat(storage.housekeeping().dropHistory(Duration.ofDays(14))).isPositive();
         }
 

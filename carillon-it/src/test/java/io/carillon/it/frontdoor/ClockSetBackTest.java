@@ -35,8 +35,8 @@ class ClockSetBackTest {
 
     @Test
     void a_lane_with_a_rate_goes_on() {
-        Carillon carillon = house.node(
-                builder -> builder.handle(JOB, (job, run) -> {}, options -> options.queue("limited")));
+        Carillon carillon =
+                house.node(builder -> builder.handle(JOB, (job, run) -> {}, options -> options.queue("limited")));
         carillon.queues().limit("limited", Limits.rate(1, Duration.ofSeconds(2)));
         awaitState(carillon, carillon.enqueue(JOB, new Job("before")).run(), RunState.SUCCEEDED);
         // The second finds the bucket empty, and the lane is shut.

@@ -87,8 +87,8 @@ class LatenessTest {
         assertThat(carillon.schedules()
                         .ledger("r", Instant.parse("2026-05-04T12:00:00Z"), Instant.parse("2026-05-04T16:00:00Z")))
                 .flatExtracting(LedgerEntry::lateness)
-                .allSatisfy(late -> assertThat(((java.util.Optional<?>) late).isPresent())
-                        .isTrue());
+                .allSatisfy(late ->
+                        assertThat(((java.util.Optional<?>) late).isPresent()).isTrue());
         eventually().until(() -> heard.size() == 1);
         assertThat(heard.get(0)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
         assertThat(registry.get("carillon.tick.lateness").timer().max(TimeUnit.SECONDS))
@@ -116,7 +116,8 @@ class LatenessTest {
     @Test
     void a_backfill_is_late_for_nothing() {
         carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
-        carillon.schedules().backfill("r", Instant.parse("2026-05-01T00:00:00Z"), Instant.parse("2026-05-02T00:00:00Z"));
+        carillon.schedules()
+                .backfill("r", Instant.parse("2026-05-01T00:00:00Z"), Instant.parse("2026-05-02T00:00:00Z"));
 
         carillon.tick(BUDGET);
 

@@ -33,7 +33,8 @@ class LookAheadTest {
         When minutely = When.every(Duration.ofMinutes(1));
         Carillon usual = house.client(builder -> builder.handle(JOB, (text, run) -> {}));
         usual.schedules().upsert("usual", minutely, JOB, "");
-        Carillon farther = house.client(builder -> builder.handle(JOB, (text, run) -> {}).lookAhead(Duration.ofMinutes(10)));
+        Carillon farther =
+                house.client(builder -> builder.handle(JOB, (text, run) -> {}).lookAhead(Duration.ofMinutes(10)));
         farther.schedules().upsert("farther", minutely, JOB, "");
 
         assertThat(ticks("usual")).isEqualTo("2");
@@ -41,8 +42,9 @@ class LookAheadTest {
     }
 
     private String ticks(String name) {
-        return house.one("SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id WHERE s.name = '%s'"
-                .formatted(name));
+        return house.one(
+                "SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id WHERE s.name = '%s'"
+                        .formatted(name));
     }
 
     @Test

@@ -191,7 +191,8 @@ class TickTest {
                                     + " leased_until = carillon.clock() + interval '30 seconds'");
             assertThat(carillon.tick(BUDGET).processed()).isZero();
             clock.advance(Duration.ofSeconds(31));
-            if (death < 3) assertThat(carillon.tick(Duration.ofMillis(1)).processed()).isZero();
+            if (death < 3)
+                assertThat(carillon.tick(Duration.ofMillis(1)).processed()).isZero();
         }
 
         assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(3, 0));

@@ -81,10 +81,10 @@ class TransactionsTest {
     @Test
     void transactional_handlers_that_wait_keep_no_slot_from_others() {
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon = house.node(builder -> builder.config(
-                        EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
-                .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
-                .handle(NOTE, (invoice, run) -> {}, options -> options.queue("notes")));
+        Carillon carillon =
+                house.node(builder -> builder.config(EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
+                        .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
+                        .handle(NOTE, (invoice, run) -> {}, options -> options.queue("notes")));
         List<RunId> waiting = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();

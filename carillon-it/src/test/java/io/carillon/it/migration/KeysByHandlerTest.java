@@ -53,7 +53,8 @@ class KeysByHandlerTest {
 
     /** Applies the one file, statement by statement: it runs without a transaction. */
     private void migrate() throws SQLException, IOException {
-        try (InputStream file = Migrator.class.getResourceAsStream("/io/carillon/postgres/migrations/0018_keys_by_handler.sql");
+        try (InputStream file = Migrator.class.getResourceAsStream(
+                        "/io/carillon/postgres/migrations/0018_keys_by_handler.sql");
                 Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             String script = new String(requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8);

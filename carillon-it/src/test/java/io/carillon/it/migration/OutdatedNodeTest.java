@@ -47,8 +47,8 @@ class OutdatedNodeTest {
         RunId running = client.enqueue(ITEM, new Item(1)).run();
         started.await();
         int next = new Migrator(database.dataSource()).code() + 1;
-        database.execute("INSERT INTO carillon.migration VALUES (%d, 'later', 'x', %d, carillon.clock())"
-                .formatted(next, next));
+        database.execute(
+                "INSERT INTO carillon.migration VALUES (%d, 'later', 'x', %d, carillon.clock())".formatted(next, next));
 
         eventually().atMost(Duration.ofSeconds(20)).until(() -> !node.isRunning());
 

@@ -40,6 +40,7 @@ class EndingRaceTest extends StoreContract {
     }
 
     /** Each ending that is fenced by key, and what is true once it took effect. */
+    @SuppressWarnings("ImmutableEnumChecker") // transitions are records
     enum Ending {
         SUCCEED(new Transition.Complete(bytes("\"sent\"")), RunState.SUCCEEDED, 0),
         SUCCEED_IN_PLACE(new Transition.Complete(null), RunState.SUCCEEDED, 0),

@@ -53,7 +53,9 @@ class LateTicksTest extends PlanningContract {
         UUID ignorant = node("other.work");
         for (int minute = 0; minute < 30; minute++) minuteWithoutHandler(ignorant);
 
-        assertThat(waiting()).as("those within their grace, and one that runs late").isEqualTo(6);
+        assertThat(waiting())
+                .as("those within their grace, and one that runs late")
+                .isEqualTo(6);
         assertThat(lines("report").get(0)).isEqualTo("12:01:00 missed only the latest missed instant runs");
         UUID knowing = node();
         storage().nodes().wake(java.util.Set.of(Order.HANDLER));
@@ -112,8 +114,9 @@ class LateTicksTest extends PlanningContract {
             case "limit" -> storage().lanes().limit(Order.MAIL, Limits.running(1));
             default ->
                 BENCH.database()
-                        .execute("INSERT INTO carillon.lane (queue, project, breaker, breaker_until) VALUES ('%s', '%s', '%s', 'infinity')"
-                                .formatted(Order.MAIL.queue(), PROJECT, how));
+                        .execute(
+                                "INSERT INTO carillon.lane (queue, project, breaker, breaker_until) VALUES ('%s', '%s', '%s', 'infinity')"
+                                        .formatted(Order.MAIL.queue(), PROJECT, how));
         }
     }
 
@@ -148,7 +151,9 @@ class LateTicksTest extends PlanningContract {
         advance(Duration.ofMinutes(10));
         planAll();
 
-        assertThat(runDue(node())).as("those held back, and of those late since then the latest").hasSize(5 + 1 + 5);
+        assertThat(runDue(node()))
+                .as("those held back, and of those late since then the latest")
+                .hasSize(5 + 1 + 5);
         covered();
     }
 

@@ -28,19 +28,17 @@ final class LostLeaseCases extends StoreContract {
     }
 
     Map<String, Supplier<LostAnswer>> cases() {
-        return Map.of(
-                "NodeRepository.RENEW_LEASE",
-                () -> {
-                    enqueue(Order.mail(), 1);
-                    UUID owner = UUID.randomUUID();
-                    Attempt attempt = lease(owner, 1, MINUTE).get(0);
-                    List<HeldRun> held = List.of(new HeldRun(PROJECT, attempt.run(), attempt.number()));
-                    advance(Duration.ofSeconds(30));
-                    return LostAnswer.of(() -> through.nodes().renew(owner, held, MINUTE), lost -> {
-                        assertThat(lost).isEqualTo(List.of());
-                        assertThat(bench.rows().texts("SELECT leased_until - carillon.clock() FROM carillon.run"))
-                                .containsExactly("00:01:00");
-                    });
-                });
+        return Map.of("NodeRepository.RENEW_LEASE", () -> {
+            enqueue(Order.mail(), 1);
+            UUID owner = UUID.randomUUID();
+            Attempt attempt = lease(owner, 1, MINUTE).get(0);
+            List<HeldRun> held = List.of(new HeldRun(PROJECT, attempt.run(), attempt.number()));
+            advance(Duration.ofSeconds(30));
+            return LostAnswer.of(() -> through.nodes().renew(owner, held, MINUTE), lost -> {
+                assertThat(lost).isEqualTo(List.of());
+                assertThat(bench.rows().texts("SELECT leased_until - carillon.clock() FROM carillon.run"))
+                        .containsExactly("00:01:00");
+            });
+        });
     }
 }

@@ -58,8 +58,9 @@ final class LostRescueCases extends StoreContract {
     private LostAnswer rewriteNotes() {
         enqueue(Order.mail(), 2);
         UUID node = node();
-        List<HeldRun> held =
-                claim(node, 2).stream().map(one -> new HeldRun(PROJECT, one.run(), 1)).toList();
+        List<HeldRun> held = claim(node, 2).stream()
+                .map(one -> new HeldRun(PROJECT, one.run(), 1))
+                .toList();
         return LostAnswer.of(
                 () -> {
                     through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1));

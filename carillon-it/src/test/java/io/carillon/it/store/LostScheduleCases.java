@@ -86,8 +86,8 @@ final class LostScheduleCases extends PlanningContract {
     private LostAnswer write() {
         store(PROMISE);
         advance(Duration.ofHours(2));
-        List<TickPlan> plans =
-                List.of(PLANNER.plan(schedule("report"), List.of(), bench.clock().now()));
+        List<TickPlan> plans = List.of(
+                PLANNER.plan(schedule("report"), List.of(), bench.clock().now()));
         assertThat(plans.get(0).gaps()).isNotEmpty();
         return LostAnswer.of(() -> through.plans().write(plans), answer -> {
             assertThat(answer).isEqualTo(List.of());

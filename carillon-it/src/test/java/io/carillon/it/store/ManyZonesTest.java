@@ -35,7 +35,9 @@ class ManyZonesTest {
 
             long start = System.nanoTime();
             int followed = 0;
-            for (int some = storage.plans().followZones(); some > 0; some = storage.plans().followZones()) followed += some;
+            for (int some = storage.plans().followZones();
+                    some > 0;
+                    some = storage.plans().followZones()) followed += some;
             Duration took = Duration.ofNanos(System.nanoTime() - start);
 
             System.out.printf("%d schedules followed new rules in %d ms%n", followed, took.toMillis());

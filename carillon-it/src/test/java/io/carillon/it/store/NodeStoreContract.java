@@ -11,8 +11,8 @@ import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.Beat;
-import io.carillon.store.NodeView;
 import io.carillon.store.HeldRun;
+import io.carillon.store.NodeView;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.RunStore;
 import io.carillon.store.Swept;
@@ -201,9 +201,7 @@ abstract class NodeStoreContract extends StoreContract {
     }
 
     private List<Attempt> isolate(UUID node, int most) {
-        return storage()
-                .runs()
-                .claimSuspects(new RunStore.ClaimSuspects(node, Set.of(Order.HANDLER), most, 1, null));
+        return storage().runs().claimSuspects(new RunStore.ClaimSuspects(node, Set.of(Order.HANDLER), most, 1, null));
     }
 
     @Test
@@ -352,7 +350,9 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(sweep()).isEqualTo(new Swept(0, 1, 0));
         assertThat(apply(owner, attempt, complete())).isEqualTo(Verdict.LEASE_LOST);
         assertThat(get(id).details().parked()).isNull();
-        assertThat(claimOne(node()).counts().suspect()).as("a lease that ends is no crash").isFalse();
+        assertThat(claimOne(node()).counts().suspect())
+                .as("a lease that ends is no crash")
+                .isFalse();
     }
 
     @Test

@@ -96,8 +96,8 @@ class PlanRaceTest extends PlanningContract {
         advance(Duration.ofMinutes(20));
         List<TickPlan> plans = List.of(upToDate("a"), upToDate("b"));
 
-        List<TickPlan> written =
-                writeWhile(plans, () -> assertThat(storage().plans().followBacklogs()).isOne());
+        List<TickPlan> written = writeWhile(
+                plans, () -> assertThat(storage().plans().followBacklogs()).isOne());
 
         assertMovedOrUntouched(written, plans.get(1));
         assertThat(BENCH.rows()
@@ -148,8 +148,8 @@ class PlanRaceTest extends PlanningContract {
     private List<TickPlan> writeWhile(List<TickPlan> plans, Runnable meanwhile) throws Exception {
         try (Statement statement = holder.createStatement()) {
             statement.execute("SELECT pg_advisory_lock(" + STOP + ")");
-            CompletableFuture<List<TickPlan>> write =
-                    CompletableFuture.supplyAsync(() -> bench().another().plans().write(plans));
+            CompletableFuture<List<TickPlan>> write = CompletableFuture.supplyAsync(
+                    () -> bench().another().plans().write(plans));
             waitFor(() -> waiting() == 1);
             CompletableFuture<Void> change = CompletableFuture.runAsync(meanwhile);
             waitFor(() -> change.isDone() || waiting() == 2);

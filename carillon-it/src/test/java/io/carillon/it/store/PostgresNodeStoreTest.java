@@ -23,8 +23,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
 
     @Override
     void commitLate(UUID node) {
-        BENCH.database()
-                .execute("""
+        BENCH.database().execute("""
                         WITH late AS (UPDATE carillon.run SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock() RETURNING *)
                         INSERT INTO carillon.claim_note SELECT owner, 7, ARRAY[project], ARRAY[id] FROM late
                         """.formatted(node));
@@ -105,8 +104,9 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     private RunId isolated(UUID node) {
         RunId id = enqueue(Order.mail());
         BENCH.database()
-                .execute("UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
-                        .formatted(id.value()));
+                .execute(
+                        "UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
+                                .formatted(id.value()));
         assertThat(storage().runs().claimSuspect(node, java.util.Set.of(Order.HANDLER)))
                 .map(Attempt::run)
                 .contains(id);
@@ -135,11 +135,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         claim(node, 3);
         dies(node);
         storage().nodes().sweep(3);
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note")).isEqualTo(1);
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note"))
+                .isEqualTo(1);
 
         advance(java.time.Duration.ofMinutes(1));
         storage().nodes().sweep(3);
 
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note")).isZero();
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note"))
+                .isZero();
     }
 }

@@ -103,12 +103,15 @@ class RescueScaleTest extends StoreContract {
     /** Idle sessions report what they did within ten seconds. */
     private static long pages() {
         long[] last = {-1};
-        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofSeconds(11)).until(() -> {
-            long now = BENCH.rows().number(PAGES);
-            boolean still = now == last[0];
-            last[0] = now;
-            return still;
-        });
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofSeconds(11))
+                .until(() -> {
+                    long now = BENCH.rows().number(PAGES);
+                    boolean still = now == last[0];
+                    last[0] = now;
+                    return still;
+                });
         return last[0];
     }
 }

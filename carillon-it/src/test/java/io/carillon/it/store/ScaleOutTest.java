@@ -84,7 +84,8 @@ class ScaleOutTest {
         database.execute("ALTER TABLE carillon.run SET (autovacuum_enabled = off)");
         database.execute("INSERT INTO carillon.project (project) VALUES ('%s')".formatted(SMALL));
         List<String> indexes = rows.texts(INDEXES);
-        for (String index : indexes) database.execute("DROP INDEX carillon." + index.replaceAll(".*INDEX (\\w+) ON.*", "$1"));
+        for (String index : indexes)
+            database.execute("DROP INDEX carillon." + index.replaceAll(".*INDEX (\\w+) ON.*", "$1"));
         int all = PROJECTS * QUEUES * RUNS;
         database.execute(FILL.formatted(all - 1, PROJECTS, QUEUES, HANDLER));
         indexes.forEach(database::execute);
@@ -118,8 +119,9 @@ class ScaleOutTest {
     void what_a_node_holds_is_found_when_it_is_reconciled() {
         UUID node = node();
         List<Attempt> claimed = claim(node);
-        assertThat(pages("reconcile a node", storage -> assertThat(storage.runs().held(node))
-                        .hasSize(HELD)))
+        assertThat(pages(
+                        "reconcile a node",
+                        storage -> assertThat(storage.runs().held(node)).hasSize(HELD)))
                 .isLessThan(MOST_PAGES);
         handBack(node, claimed);
     }
@@ -160,9 +162,11 @@ class ScaleOutTest {
                 }))
                 .isLessThan(1_000);
         assertThat(seen).doesNotHaveDuplicates().hasSize(60);
-        assertThat(pages("a list of a small project", storage -> assertThat(
-                                storage.runDesk().list(SMALL, RunFilter.all().limit(20)))
-                        .hasSize(20)))
+        assertThat(pages(
+                        "a list of a small project",
+                        storage -> assertThat(storage.runDesk()
+                                        .list(SMALL, RunFilter.all().limit(20)))
+                                .hasSize(20)))
                 .isLessThan(1_000);
     }
 
@@ -196,9 +200,9 @@ class ScaleOutTest {
 
     private static void settle() {
         await().atMost(Duration.ofMinutes(1))
-                .until(() -> rows.number(
-                                "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
-                        == 0);
+                .until(() ->
+                        rows.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
+                                == 0);
     }
 
     private static UUID node() {
@@ -212,8 +216,8 @@ class ScaleOutTest {
     private static List<Attempt> claim(UUID node) {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         for (int i = 0; i < HELD; i++)
-            quotas.add(new ClaimRequest.Quota(
-                    new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
+            quotas.add(
+                    new ClaimRequest.Quota(new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
         List<Attempt> claimed = new ArrayList<>();
         through(storage -> claimed.addAll(storage.runs()
                 .claim(new ClaimRequest(node, quotas, Set.of(), null))

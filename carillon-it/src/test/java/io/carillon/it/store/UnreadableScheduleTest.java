@@ -130,7 +130,9 @@ class UnreadableScheduleTest extends PlanningContract {
         assertThat(Coverage.faults(
                         ledger("report"),
                         List.of(new Coverage.Span(
-                                StoreBench.NOON, schedule("report").progress().cursor(), When.cron("* * * * *", "UTC")))))
+                                StoreBench.NOON,
+                                schedule("report").progress().cursor(),
+                                When.cron("* * * * *", "UTC")))))
                 .isEmpty();
     }
 

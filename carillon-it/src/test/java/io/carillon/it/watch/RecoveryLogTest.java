@@ -59,8 +59,9 @@ class RecoveryLogTest {
                                 .formatted(GHOST));
         RunId id = house.client(builder -> builder).enqueue(JOB, new Job("x")).run();
         house.database()
-                .execute("UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(), parked = 'running', ready_at = 'infinity'"
-                        .formatted(GHOST));
+                .execute(
+                        "UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(), parked = 'running', ready_at = 'infinity'"
+                                .formatted(GHOST));
         house.database()
                 .execute(
                         "CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$; CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION public.broken()");
