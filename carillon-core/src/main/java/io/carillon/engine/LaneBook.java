@@ -215,7 +215,8 @@ final class LaneBook {
             if (due.size() == want) break;
             Map<Lane, Map<Priority, Entry>> ready = due(Map.of(lane, classes(lane)), 1, now);
             if (!ready.isEmpty())
-                due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>()).putAll(ready);
+                due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
+                        .putAll(ready);
         }
         return share(want, due, now);
     }

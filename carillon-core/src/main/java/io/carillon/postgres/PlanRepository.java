@@ -170,7 +170,9 @@ final class PlanRepository implements PlanStore {
               RETURNING r.*, t.reason AS why),
             missed AS (
             """
-            + HistoryRows.of("dropped", "'missed'").with("reason", "dropped.why").from("dropped")
+            + HistoryRows.of("dropped", "'missed'")
+                    .with("reason", "dropped.why")
+                    .from("dropped")
             + ") SELECT id FROM moved";
 
     // The questions themselves, each in its own order and for one row: no more of an index is read than its first

@@ -44,12 +44,12 @@ final class ScheduleFuture {
             UPDATE carillon.schedule SET cursor = :line, adaptive_at = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
             """;
 
-    private static final String END = """
+    private static final String END =
+            """
             WITH gone AS (
               DELETE FROM carillon.run
                WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
-            """
-            + HistoryRows.of("gone", ":state").with("reason", ":reason").from("gone");
+            """ + HistoryRows.of("gone", ":state").with("reason", ":reason").from("gone");
 
     private static final String COVER = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)

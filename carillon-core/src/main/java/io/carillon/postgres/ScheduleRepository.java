@@ -262,7 +262,8 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public Optional<Schedule> get(String project, String name) {
-        return database.single(session -> named(session.query(GET), project, name).first(ScheduleRows::read));
+        return database.single(
+                session -> named(session.query(GET), project, name).first(ScheduleRows::read));
     }
 
     /** One that cannot be read is left out. */
