@@ -23,10 +23,7 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
-/**
- * What this node knows of lanes: when each class of each lane will next have something to claim, and from where on to look. All of it is hints; a lane that
- * is not in the book is found by the next look.
- */
+/** What this node knows of lanes: when each class of each will next have something to claim, and from where on to look. All of it is hints: a look finds others. */
 final class LaneBook {
     /** A late commit may carry a ready time that has passed; what is older than this is found by a look from the very beginning. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);

@@ -34,7 +34,7 @@ final class PlanningLoop extends Loop {
 
     private static final Duration BID = Duration.ofSeconds(1);
 
-    private static final Duration STANDS_BACK = Duration.ofSeconds(10);
+    private static final Duration STANDS_BACK = Duration.ofSeconds(2);
 
     /** What was committed later than this after its own clock is found by a round from the very beginning. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
@@ -159,11 +159,11 @@ final class PlanningLoop extends Loop {
             return timed(() -> plans.anything(reach));
         }
 
-        /** Planning comes first: what else is to be done, and whatever fails there, does not delay it. */
+        /** Planning comes first: what else is to be done, and whatever fails there, does not delay it. Only pauses begin and end before it, few at a time. */
         int plan() {
+            int turned = guarded(this::turnPauses);
             int moved = planDue();
             int changed = guarded(plans::followBacklogs);
-            int turned = guarded(this::turnPauses);
             int zones = guarded(plans::followZones);
             if (changed + zones > 0) moved += planDue();
             while (open() && zones == PlanStore.ZONES) {

@@ -10,7 +10,7 @@
 -- Locks attempts that are still held, in the order given: by id, so that two groups cannot deadlock. n: which of those asked for.
 -- p_wait = false: passes over rows that another transaction has locked.
 CREATE OR REPLACE FUNCTION carillon.lock_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
-RETURNS TABLE (place tid, n bigint) LANGUAGE plpgsql AS $$
+RETURNS TABLE (place tid, n bigint) LANGUAGE plpgsql SET jit = off AS $$
 BEGIN
   IF p_wait THEN
     RETURN QUERY
@@ -32,7 +32,7 @@ END $$;
 -- Removes attempts that ended their run.
 CREATE OR REPLACE FUNCTION carillon.end_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[];
 BEGIN
   SELECT array_agg(l.place) INTO v_places FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
@@ -43,7 +43,7 @@ END $$;
 -- Removes runs that no node holds.
 CREATE OR REPLACE FUNCTION carillon.end_waiting(p_projects text[], p_ids uuid[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[];
 BEGIN
   IF p_wait THEN
@@ -67,7 +67,7 @@ END $$;
 -- makes room meanwhile and gets in line for when its pause is over; a strict line waits for it.
 CREATE OR REPLACE FUNCTION carillon.retry_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_failed boolean[], p_pauses float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[]; v_failed boolean[]; v_pauses float8[];
 BEGIN
   SELECT array_agg(l.place), array_agg(p_failed[l.n]), array_agg(p_pauses[l.n]) INTO v_places, v_failed, v_pauses
@@ -90,7 +90,7 @@ END $$;
 -- Leaves attempts open for somebody outside, up to a time. The new owner is nobody's id: what the node says later is refused.
 CREATE OR REPLACE FUNCTION carillon.open_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_at_most float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[]; v_at_most float8[];
 BEGIN
   SELECT array_agg(l.place), array_agg(p_at_most[l.n]) INTO v_places, v_at_most
@@ -110,7 +110,7 @@ END $$;
 -- such a run waits for its key again, or its next start would count as none.
 CREATE OR REPLACE FUNCTION carillon.hand_back_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS SETOF uuid LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[];
 BEGIN
   SELECT array_agg(l.place) INTO v_places FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
@@ -130,7 +130,7 @@ END $$;
 -- Takes attempts that run long out of the claim's way; those that another transaction has locked are left for the next call.
 CREATE OR REPLACE FUNCTION carillon.park_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF uuid LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[];
 BEGIN
   SELECT array_agg(l.place) INTO v_places FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, false) l;
@@ -145,7 +145,7 @@ END $$;
 -- never started stays under the missed policy, hence start_by stays. Returns the names of the others.
 CREATE OR REPLACE FUNCTION carillon.pass_on_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF text LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_places tid[]; v_known text[];
 BEGIN
   SELECT array_agg(l.place) INTO v_places FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, true) l;

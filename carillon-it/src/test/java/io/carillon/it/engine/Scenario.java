@@ -140,7 +140,7 @@ final class Scenario {
         once.add(orphan);
         database.execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                 + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{quick}', 1, 'notify');"
-                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1"
+                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1, suspect = 1"
                 + " WHERE queue = 'orphans'");
     }
 

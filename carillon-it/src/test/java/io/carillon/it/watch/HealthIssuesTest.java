@@ -66,6 +66,7 @@ class HealthIssuesTest {
             entry(HealthIssue.NO_NODE, this::noNode),
             entry(HealthIssue.BREAKER_OPEN, this::breakerOpen),
             entry(HealthIssue.HANDLER_UNKNOWN, this::handlerUnknown),
+            entry(HealthIssue.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
             entry(HealthIssue.TABLES_DO_NOT_FIT, this::tablesDoNotFit),
             entry(HealthIssue.DATABASE_SILENT, this::databaseSilent));
 
@@ -195,6 +196,21 @@ class HealthIssuesTest {
 
         carillon.schedules().delete("rates");
         goes(carillon, HealthIssue.SCHEDULE_MISSES);
+    }
+
+    private void scheduleUnreadable() {
+        Carillon carillon = ticked();
+        carillon.schedules().upsert("rates", When.every(Duration.ofMinutes(1)), JOB, new Job("x"));
+        house.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus'");
+        house.database().clock().advance(Duration.ofMinutes(5));
+        carillon.tick(Duration.ofSeconds(5));
+        comes(carillon, HealthIssue.SCHEDULE_UNREADABLE, "schedule 'rates' cannot be planned by this process");
+
+        house.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
+        Carillon restarted = ticked();
+        restarted.tick(Duration.ofSeconds(5));
+        goes(restarted, HealthIssue.SCHEDULE_UNREADABLE);
+        restarted.schedules().delete("rates");
     }
 
     /** A schedule whose instants of forty minutes nobody started. */

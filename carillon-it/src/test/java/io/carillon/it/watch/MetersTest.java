@@ -172,7 +172,7 @@ class MetersTest {
         assertThat(gauge(carillon, "carillon.schedule.last.success.timestamp", "schedule", "rates"))
                 .isPositive();
         assertThat(value(registry, "carillon.ticks.planned")).isPositive();
-        assertThat(value(registry, "carillon.tick.lateness", "type", "job")).isOne();
+        assertThat(value(registry, "carillon.tick.lateness", "type", "job")).isPositive();
 
         house.database().clock().advance(Duration.ofMinutes(40));
         carillon.tick(Duration.ofSeconds(5));

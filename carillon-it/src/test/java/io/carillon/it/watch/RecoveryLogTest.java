@@ -31,7 +31,7 @@ class RecoveryLogTest {
 
     private final House house = new House(TestDatabase.migrated());
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    private final Logger log = (Logger) LoggerFactory.getLogger("io.carillon.engine.Rescuer");
+    private final Logger log = (Logger) LoggerFactory.getLogger("io.carillon");
 
     @BeforeEach
     void listen() {
@@ -69,7 +69,7 @@ class RecoveryLogTest {
                 .with(new EngineConfig.Heartbeat(Duration.ofMillis(100), Duration.ofMillis(500)));
         Carillon node = house.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
 
-        eventually().until(() -> logged("loop failed.*loop=rescue.*"));
+        eventually().until(() -> logged("run of a dead node cannot be released run=run_(?s).*broken page.*"));
         house.database().execute("DROP TRIGGER broken ON carillon.attempt");
 
         awaitState(node, id, RunState.SUCCEEDED);
