@@ -48,15 +48,21 @@ enum RaceScene {
         stage.claimed();
         stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
     }),
+    /** As {@link #ORPHANED}, a minute ago: the second sweep is due, and what the node noted is not needed after it. */
+    ORPHANED_LONG(stage -> {
+        stage.claimed();
+        stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
+        stage.advance(RaceStage.MINUTE);
+    }),
     /** Claimed under leases of their own, which have run out. */
     LEASE_EXPIRED(stage -> {
         stage.runs();
         stage.keep(stage.lease(RaceStage.OWNER, 9, RaceStage.TEN));
         stage.advance(RaceStage.MINUTE);
     }),
-    /** Let go by the death of their node. */
+    /** They shared the deaths of two nodes and wait for isolation. */
     SUSPECT(RaceScene::suspects),
-    /** The contested suspect was claimed by {@code OTHER}, which died too. */
+    /** The contested suspect was claimed alone by {@code OTHER}, which died too. */
     ACCUSED(stage -> {
         suspects(stage);
         stage.keep(stage.storage().runs().claimSuspect(RaceStage.OTHER, Set.of(Order.HANDLER)).stream()
@@ -169,6 +175,11 @@ enum RaceScene {
                 RaceStage.TEN);
         stage.planAhead();
     }),
+    /** Two schedules in a time zone, planned by older rules that had the same instants; a minute of each has passed. */
+    ZONED(stage -> {
+        stage.schedules(Promise.of(When.cron("* * * * *", "Europe/Paris")), Duration.ofSeconds(90));
+        stage.database().database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
+    }),
     /** The first tick is due at the gate of its schedule. */
     OVERLAP_FREE(stage -> stage.overlapping(Overlap.SKIP)),
     OVERLAP_SKIP(stage -> stage.overlapped(Overlap.SKIP)),
@@ -216,8 +227,7 @@ enum RaceScene {
 
     private static void suspects(RaceStage stage) {
         stage.claimed();
-        stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
-        stage.storage().nodes().sweep(3);
+        stage.diesTwice(RaceStage.OWNER);
         stage.storage().nodes().register(RaceStage.info(RaceStage.newcomer(RaceCase.Hand.FIRST), Order.HANDLER));
         stage.storage().nodes().register(RaceStage.info(RaceStage.newcomer(RaceCase.Hand.SECOND), Order.HANDLER));
     }

@@ -25,7 +25,7 @@ import java.util.List;
 
 /** How each writing statement about schedules, gates, tokens and projects is sent in a race; see {@link RaceCases}. */
 final class RaceScheduleCases {
-    private static final RaceScene[] SCHEDULED = {TICKS, LATE_TICKS, PAUSED_SCHEDULE, ADAPTIVE};
+    private static final RaceScene[] SCHEDULED = {TICKS, LATE_TICKS, PAUSED_SCHEDULE, ADAPTIVE, ZONED};
     private static final RaceScene[] OVERLAPPED = {OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_CANCEL};
 
     private final List<RaceCase> cases = new ArrayList<>();
@@ -63,6 +63,7 @@ final class RaceScheduleCases {
     }
 
     private static Promise promise(RaceScene scene) {
+        if (scene == ZONED) return Promise.of(When.cron("* * * * *", "Europe/Paris"));
         return scene == ADAPTIVE ? Promise.of(When.adaptive(TEN, Duration.ofHours(1))) : Promise.every(TEN);
     }
 
@@ -92,6 +93,7 @@ final class RaceScheduleCases {
                 "ScheduleRepository.PAUSE",
                 pause,
                 TICKS,
+                ZONED,
                 LATE_TICKS,
                 ADAPTIVE,
                 OVERLAP_FREE,
@@ -117,6 +119,11 @@ final class RaceScheduleCases {
                 "ScheduleKeeper.ADAPT",
                 (stage, through, hand) -> through.plans().followBacklogs(),
                 ADAPTIVE);
+        skipping(
+                Skip.ROW,
+                "ScheduleKeeper.MARK_RULES",
+                (stage, through, hand) -> through.plans().followZones(),
+                ZONED);
         add(
                 "ScheduleRepository.TRIGGER",
                 (stage, through, hand) -> through.schedules().trigger(PROJECT, "report", RaceStage.fresh(hand, 0)),
@@ -132,17 +139,12 @@ final class RaceScheduleCases {
                 LATE_TICKS,
                 PAUSED_SCHEDULE,
                 OVERLAP_QUEUE);
-        skipping(
-                Skip.ROW,
-                "PlanRepository.WRITE",
-                (stage, through, hand) -> through.plans().write(stage.plans(hand)).stream()
-                        .map(plan -> plan.read().name())
-                        .sorted()
-                        .toList(),
-                TICKS,
-                LATE_TICKS,
-                ADAPTIVE,
-                OVERLAP_FREE);
+        Deed plan = (stage, through, hand) -> through.plans().write(stage.plans(hand)).stream()
+                .map(moved -> moved.read().name())
+                .sorted()
+                .toList();
+        skipping(Skip.ROW, "PlanRepository.WRITE", plan, TICKS, ZONED, ADAPTIVE, OVERLAP_FREE);
+        skipping(Skip.ROW, "PlanRepository.SETTLE", plan, LATE_TICKS);
     }
 
     private void ticks() {
@@ -164,10 +166,7 @@ final class RaceScheduleCases {
         ending("Endings.SUCCEED_IN_PLACE", new Transition.Complete(null));
         ending("Endings.DIE", new Transition.Die("no"));
         ending("Endings.AGAIN", new Transition.Retry(TEN, "oops", false));
-        add(
-                "RunRepository.PARK_RUNNING",
-                (stage, through, hand) -> RaceCases.done(() -> through.runs().parkRunning(OWNER, stage.attempts(hand))),
-                OVERLAPPED);
+        skipping(Skip.ROW, "RunRepository.PARK_RUNNING", RaceCases.PARK, OVERLAPPED);
         add(
                 "RunRepository.HAND_BACK",
                 (stage, through, hand) -> through.runs().handBack(OWNER, stage.attempts(hand)),
@@ -177,7 +176,7 @@ final class RaceScheduleCases {
     private void ending(String statement, Transition transition) {
         add(
                 statement,
-                (stage, through, hand) -> through.runs().apply(OWNER, stage.ended(hand, transition)),
+                (stage, through, hand) -> RaceCases.ended(through, OWNER, stage.ended(hand, transition)),
                 OVERLAPPED);
     }
 

@@ -13,6 +13,7 @@ import io.carillon.schedule.TickPlan;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.Ended;
 import io.carillon.store.GateName;
+import io.carillon.store.HeldRun;
 import io.carillon.store.NodeInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +34,7 @@ final class RaceStage extends PlanningContract {
     static final RunId RIGHT = new RunId(id(3));
     static final UUID OWNER = id(11);
     static final UUID OTHER = id(12);
+    private static final UUID NEXT = id(13);
     static final GateName SHOP = new GateName(PROJECT, "concurrency:shop");
     static final GateName RATE = new GateName(PROJECT, "rate:10000:shop");
 
@@ -56,6 +58,7 @@ final class RaceStage extends PlanningContract {
                 name(fresh(hand, i), i == 0 ? "NEW_" + who(hand) : "NEW_" + i + "_" + who(hand));
         names.put(OWNER.toString(), "OWNER");
         names.put(OTHER.toString(), "OTHER");
+        names.put(NEXT.toString(), "NEXT");
         names.put(newcomer(RaceCase.Hand.FIRST).toString(), "NODE_OF_A");
         names.put(newcomer(RaceCase.Hand.SECOND).toString(), "NODE_OF_B");
     }
@@ -102,6 +105,13 @@ final class RaceStage extends PlanningContract {
     /** Two hands that claim are two nodes. */
     static UUID claimer(RaceCase.Hand hand) {
         return hand.first() ? OWNER : OTHER;
+    }
+
+    /** With an id that is the same each time. */
+    @Override
+    UUID node(String... handlers) {
+        storage().nodes().register(info(NEXT, handlers));
+        return NEXT;
     }
 
     void nodes(String... handlers) {
@@ -163,6 +173,12 @@ final class RaceStage extends PlanningContract {
     List<Ended> ended(RaceCase.Hand hand, Transition transition) {
         return attempts(hand).stream()
                 .map(attempt -> ended(attempt, transition))
+                .toList();
+    }
+
+    List<HeldRun> held(RaceCase.Hand hand) {
+        return attempts(hand).stream()
+                .map(attempt -> new HeldRun(PROJECT, attempt.run(), attempt.number()))
                 .toList();
     }
 

@@ -38,7 +38,7 @@ class RaceTest {
     /** They write to a row that somebody else is about to end, move or take, and change nothing that its fence asks for. */
     private static final List<String> TOUCHING = List.of(
             "RunRepository.PARK_RUNNING",
-            "LaneRepository.COUNT_IN",
+            "LaneGates.COUNT_IN",
             "ScheduleRepository.RENEW",
             "LaneRepository.WEIGH",
             "NodeRepository.BEAT");
