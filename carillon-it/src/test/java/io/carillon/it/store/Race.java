@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Race implements AutoCloseable {
     private static final int LIMIT_SECONDS = 30;
+    private static final Pattern JUDGEMENT = Pattern.compile(", \"(judged_at|sole_run)\": \"[^\"]*\"");
 
     /** How the two meet. */
     enum Meeting {
@@ -65,6 +67,7 @@ final class Race implements AutoCloseable {
     private enum Order {
         NONE,
         A,
+        B,
         A_B,
         B_A,
         /** B comes when the statement of A is committed, before whatever else A's caller sends. */
@@ -142,6 +145,7 @@ final class Race implements AutoCloseable {
         List<Outcome> serials = new ArrayList<>();
         for (Order order : meeting.orders()) serials.add(serial(pair, meeting, order, ""));
         boolean whole = contested(outcome).equals(contested(alone))
+                || meeting == Meeting.INSIDE && aSkipped(pair, meeting, outcome)
                 || serials.stream().anyMatch(one -> contested(one).equals(contested(outcome)));
         if (!whole && pair.b.skip() == Skip.ROW) return "B did a part of its work: ";
         boolean aLeavesThemAlone = bystanders(serial(pair, Meeting.COMMIT, Order.NONE, ""))
@@ -152,13 +156,24 @@ final class Race implements AutoCloseable {
         return null;
     }
 
+    /** Where B stopped inside, A may have met it and skipped. */
+    private boolean aSkipped(Pair pair, Meeting meeting, Outcome outcome) throws Exception {
+        return switch (pair.a.skip()) {
+            case NEVER -> false;
+            case ROW -> contested(outcome).equals(contested(serial(pair, meeting, Order.B, "")));
+            case PART, ANY -> true;
+        };
+    }
+
     private static List<String> bystanders(Outcome outcome) {
         return outcome.tables.stream().filter(RaceStage::aboutBystanders).toList();
     }
 
+    /** That a death was judged is no work on the runs. */
     private static List<String> contested(Outcome outcome) {
         return outcome.tables.stream()
                 .filter(line -> !RaceStage.aboutBystanders(line))
+                .map(line -> JUDGEMENT.matcher(line).replaceAll(""))
                 .toList();
     }
 
@@ -190,6 +205,7 @@ final class Race implements AutoCloseable {
         return switch (wanted.order) {
             case NONE -> new String[] {"", ""};
             case A -> new String[] {first(pair, stage, true), ""};
+            case B -> new String[] {"", second(pair, stage, wanted.second, true)};
             case A_B -> new String[] {first(pair, stage, true), second(pair, stage, wanted.second, false)};
             case B_A -> {
                 String before = second(pair, stage, wanted.second, true);

@@ -66,8 +66,10 @@ final class RaceTables implements AutoCloseable {
         return "DELETE FROM carillon." + table + (table.equals("project") ? " WHERE project <> 'default'" : "");
     }
 
-    /** Of a place in line only the order counts. */
+    /** Of a place in line only the order counts, and of notes which runs a node noted under which number. */
     private static String printing(String table) {
+        if (table.equals("claim_note"))
+            return "SELECT DISTINCT 'claim_note ' || node || ' ' || seq || ' ' || noted FROM carillon.claim_note, unnest(ids) AS noted";
         String place = table.equals("run")
                 ? " - 'seq' || jsonb_build_object('place', CASE WHEN t.seq IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.seq) END)"
                 : "";
