@@ -216,8 +216,12 @@ final class Endings {
             List<Ended> moved = ended.stream()
                     .filter(one -> Kind.of(one) == Kind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
                     .toList();
-            // They were written to since the claim, and lie elsewhere.
-            if (!moved.isEmpty() && written(Kind.SUCCEED, moved) > 0) accepted.addAll(accepted(owner, moved));
+            // They were written to since the claim, and lie elsewhere; or an earlier write of ours has ended them since
+            // we asked, and this one waited for it.
+            if (!moved.isEmpty()) {
+                written(Kind.SUCCEED, moved);
+                accepted.addAll(accepted(owner, moved));
+            }
             List<Ended> missing = ended.stream()
                     .filter(one -> !accepted.contains(Fence.of(one)) && !refused.contains(Fence.of(one)))
                     .toList();
