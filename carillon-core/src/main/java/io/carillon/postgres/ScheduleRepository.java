@@ -62,9 +62,9 @@ final class ScheduleRepository implements ScheduleDesk {
              WHERE project = :project AND name = :name
             """;
 
-    // What travels with its runs is no part of the promise: nothing is planned anew.
+    // What travels with its runs is no part of the promise: nothing is planned anew. A later promise keeps its own.
     private static final String RENEW =
-            "UPDATE carillon.schedule SET trace = :trace WHERE project = :project AND id = :id";
+            "UPDATE carillon.schedule SET trace = :trace WHERE project = :project AND id = :id AND version = :seen";
 
     private static final String PAUSE = """
             UPDATE carillon.schedule
@@ -117,7 +117,7 @@ final class ScheduleRepository implements ScheduleDesk {
         Definition definition = ScheduleRows.asStored(wanted);
         Optional<Walked> walked = walk(definition.project(), definition.name());
         if (walked.isPresent() && same(walked.get().schedule(), definition))
-            return unchanged(walked.get().schedule(), luggage);
+            return renewed(walked.get().schedule(), luggage).orElseGet(() -> upsert(wanted, luggage));
         if (walked.isPresent() && !walked.get().schedule().paused())
             catchUp(walked.get().schedule());
         return changing(session -> {
@@ -143,16 +143,18 @@ final class ScheduleRepository implements ScheduleDesk {
         });
     }
 
-    /** Whoever confirms a schedule renews what travels with its runs. */
-    private ScheduleChange unchanged(Schedule schedule, Function<ScheduleId, @Nullable String> luggage) {
-        String trace = luggage.apply(schedule.id());
-        if (trace != null)
-            database.single(session -> session.query(RENEW)
-                    .text("trace", trace)
-                    .text("project", schedule.definition().project())
-                    .uuid("id", schedule.id().value())
-                    .update());
-        return new ScheduleChange.Unchanged(schedule);
+    /** Whoever confirms a schedule renews what travels with its runs; empty: it is no longer what was seen. */
+    private Optional<ScheduleChange> renewed(Schedule seen, Function<ScheduleId, @Nullable String> luggage) {
+        String trace = luggage.apply(seen.id());
+        boolean same = trace == null
+                || database.single(session -> session.query(RENEW)
+                                .text("trace", trace)
+                                .text("project", seen.definition().project())
+                                .uuid("id", seen.id().value())
+                                .number("seen", seen.version())
+                                .update())
+                        > 0;
+        return same ? Optional.of(new ScheduleChange.Unchanged(seen)) : Optional.empty();
     }
 
     private static boolean same(Schedule stored, Definition wanted) {
@@ -209,7 +211,7 @@ final class ScheduleRepository implements ScheduleDesk {
     /** The same before anything is locked: after a long standstill there may be many instants to walk over. */
     private void catchUp(Schedule seen) {
         Schedule schedule = seen;
-        Instant now = now();
+        Instant now = database.single(ScheduleRepository::now);
         while (!schedule.progress().nextAt().isAfter(now)) {
             TickPlan plan = upToNow.plan(schedule, List.of(), now);
             List<TickPlan> moved = partitions.completing(
@@ -228,9 +230,9 @@ final class ScheduleRepository implements ScheduleDesk {
     private Optional<Walked> walk(String project, String name) {
         return get(project, name).map(schedule -> {
             Stretch stretch = Stretch.after(schedule.progress().cursor());
-            return new Walked(
-                    schedule,
-                    schedule.paused() ? stretch.to(now(), schedule.definition().when()) : stretch);
+            if (!schedule.paused()) return new Walked(schedule, stretch);
+            Instant now = database.single(ScheduleRepository::now);
+            return new Walked(schedule, stretch.to(now, schedule.definition().when()));
         });
     }
 
@@ -370,7 +372,7 @@ final class ScheduleRepository implements ScheduleDesk {
                     new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
             schedule = get(project, name).orElseThrow(() -> unknown(name));
             if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
-                entries.addAll(LedgerRows.open(schedule, from, to, now()));
+                entries.addAll(LedgerRows.open(schedule, from, to, database.single(ScheduleRepository::now)));
                 return entries;
             }
         }
@@ -378,10 +380,6 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
         return named(session.query(LOCK), project, name).first(ScheduleRows::read);
-    }
-
-    private Instant now() {
-        return database.single(ScheduleRepository::now);
     }
 
     private static Instant now(Session session) throws SQLException {
