@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Race implements AutoCloseable {
     private static final int LIMIT_SECONDS = 30;
-    private static final Pattern JUDGEMENT = Pattern.compile(", \"(judged_at|sole_run)\": \"[^\"]*\"");
+    private static final Pattern JUDGEMENT = Pattern.compile(", \"judged_at\": \"[^\"]*\"");
 
     /** How the two meet. */
     enum Meeting {
