@@ -363,7 +363,7 @@ final class DeskRepository implements RunDesk {
         int many = database.transaction(session -> {
             List<String> places = lockDead(session, chosen, false);
             return at(session.query(REDRIVE_MANY), places)
-                    .column("ids", "uuid", places, place -> Uuid7.next())
+                    .column("ids", "uuid", places, place -> ids.next())
                     .list(row -> row)
                     .size();
         });

@@ -271,10 +271,11 @@ final class ScheduleRepository implements ScheduleDesk {
     /** One that cannot be read is left out. */
     @Override
     public List<Schedule> list(String project, String after, int limit) {
-        return database.single(session -> unreadable.list(session.query(LIST)
-                .text("project", project)
-                .text("after", after)
-                .number("limit", limit)));
+        return database.single(session -> unreadable.page(
+                limit,
+                after,
+                (from, missing) ->
+                        session.query(LIST).text("project", project).text("after", from).number("limit", missing)));
     }
 
     ScheduleRows.Unreadable unreadable() {

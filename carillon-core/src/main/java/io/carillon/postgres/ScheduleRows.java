@@ -18,6 +18,8 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneRulesProvider;
+import java.util.ArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -94,6 +96,28 @@ final class ScheduleRows {
                 add(row.uuid("id"), row.text("project") + "/" + row.text("name"), String.valueOf(failure.getMessage()));
                 return Optional.empty();
             }
+        }
+
+        /** Asks for so many rows behind a name. */
+        @FunctionalInterface
+        interface Rest {
+            Query behind(String name, int count) throws SQLException;
+        }
+
+        /** Up to so many schedules that can be read: those that cannot do not end a page early. */
+        List<Schedule> page(int limit, String after, Rest rest) throws SQLException {
+            List<Schedule> found = new ArrayList<>();
+            AtomicReference<String> last = new AtomicReference<>(after);
+            while (found.size() < limit) {
+                int missing = limit - found.size();
+                List<Optional<Schedule>> part = rest.behind(last.get(), missing).list(row -> {
+                    last.set(row.text("name"));
+                    return read(row);
+                });
+                part.forEach(one -> one.ifPresent(found::add));
+                if (part.size() < missing) break;
+            }
+            return found;
         }
 
         /** The schedules of all rows that can be read. */

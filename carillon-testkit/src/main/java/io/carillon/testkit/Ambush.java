@@ -23,7 +23,7 @@ final class Ambush {
     }
 
     static Ambush afterClaim() {
-        return new Ambush(text -> text.startsWith("UPDATE carillon.run") && text.contains(CLAIMS), 1, true);
+        return new Ambush(text -> text.contains("UPDATE carillon.run") && text.contains(CLAIMS), 1, true);
     }
 
     static Ambush none() {

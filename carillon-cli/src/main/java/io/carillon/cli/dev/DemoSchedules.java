@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /** Three schedules that show what runs can come to: one succeeds, one dies after retries, one takes a while and tells how far it is. */
 final class DemoSchedules {
     private static final int REPORT_PAGES = 30;
-    private static final long PAGE_MILLIS = 400;
+    private static final long PAGE_MILLIS = 700;
     private static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Demo HELLO = Demo.named("demo.hello", "*/5 * * * * *", "Hello from Carillon");

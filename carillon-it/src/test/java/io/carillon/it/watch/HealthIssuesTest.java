@@ -204,7 +204,7 @@ class HealthIssuesTest {
         house.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus'");
         house.database().clock().advance(Duration.ofMinutes(5));
         carillon.tick(Duration.ofSeconds(5));
-        comes(carillon, HealthIssue.SCHEDULE_UNREADABLE, "schedule 'rates' cannot be planned by this process");
+        comes(carillon, HealthIssue.SCHEDULE_UNREADABLE, "schedule 'default/rates' cannot be planned by this process");
 
         house.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
         Carillon restarted = ticked();
