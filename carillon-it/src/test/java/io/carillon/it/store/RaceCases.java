@@ -22,7 +22,6 @@ import io.carillon.run.Transition;
 import io.carillon.store.Beat;
 import io.carillon.store.BulkDeed;
 import io.carillon.store.Ended;
-import io.carillon.store.HeldRun;
 import io.carillon.store.LaneLoad;
 import io.carillon.store.ProgressNote;
 import io.carillon.store.Storage;
@@ -149,12 +148,7 @@ final class RaceCases {
                 Skip.PART,
                 "CancelOrders.END_LET_GO",
                 (stage, through, hand) -> through.runs().passOn(OWNER, stage.attempts(hand)),
-                CANCEL_DUE);
-        skipping(
-                Skip.PART,
-                "CancelOrders.END_LET_GO",
-                (stage, through, hand) ->
-                        through.runs().handBackRows(OWNER, List.of(new HeldRun(PROJECT, CONTESTED, 1))),
+                CANCEL_DUE,
                 CANCEL_ORDERED);
     }
 
@@ -163,7 +157,7 @@ final class RaceCases {
             Beat answer = through.nodes().beat(OWNER, 1, notes(hand));
             return "alive=" + answer.alive() + " cancels=" + answer.cancels();
         };
-        skipping(Skip.PART, "NodeRepository.PROGRESS", beat, CLAIMED, PARKED, ORPHANED, LEFTOVERS);
+        skipping(Skip.PART, "NodeRepository.PROGRESS", beat, CLAIMED, PARKED);
         add("NodeRepository.BEAT", beat, EMPTY, ORPHANED, CLAIMED);
         add(
                 "NodeRepository.DECLARE_DEAD",

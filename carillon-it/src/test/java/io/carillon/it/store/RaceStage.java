@@ -89,8 +89,10 @@ final class RaceStage extends PlanningContract {
         return names;
     }
 
+    /** Notes of claims stay until all runs of their node are released. */
     static boolean aboutBystanders(String line) {
-        return !line.contains(CONTESTED_NAME) && BYSTANDERS.stream().anyMatch(line::contains);
+        return !line.startsWith("claim_note ")
+                && !line.contains(CONTESTED_NAME) && BYSTANDERS.stream().anyMatch(line::contains);
     }
 
     /** The id of a run that this hand makes; number 0 is the contested one of its group. */

@@ -75,6 +75,8 @@ final class RaceTables implements AutoCloseable {
                 : "";
         // Which run a death is put down to matters as long as that run is held.
         if (table.equals("node")) place = " - 'sole_run'";
+        // Until when a new limit counts anew depends on who looked at it first.
+        if (table.equals("lane")) place = " - 'count_until' || jsonb_build_object('counts', t.count_until IS NOT NULL)";
         // A rate key without starts is as good as none.
         String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
