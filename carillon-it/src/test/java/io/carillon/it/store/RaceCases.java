@@ -102,7 +102,8 @@ final class RaceCases {
         List<Verdict> verdicts = new ArrayList<>(through.runs().apply(owner, ended));
         for (int i = 0; i < ended.size(); i++)
             while (verdicts.get(i) == Verdict.LOCKED)
-                verdicts.set(i, through.runs().apply(owner, ended.subList(i, i + 1)).get(0));
+                verdicts.set(
+                        i, through.runs().apply(owner, ended.subList(i, i + 1)).get(0));
         return verdicts;
     }
 

@@ -92,7 +92,8 @@ final class RaceStage extends PlanningContract {
     /** Notes of claims stay until all runs of their node are released. */
     static boolean aboutBystanders(String line) {
         return !line.startsWith("claim_note ")
-                && !line.contains(CONTESTED_NAME) && BYSTANDERS.stream().anyMatch(line::contains);
+                && !line.contains(CONTESTED_NAME)
+                && BYSTANDERS.stream().anyMatch(line::contains);
     }
 
     /** The id of a run that this hand makes; number 0 is the contested one of its group. */
