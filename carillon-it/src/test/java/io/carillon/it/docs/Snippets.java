@@ -136,7 +136,7 @@ Carillon.on(dataSource)
 
     static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
 Bulk late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
-long matching = late.count();                                                          // changes nothing
+long matching = late.count(10_000);                                                    // changes nothing; 10,000 means that many or more
 late.reschedule(tomorrow);
 late.watched(progress -> !enough.get()).cancel();                                      // asked after each chunk: go on?
 Bulk dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));

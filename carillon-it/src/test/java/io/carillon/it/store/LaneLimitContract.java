@@ -93,7 +93,9 @@ abstract class LaneLimitContract extends StoreContract {
             late.createStatement()
                     .execute("UPDATE carillon.run SET owner = '" + node
                             + "', attempt = attempt + 1, started_at = carillon.clock()"
-                            + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3)");
+                            + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
+                            + " INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                            + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run WHERE owner IS NOT NULL GROUP BY owner");
             limit(Limits.running(4));
             late.commit();
         }
