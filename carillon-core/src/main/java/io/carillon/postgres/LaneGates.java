@@ -241,7 +241,7 @@ final class LaneGates {
                     ? new Claimed(List.of(), List.of(), Map.of())
                     : take(
                             session,
-                            new ClaimRequest(request.owner(), quotas, request.strangers(), request.lease()),
+                            request.of(quotas),
                             rooms);
             Map<Lane, Integer> taken = new HashMap<>();
             claimed.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));

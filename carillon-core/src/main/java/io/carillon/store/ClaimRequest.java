@@ -29,6 +29,11 @@ public record ClaimRequest(
         this(owner, quotas, strangers, lease, 0);
     }
 
+    /** The same claim of these lanes only. */
+    public ClaimRequest of(List<Quota> some) {
+        return new ClaimRequest(owner, some, strangers, lease, note);
+    }
+
     /**
      * At most {@code count} runs of one class of one lane, looking no further back than {@code low}; of these handlers, or, where none are named, of all but
      * the strangers.

@@ -3,11 +3,16 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
+import io.carillon.run.Limits;
+import io.carillon.run.Priority;
 import io.carillon.run.RunId;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.HeldRun;
 import io.carillon.store.Swept;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -107,7 +112,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 .execute(
                         "UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
                                 .formatted(id.value()));
-        assertThat(storage().runs().claimSuspect(node, java.util.Set.of(Order.HANDLER)))
+        assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER)))
                 .map(Attempt::run)
                 .contains(id);
         return id;
@@ -143,5 +148,25 @@ class PostgresNodeStoreTest extends NodeStoreContract {
 
         assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note"))
                 .isZero();
+    }
+
+    @Test
+    void a_claim_under_a_limit_is_noted_under_its_number_and_found_after_its_node_died() {
+        enqueue(Order.mail(), 3);
+        storage().lanes().limit(Order.MAIL, Limits.running(9));
+        UUID node = node();
+        List<ClaimRequest.Quota> quotas = List.of(quota(Order.MAIL, Priority.NORMAL, 3));
+
+        Attempt kept = storage()
+                .lanes()
+                .claim(new ClaimRequest(node, quotas, Set.of(), null, 7))
+                .attempts()
+                .get(0);
+        assertThat(storage().runs().notes(node)).containsExactly(7L);
+        List<HeldRun> left = List.of(new HeldRun(kept.lane().project(), kept.run(), kept.number()));
+        storage().runs().rewriteNotes(node, Set.of(0L), 8, left);
+        dies(node);
+
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 3, 0));
     }
 }
