@@ -10,6 +10,7 @@ import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -291,11 +292,17 @@ final class Claimer extends Loop {
     /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */
     @Override
     void onFailure(Throwable failure) {
-        reconcileSoon();
+        lastReconcile = longAgo();
     }
 
+    /** Compares what this node owns with what it holds, at once. */
     void reconcileSoon() {
-        lastReconcile = System.nanoTime() - RECONCILE_NANOS - 1;
+        lastReconcile = longAgo();
+        wake();
+    }
+
+    private static long longAgo() {
+        return System.nanoTime() - RECONCILE_NANOS - 1;
     }
 
     /**
@@ -304,7 +311,11 @@ final class Claimer extends Loop {
     private void reconcile() {
         lastReconcile = System.nanoTime();
         try {
-            handBackAll(row -> node.holding().find(row.run()).isEmpty());
+            UUID owner = node.id();
+            handBackAll(owner, row -> node.holding()
+                    .find(row.run())
+                    .filter(one -> one.owner().equals(owner) && Holding.row(one).equals(row))
+                    .isEmpty());
             // The nodes that knew them may be gone.
             claims.forgetStrangers();
         } catch (RuntimeException failure) {
@@ -314,17 +325,18 @@ final class Claimer extends Loop {
 
     /** For a node that stops: hands back all that the database says is ours, so that nothing is left to rescue. */
     void handBackAll() {
-        handBackAll(row -> true);
+        handBackAll(node.id(), row -> true);
     }
 
-    private void handBackAll(Predicate<HeldRun> which) {
-        UUID owner = node.id();
+    private void handBackAll(UUID owner, Predicate<HeldRun> which) {
         Set<Held> settled = node.holding().unconfirmed();
         Set<Long> notes = runs.notes(owner);
         List<HeldRun> rows = runs.held(owner).stream().filter(which).toList();
         // Most of them ended between the two looks; the fence leaves those alone.
         int back = runs.handBackRows(owner, rows);
         if (back > 0) log.warn("runs handed back that were claimed without an answer runs={}", back);
+        // What was locked stays ours: its notes are needed until a later comparison has handed it back.
+        if (back < rows.size() && !Collections.disjoint(runs.held(owner), Set.copyOf(rows))) return;
         node.holding().compared(owner, notes, settled);
     }
 }

@@ -284,9 +284,9 @@ final class Claims {
         }
 
         private void giveBack() {
-            runs.handBack(
+            int done = runs.handBack(
                     group.get(0).owner(), group.stream().map(Held::attemptValue).toList());
-            group.forEach(node.holding()::remove);
+            node.holding().handedBack(group, done);
         }
 
         private boolean unproven(Held held) {

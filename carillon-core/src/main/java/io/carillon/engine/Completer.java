@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -149,9 +150,9 @@ final class Completer extends Loop implements AttemptRunner.Finish {
             // While one is locked others may be too: nobody waits for each of them anew.
             apply(owner, decided, locked.isEmpty());
             List<Job> back = mine.stream().filter(job -> job.ended == null).toList();
-            runs.handBack(
+            int done = runs.handBack(
                     owner, back.stream().map(job -> job.held.attemptValue()).toList());
-            back.forEach(job -> holding.remove(job.held));
+            holding.handedBack(back.stream().map(Job::held).toList(), done);
         });
     }
 
@@ -169,7 +170,7 @@ final class Completer extends Loop implements AttemptRunner.Finish {
                 .map(java.util.Objects::requireNonNull)
                 .toList();
         List<Verdict> verdicts = wait ? runs.apply(owner, ended) : runs.applyUnlocked(owner, ended);
-        List<Job> later = new ArrayList<>(locked);
+        Set<Job> later = new LinkedHashSet<>(locked);
         for (int i = 0; i < verdicts.size(); i++) {
             later.remove(jobs.get(i));
             if (verdicts.get(i) == Verdict.LOCKED) {
@@ -181,8 +182,8 @@ final class Completer extends Loop implements AttemptRunner.Finish {
             log.warn(
                     "endings wait for another transaction runs={} first={}",
                     later.size(),
-                    later.get(0).held.id());
-        locked = later;
+                    later.iterator().next().held.id());
+        locked = List.copyOf(later);
         lockedCount = later.size();
     }
 

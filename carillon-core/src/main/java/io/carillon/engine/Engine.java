@@ -205,7 +205,7 @@ public final class Engine implements AutoCloseable {
             fine = true;
         } finally {
             if (!fine) {
-                node.holding().remove(held);
+                node.holding().removeUnconfirmed(held);
                 claimer.reconcileSoon();
             }
         }

@@ -70,7 +70,10 @@ final class Holding {
             gone.add(note.number);
             kept.addAll(rest);
         });
-        for (Note note : forgotten) if (note.owner.equals(owner)) gone.add(note.number);
+        // A comparison may have seen a note before it was known here: what is known by now, or needed, is not forgotten.
+        for (Note note : forgotten)
+            if (note.owner.equals(owner) && !notes.containsKey(note) && !left.containsKey(note.number))
+                gone.add(note.number);
         if (gone.isEmpty()) return Optional.empty();
         return Optional.of(new Rewrite(gone, nextNote(), kept));
     }
@@ -79,6 +82,7 @@ final class Holding {
     void rewritten(UUID owner, Rewrite rewrite) {
         rewrite.left().forEach(one -> one.note(rewrite.note()));
         noted(owner, rewrite.note(), rewrite.left().size());
+        if (!rewrite.left().isEmpty()) forgotten.remove(new Note(owner, rewrite.note()));
         for (long number : rewrite.gone()) {
             noted.remove(new Note(owner, number));
             forgotten.remove(new Note(owner, number));
@@ -112,6 +116,11 @@ final class Holding {
     void removeUnconfirmed(Held one) {
         unconfirmed.add(one);
         remove(one);
+    }
+
+    /** Forgets attempts of which so many were handed back: the others may be locked, and this node's still. */
+    void handedBack(List<Held> some, int done) {
+        some.forEach(done < some.size() ? this::removeUnconfirmed : this::remove);
     }
 
     void add(Held one) {

@@ -35,7 +35,7 @@ class HoldingNotesTest {
             switch (random.nextInt(5)) {
                 case 0, 1 -> claim(1 + random.nextInt(20), random.nextInt(10) == 0);
                 case 2 -> end(random, random.nextInt(40));
-                case 3 -> rewrite(random.nextInt(5) == 0, random.nextBoolean());
+                case 3 -> rewrite(random.nextInt(5) == 0, random.nextBoolean(), random.nextInt(3) == 0);
                 default -> {
                     if (random.nextInt(5) == 0) compare();
                 }
@@ -45,7 +45,7 @@ class HoldingNotesTest {
         }
         end(random, Integer.MAX_VALUE);
         compare();
-        rewrite(false, true);
+        rewrite(false, true, false);
         assertThat(owned).isEmpty();
         assertThat(notes).isEmpty();
     }
@@ -78,12 +78,14 @@ class HoldingNotesTest {
         }
     }
 
-    private void rewrite(boolean fails, boolean written) {
+    /** {@code compared}: between the write and what is made of its answer. */
+    private void rewrite(boolean fails, boolean written, boolean compared) {
         holding.rewrite(owner).ifPresent(rewrite -> {
             if (!fails || written) {
                 rewrite.gone().forEach(notes::remove);
                 if (!rewrite.left().isEmpty()) notes.put(rewrite.note(), Set.copyOf(rewrite.rows()));
             }
+            if (compared) compare();
             if (!fails) holding.rewritten(owner, rewrite);
         });
     }
