@@ -50,14 +50,14 @@ final class LaneGates {
     private static final String AWAIT_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // What was claimed while there was no limit. A place is a hint: what moves meanwhile is found the next time, and as
-    // long
-    // as claims may commit that have not seen the limit there is a next time.
+    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found the next
+    // time, and until nothing is left there is a next time. What is parked is read at both ends only.
     private static final String COUNT_IN = """
-            UPDATE carillon.run SET limited_by = queue
-             WHERE limited_by IS NULL AND (owner IS NOT NULL OR parked = 'suspect') AND ctid = any(array(
-               SELECT place FROM unnest(:queues::text[], :projects::text[]) AS lane(queue, project),
-                                 carillon.held_in(lane.queue, lane.project) AS place))
+            /* UPDATE carillon.run */
+            SELECT l.queue, l.project,
+                   carillon.count_in(l.queue, l.project, coalesce(l.count_until = 'infinity' OR l.count_until <= carillon.clock(), true)) AS missed
+              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+              JOIN carillon.lane l ON l.queue = e.queue AND l.project = e.project
             """;
 
     // From the first claim that sees the limit, for longer than a claim that has not may take, and once after that.
@@ -223,9 +223,12 @@ final class LaneGates {
                 .list(row -> row.text("mine"));
     }
 
-    /** Under the lanes' locks: lets runs count that were claimed before the limit was there. */
-    static void countIn(Session session, List<Lane> lanes) throws SQLException {
-        lanes(session.query(COUNT_IN), lanes).update();
+    /** Under the lanes' locks: lets runs count that were claimed before the limit was there. Returns the lanes of which all count now. */
+    static List<Lane> countIn(Session session, List<Lane> lanes) throws SQLException {
+        List<Lane> whole = new ArrayList<>();
+        lanes(session.query(COUNT_IN), lanes)
+                .list(row -> row.number("missed") > 0 || whole.add(GateRepository.lane(row)));
+        return whole;
     }
 
     /** The count is a statement of its own, after the lock was had: in one with it, it would be as old as the moment before. */
@@ -261,8 +264,8 @@ final class LaneGates {
         List<Lane> counting =
                 rooms.values().stream().filter(Room::counting).map(Room::lane).toList();
         if (counting.isEmpty()) return rooms;
-        lanes(session.query(COUNTED), counting).update();
-        countIn(session, counting);
+        List<Lane> whole = countIn(session, counting);
+        if (!whole.isEmpty()) lanes(session.query(COUNTED), whole).update();
         return rooms(session, rooms.keySet());
     }
 

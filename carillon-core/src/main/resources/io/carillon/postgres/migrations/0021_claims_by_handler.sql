@@ -161,27 +161,54 @@ DROP INDEX CONCURRENTLY IF EXISTS carillon.run_lane;
 -- While a limit is new, claims that began before it was visible may commit: limited claims count in what they took, until none of them can be left.
 ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS count_until timestamptz; -- infinity: no claim has seen the limit yet; null: all is counted
 
--- Where the runs of a lane lie that somebody holds, and those that wait to be tried again: by the notes of the nodes, by leases and by what is parked, not
--- by a scan of what waits. It sees more than who asks may see, and tells places only. Only while a node of a version without notes lives the lane is read.
-CREATE OR REPLACE FUNCTION carillon.held_in(p_queue text, p_project text) RETURNS SETOF tid LANGUAGE plpgsql COST 1000
+-- Where the runs of a lane lie that somebody holds, and those that wait to be tried again, and that do not count yet: by the notes of the nodes and by
+-- leases, with p_all also by what is parked, not by a scan of what waits. It sees more than who asks may see, and tells places only. Only while a node of a
+-- version without notes lives the lane is read.
+CREATE OR REPLACE FUNCTION carillon.held_in(p_queue text, p_project text, p_all boolean) RETURNS SETOF tid LANGUAGE plpgsql COST 1000
 SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off SET jit = off AS $$
 BEGIN
-  RETURN QUERY
-  SELECT r.ctid FROM carillon.run r
-   WHERE r.parked IN ('running', 'suspect', 'awaiting') AND r.queue = p_queue AND r.project = p_project;
-  RETURN QUERY
-  SELECT r.ctid FROM carillon.run r WHERE r.leased_until IS NOT NULL AND r.queue = p_queue AND r.project = p_project;
+  IF p_all THEN
+    RETURN QUERY
+    SELECT r.ctid FROM carillon.run r
+     WHERE r.parked IN ('running', 'suspect', 'awaiting') AND r.queue = p_queue AND r.project = p_project AND r.limited_by IS NULL
+       AND (r.owner IS NOT NULL OR r.parked = 'suspect');
+    RETURN QUERY
+    SELECT r.ctid FROM carillon.run r
+     WHERE r.leased_until IS NOT NULL AND r.queue = p_queue AND r.project = p_project AND r.limited_by IS NULL AND r.owner IS NOT NULL;
+  ELSE
+    -- What has just been claimed. A longer lease is found at the end.
+    RETURN QUERY
+    SELECT r.ctid FROM carillon.run r
+     WHERE r.leased_until BETWEEN carillon.clock() AND carillon.clock() + interval '1 h' AND r.queue = p_queue AND r.project = p_project
+       AND r.limited_by IS NULL AND r.owner IS NOT NULL;
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM carillon.node WHERE dead_at IS NULL AND NOT notes) THEN
     RETURN QUERY
     SELECT mine.place
       FROM carillon.claim_note n, unnest(n.ids) WITH ORDINALITY AS one(id, number),
            LATERAL (SELECT r.ctid AS place FROM carillon.run r
                      WHERE r.project = coalesce(n.projects[one.number::int], n.projects[1]) AND r.id BETWEEN one.id AND one.id
-                       AND r.project = p_project AND r.queue = p_queue AND r.owner IS NOT NULL
+                       AND r.project = p_project AND r.queue = p_queue AND r.owner IS NOT NULL AND r.limited_by IS NULL
                      ORDER BY r.id LIMIT 1) mine
      WHERE p_project = ANY (n.projects);
   ELSE
     RETURN QUERY
-    SELECT r.ctid FROM carillon.run r WHERE r.queue = p_queue AND r.project = p_project AND r.ready_at < 'infinity' AND r.owner IS NOT NULL;
+    SELECT r.ctid FROM carillon.run r
+     WHERE r.queue = p_queue AND r.project = p_project AND r.ready_at < 'infinity' AND r.owner IS NOT NULL AND r.limited_by IS NULL;
   END IF;
+END $$;
+
+-- Lets them count, and says how many it could not: it waits for no lock, and what moved meanwhile is not where it was. A place is a hint, so what lies
+-- there is asked again under the lock.
+CREATE OR REPLACE FUNCTION carillon.count_in(p_queue text, p_project text, p_all boolean) RETURNS int LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE v_places tid[]; v_locked tid[];
+BEGIN
+  v_places := array(SELECT DISTINCT place FROM carillon.held_in(p_queue, p_project, p_all) AS place);
+  v_locked := array(SELECT r.ctid FROM carillon.run r
+                     WHERE r.ctid = ANY (v_places) AND r.queue = p_queue AND r.project = p_project AND r.limited_by IS NULL
+                       AND (r.owner IS NOT NULL OR r.parked = 'suspect')
+                       FOR NO KEY UPDATE SKIP LOCKED);
+  UPDATE carillon.run r SET limited_by = r.queue WHERE r.ctid = ANY (v_locked);
+  RETURN cardinality(v_places) - cardinality(v_locked);
 END $$;

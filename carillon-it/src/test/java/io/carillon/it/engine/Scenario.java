@@ -111,7 +111,8 @@ final class Scenario {
         // Everything has failed that the work above leads to; what is left is the death of this very node.
         Set<String> expected = new java.util.TreeSet<>(points);
         expected.removeAll(Set.of("nodes.register", "nodes.retire", "ear.close", "plans.stepDown"));
-        await().atMost(Duration.ofSeconds(40))
+        // A leader stands back for two seconds after each fault of planning.
+        await().atMost(Duration.ofSeconds(90))
                 .untilAsserted(() -> assertThat(faults.struck()).containsAll(expected));
         awaitEnds(database, engine);
         faults.arm(Set.of("nodes.register"), 2);

@@ -107,6 +107,31 @@ abstract class LaneLimitContract extends StoreContract {
     }
 
     @Test
+    void a_run_that_somebody_has_locked_holds_up_no_limit_and_no_claim_and_counts_afterwards() throws Exception {
+        enqueue(Order.mail(), 9);
+        UUID node = node();
+        List<Attempt> before = claim(node, 3);
+        try (Connection user = bench().open()) {
+            user.setAutoCommit(false);
+            user.createStatement()
+                    .execute("SELECT 1 FROM carillon.run WHERE id = '"
+                            + before.get(0).run().value() + "' FOR UPDATE");
+            limit(Limits.running(4));
+            assertThat(limited(node, 1).attempts()).hasSize(1);
+            advance(Duration.ofMinutes(1));
+            assertThat(limited(node, 1).attempts()).hasSize(1);
+            user.rollback();
+            user.setAutoCommit(true);
+        }
+
+        assertThat(limited(node, 9).attempts()).isEmpty();
+        apply(node, before.get(1), complete());
+        assertThat(limited(node, 9).attempts()).isEmpty();
+        apply(node, before.get(0), complete());
+        assertThat(limited(node, 9).attempts()).hasSize(1);
+    }
+
+    @Test
     void setting_a_limit_waits_for_the_claim_that_holds_the_gate() throws Exception {
         enqueue(Order.mail(), 9);
         CompletableFuture<Void> set;
