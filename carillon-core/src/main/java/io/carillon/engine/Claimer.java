@@ -312,10 +312,13 @@ final class Claimer extends Loop {
         lastReconcile = System.nanoTime();
         try {
             UUID owner = node.id();
-            handBackAll(owner, row -> node.holding()
-                    .find(row.run())
-                    .filter(one -> one.owner().equals(owner) && Holding.row(one).equals(row))
-                    .isEmpty());
+            handBackAll(
+                    owner,
+                    row -> node.holding()
+                            .find(row.run())
+                            .filter(one -> one.owner().equals(owner)
+                                    && Holding.row(one).equals(row))
+                            .isEmpty());
             // The nodes that knew them may be gone.
             claims.forgetStrangers();
         } catch (RuntimeException failure) {

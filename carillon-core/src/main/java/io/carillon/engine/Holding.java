@@ -70,7 +70,8 @@ final class Holding {
             gone.add(note.number);
             kept.addAll(rest);
         });
-        // A comparison may have seen a note before it was known here: what is known by now, or needed, is not forgotten.
+        // A comparison may have seen a note before it was known here: what is known by now, or needed, is not
+        // forgotten.
         for (Note note : forgotten)
             if (note.owner.equals(owner) && !notes.containsKey(note) && !left.containsKey(note.number))
                 gone.add(note.number);

@@ -50,7 +50,8 @@ final class LaneGates {
     private static final String AWAIT_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found the next
+    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found the
+    // next
     // time, and until nothing is left there is a next time. What is parked is read at both ends only.
     private static final String COUNT_IN = """
             /* UPDATE carillon.run */
@@ -242,10 +243,7 @@ final class LaneGates {
                     .toList();
             Claimed claimed = quotas.isEmpty()
                     ? new Claimed(List.of(), List.of(), Map.of())
-                    : take(
-                            session,
-                            request.of(quotas),
-                            rooms);
+                    : take(session, request.of(quotas), rooms);
             Map<Lane, Integer> taken = new HashMap<>();
             claimed.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));
             pay(session, rooms, taken);

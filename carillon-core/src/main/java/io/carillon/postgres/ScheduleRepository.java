@@ -274,8 +274,10 @@ final class ScheduleRepository implements ScheduleDesk {
         return database.single(session -> unreadable.page(
                 limit,
                 after,
-                (from, missing) ->
-                        session.query(LIST).text("project", project).text("after", from).number("limit", missing)));
+                (from, missing) -> session.query(LIST)
+                        .text("project", project)
+                        .text("after", from)
+                        .number("limit", missing)));
     }
 
     ScheduleRows.Unreadable unreadable() {

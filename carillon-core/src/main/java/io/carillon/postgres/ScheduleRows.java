@@ -19,7 +19,6 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneRulesProvider;
 import java.util.ArrayList;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -107,15 +106,17 @@ final class ScheduleRows {
         /** Up to so many schedules that can be read: those that cannot do not end a page early. */
         List<Schedule> page(int limit, String after, Rest rest) throws SQLException {
             List<Schedule> found = new ArrayList<>();
-            AtomicReference<String> last = new AtomicReference<>(after);
+            String behind = after;
             while (found.size() < limit) {
                 int missing = limit - found.size();
-                List<Optional<Schedule>> part = rest.behind(last.get(), missing).list(row -> {
-                    last.set(row.text("name"));
+                List<String> names = new ArrayList<>();
+                List<Optional<Schedule>> part = rest.behind(behind, missing).list(row -> {
+                    names.add(row.text("name"));
                     return read(row);
                 });
                 part.forEach(one -> one.ifPresent(found::add));
-                if (part.size() < missing) break;
+                if (names.size() < missing) break;
+                behind = names.get(names.size() - 1);
             }
             return found;
         }
