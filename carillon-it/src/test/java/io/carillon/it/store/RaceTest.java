@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -34,6 +35,13 @@ class RaceTest {
             "\\b(?:INSERT\\s+INTO|DELETE\\s+FROM|UPDATE)\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
     private static final Pattern LOCKS = Pattern.compile("\\bFOR\\s+(?:NO\\s+KEY\\s+)?(?:UPDATE|SHARE)\\b");
     private static final Pattern READ = Pattern.compile("\\bFROM\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
+
+    /** Statements that follow a lock in its transaction and write to another table than the one with the lock. */
+    private static final Map<String, String> LOCKED_BY = Map.of(
+            "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_THROUGH",
+            "ScheduleFuture.COVER", "ScheduleRepository.LOCK",
+            "ScheduleFuture.END", "ScheduleRepository.LOCK",
+            "ScheduleFuture.FORGET", "ScheduleRepository.LOCK");
 
     /** They write to a row that somebody else is about to end, move or take, and change nothing that its fence asks for. */
     private static final List<String> TOUCHING = List.of(
@@ -112,6 +120,8 @@ class RaceTest {
         String text = Statements.text(statement);
         Set<String> touched = tables(WRITTEN, text);
         if (LOCKS.matcher(text).find()) touched.addAll(tables(READ, text));
+        String lock = LOCKED_BY.get(statement);
+        if (lock != null) touched.addAll(tables(READ, Statements.text(lock)));
         return touched;
     }
 
