@@ -67,7 +67,10 @@ final class RunRepository implements RunStore {
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
+             WHERE ctid = any(array(SELECT ctid FROM carillon.run
+                                     WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
+                                     FOR UPDATE SKIP LOCKED))
+               AND owner IS NULL AND parked = 'suspect'
                AND (:lease::float8 IS NOT NULL
                     OR (EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)
                         AND NOT EXISTS (SELECT 1 FROM (SELECT owner FROM carillon.run
