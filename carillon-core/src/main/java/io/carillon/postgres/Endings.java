@@ -277,20 +277,27 @@ final class Endings {
                         .number("attempt", attempt)
                         .first(AttemptRows.Awaited::read))
                 .filter(open -> digest.equals(open.digest()))
-                .filter(open -> end(open, error == null ? open.succeeded() : open.failed(Text.clean(error), false)))
+                .filter(open -> end(open, error == null ? open.succeeded() : open.failed(Text.clean(error), false), true))
                 .isPresent();
     }
 
-    /** Fails open attempts that were awaited in vain. */
+    /** Fails open attempts that were awaited in vain; what another transaction has locked, or cannot be written, is left to the next time. */
     void giveUp() {
-        database.single(session -> session.query(AttemptRows.Awaited.IN_VAIN).list(AttemptRows.Awaited::read))
-                .forEach(open -> end(open, open.failed("nobody completed it within its time", true)));
+        for (AttemptRows.Awaited open : database.single(
+                session -> session.query(AttemptRows.Awaited.IN_VAIN).list(AttemptRows.Awaited::read))) {
+            try {
+                end(open, open.failed("nobody completed it within its time", true), false);
+            } catch (StorageException failure) {
+                if (!failure.rowAtFault() && !failure.timedOut()) throw failure;
+                log.error("attempt awaited in vain cannot be ended run={}", open.attempt().run(), failure);
+            }
+        }
     }
 
     /** Only what this write did counts: whoever else ends the attempt does so under the same fence. */
-    private boolean end(AttemptRows.Awaited open, Ended ended) {
+    private boolean end(AttemptRows.Awaited open, Ended ended, boolean wait) {
         Kind kind = Kind.of(ended).keyed();
-        boolean written = new Application(open.owner(), true).splitting(kind, List.of(ended)) == 1;
+        boolean written = new Application(open.owner(), wait).splitting(kind, List.of(ended)) == 1;
         if (written && kind == Kind.AGAIN) cancels.settle();
         return written;
     }

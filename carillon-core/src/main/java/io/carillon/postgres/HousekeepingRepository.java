@@ -27,6 +27,14 @@ final class HousekeepingRepository implements Housekeeping {
                LIMIT :chunk FOR UPDATE SKIP LOCKED)
             """;
 
+    // Nobody reads notes of a node that is gone.
+    private static final String PURGE_NOTES = """
+            DELETE FROM carillon.claim_note WHERE (node, seq) IN (
+              SELECT c.node, c.seq FROM carillon.claim_note c
+               WHERE NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = c.node)
+               LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
+            """;
+
     private static final String PURGE_PROGRESS = """
             DELETE FROM carillon.progress WHERE (project, run_id) IN (
               SELECT p.project, p.run_id FROM carillon.progress p
@@ -123,7 +131,8 @@ final class HousekeepingRepository implements Housekeeping {
         Map<String, Duration> old = new LinkedHashMap<>();
         old.put(PURGE_DEAD_RUNS, deadRuns);
         old.put(PURGE_NODES, deadNodes);
-        for (String sql : List.of(PURGE_PROGRESS, PURGE_AWAITED, PURGE_CANCELS, PURGE_HOLDS, PURGE_LOADS, PURGE_RATES))
+        for (String sql : List.of(
+                PURGE_NOTES, PURGE_PROGRESS, PURGE_AWAITED, PURGE_CANCELS, PURGE_HOLDS, PURGE_LOADS, PURGE_RATES))
             old.put(sql, Duration.ZERO);
         int removed = 0;
         @Nullable RuntimeException failed = null;

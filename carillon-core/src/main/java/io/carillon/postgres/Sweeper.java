@@ -32,7 +32,7 @@ final class Sweeper {
     private static final int GROUP = 1_000;
 
     private static final String UNSWEPT = """
-            SELECT id, handlers, notes, judged_at, sole_run,
+            SELECT id, handlers, notes, judged_at, sole_run, carillon.clock() AS read_at,
                    started_at > dead_at - interval '1 minute'
                      AND EXISTS (SELECT 1 FROM carillon.node o
                                   WHERE o.id <> n.id AND o.dead_why <> 'stopped' AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
@@ -125,13 +125,14 @@ final class Sweeper {
             """;
 
     private static final String SWEPT =
-            "UPDATE carillon.node SET swept_at = carillon.clock() WHERE id = ANY (:dead::uuid[])";
+            "UPDATE carillon.node SET swept_at = greatest(swept_at, :at::timestamptz) WHERE id = ANY (:dead::uuid[])";
 
-    // Not before the second sweep has read them.
+    // Not before the second sweep has read them. It counts when that was, not when the sweep ended: what was noted
+    // between the two was not read.
     private static final String FORGET_NOTES = """
             DELETE FROM carillon.claim_note
              WHERE node = ANY (ARRAY(SELECT id FROM carillon.node
-                                      WHERE id = ANY (:dead::uuid[]) AND carillon.clock() >= dead_at + interval '1 minute'))
+                                      WHERE id = ANY (:dead::uuid[]) AND :at::timestamptz >= dead_at + interval '1 minute'))
             """;
 
     private final Database database;
@@ -158,7 +159,8 @@ final class Sweeper {
             boolean notes,
             boolean young,
             boolean judged,
-            @Nullable UUID sole) {
+            @Nullable UUID sole,
+            Instant readAt) {
         static Dead read(Row row) throws SQLException {
             return new Dead(
                     row.uuid("id"),
@@ -166,7 +168,8 @@ final class Sweeper {
                     row.flag("notes"),
                     row.flag("young"),
                     row.maybeInstant("judged_at") != null,
-                    row.maybeUuid("sole_run"));
+                    row.maybeUuid("sole_run"),
+                    row.instant("read_at"));
         }
 
         Dead judged(List<Lost> held) {
@@ -175,7 +178,7 @@ final class Sweeper {
                     .filter(one -> one.owner().equals(node) && !one.proven())
                     .toList();
             UUID only = unproven.size() == 1 ? unproven.get(0).run().value() : null;
-            return new Dead(node, handlers, notes, young, true, only);
+            return new Dead(node, handlers, notes, young, true, only, readAt);
         }
     }
 
@@ -250,8 +253,14 @@ final class Sweeper {
         }
     }
 
+    /** Open attempts that were awaited in vain come last: none of them holds up the runs of dead nodes. */
     Swept sweep(int crashLimit) {
+        Swept swept = release(crashLimit);
         endings.giveUp();
+        return swept;
+    }
+
+    private Swept release(int crashLimit) {
         List<Lost> lost = new ArrayList<>(
                 database.single(session -> session.query(EXPIRED).list(Lost::read)));
         Map<UUID, Dead> dead = new HashMap<>();
@@ -273,9 +282,10 @@ final class Sweeper {
                 .filter(Predicate.not(unfinished::contains))
                 .toList();
         if (over.isEmpty()) return swept;
-        database.single(
-                session -> session.query(FORGET_NOTES).uuids("dead", over).update());
-        database.single(session -> session.query(SWEPT).uuids("dead", over).update());
+        Instant read = java.util.Objects.requireNonNull(dead.get(over.get(0))).readAt();
+        for (String done : List.of(FORGET_NOTES, SWEPT))
+            database.single(session ->
+                    session.query(done).uuids("dead", over).instant("at", read).update());
         return swept.plus(new Swept(over.size(), 0, 0));
     }
 

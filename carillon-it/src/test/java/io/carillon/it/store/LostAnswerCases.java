@@ -62,6 +62,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("HousekeepingRepository.PURGE_HOLDS", this::purge),
                 entry("HousekeepingRepository.PURGE_LOADS", this::purge),
                 entry("HousekeepingRepository.PURGE_NODES", this::purge),
+                entry("HousekeepingRepository.PURGE_NOTES", this::purge),
                 entry("HousekeepingRepository.PURGE_PROGRESS", this::purge),
                 entry("HousekeepingRepository.PURGE_RATES", this::purge),
                 entry("InboxRepository.HOLD", () -> enqueueHeld(false)),
@@ -219,6 +220,9 @@ final class LostAnswerCases extends StoreContract {
         bench.database()
                 .execute(
                         "INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
+        bench.database()
+                .execute(
+                        "INSERT INTO carillon.claim_note VALUES (gen_random_uuid(), 1, '{default}', ARRAY[gen_random_uuid()])");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
@@ -234,6 +238,8 @@ final class LostAnswerCases extends StoreContract {
             assertThat(bench.rows().texts("SELECT run_id FROM carillon.cancel_request"))
                     .containsExactly(running.run().value().toString());
             assertThat(bench.rows().texts("SELECT id FROM carillon.node")).containsExactly(stays.toString());
+            assertThat(bench.rows().texts("SELECT node FROM carillon.claim_note"))
+                    .containsExactly(stays.toString());
         });
     }
 

@@ -6,11 +6,14 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Limits;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.HeldRun;
 import io.carillon.store.Swept;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -143,7 +146,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note"))
                 .isEqualTo(1);
 
-        advance(java.time.Duration.ofMinutes(1));
+        advance(Duration.ofMinutes(1));
         storage().nodes().sweep(3);
 
         assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.claim_note"))
@@ -168,5 +171,74 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         dies(node);
 
         assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 3, 0));
+    }
+
+    @Test
+    void a_sweep_that_began_within_the_minute_and_ended_after_it_is_not_the_second() {
+        enqueue(Order.mail());
+        UUID node = node();
+        claim(node, 1);
+        dies(node);
+        BENCH.database().execute("""
+                CREATE FUNCTION pass_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  UPDATE carillon_test.clock SET stands = stands + interval '2 min', ahead = ahead + interval '2 min';
+                  RETURN NULL;
+                END $$;
+                CREATE TRIGGER pass_time AFTER INSERT ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION pass_time()
+                """);
+        try {
+            assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+        } finally {
+            BENCH.database().execute("DROP TRIGGER pass_time ON carillon.attempt; DROP FUNCTION pass_time()");
+        }
+        commitLate(node);
+
+        assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+        assertThat(owned()).isZero();
+    }
+
+    @Test
+    void a_locked_attempt_that_was_awaited_in_vain_holds_up_no_rescue() throws Exception {
+        UUID waiting = node();
+        RunId awaited = enqueue(Order.mail());
+        Transition await = new Transition.Await(Duration.ofMinutes(1), "digest", null);
+        apply(waiting, claim(waiting, 1).get(0), await);
+        advance(Duration.ofMinutes(2));
+        enqueue(Order.mail());
+        UUID node = node();
+        claim(node, 1);
+        dies(node);
+        try (Connection connection = BENCH.open();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(awaited.value()));
+            assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 1, 0));
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+
+        assertThat(get(awaited).failures()).isZero();
+        storage().nodes().sweep(3);
+        assertThat(get(awaited).state()).isEqualTo(RunState.DEAD);
+    }
+
+    @Test
+    void a_suspect_that_is_locked_is_not_waited_for() throws Exception {
+        RunId suspect = isolated(node());
+        BENCH.database().execute("UPDATE carillon.run SET owner = NULL, started_at = NULL");
+        UUID node = node();
+        try (Connection connection = BENCH.open();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(suspect.value()));
+            assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER)))
+                    .isEmpty();
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+
+        assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER)))
+                .map(Attempt::run)
+                .contains(suspect);
     }
 }
