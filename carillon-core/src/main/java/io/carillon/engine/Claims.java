@@ -37,6 +37,9 @@ final class Claims {
 
     private static final int MOST_LANES = 100_000;
 
+    /** Of so many handlers that this node does not have runs are claimed from a lane at a time, to be passed on. */
+    private static final int MOST_UNKNOWN = 50;
+
     private final RunStore runs;
     private final LaneStore lanes;
     private final LaneBook book;
@@ -87,7 +90,16 @@ final class Claims {
     }
 
     private void seen(Lane lane, String handler) {
-        seen.computeIfAbsent(lane, l -> ConcurrentHashMap.newKeySet()).add(handler);
+        Set<String> names = seen.computeIfAbsent(lane, l -> ConcurrentHashMap.newKeySet());
+        Set<String> own = node.handlers().names();
+        if (own.contains(handler)
+                || names.stream().filter(name -> !own.contains(name)).count() < MOST_UNKNOWN) names.add(handler);
+    }
+
+    /** What was passed on makes room for others; a look that finds more of it brings it back. */
+    private void forget(Attempt passedOn) {
+        Set<String> names = seen.get(passedOn.lane());
+        if (names != null) names.remove(passedOn.target().name());
     }
 
     /** Asks for handlers that were seen there, and for the one of the lane's name; for all that are no strangers, if that is none. */
@@ -227,6 +239,7 @@ final class Claims {
         log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
         // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
         strangers.addAll(runs.passOn(owner, unknown));
+        unknown.forEach(this::forget);
     }
 
     /**
@@ -276,7 +289,8 @@ final class Claims {
             }
             if (!started
                     && quiet()
-                    && node.holding().all().stream().allMatch(one -> one.parked() || group.contains(one))) {
+                    && node.holding().all().stream()
+                            .allMatch(one -> one.parked() || one.over() || group.contains(one))) {
                 started = true;
                 node.dispatch(group, false);
             }

@@ -108,6 +108,11 @@ final class Held implements RunContext {
         return first;
     }
 
+    /** Whether only its end is left to be written: its handler does nothing any more. */
+    synchronized boolean over() {
+        return over && thread == null;
+    }
+
     @Nullable
     Stop stopped() {
         return stop;

@@ -111,4 +111,14 @@ class HeldTest {
         assertThat(held.progressNow()).isNotNull();
         assertThat(held.progressNow().done()).isEqualTo(7);
     }
+
+    @Test
+    void an_attempt_is_over_when_its_end_is_decided_and_its_handler_has_returned() {
+        held.begin(Duration.ofMinutes(1));
+        assertThat(held.over()).isFalse();
+        held.end();
+        assertThat(held.over()).as("its handler goes on").isFalse();
+        held.finish();
+        assertThat(held.over()).isTrue();
+    }
 }

@@ -241,4 +241,19 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 .map(Attempt::run)
                 .contains(suspect);
     }
+
+    @Test
+    void a_claim_that_names_no_handlers_goes_through_fifty_of_a_lane() {
+        for (int i = 0; i < 60; i++) enqueue(Order.mail().to("handler.%02d".formatted(i)));
+        UUID node = node();
+
+        assertThat(claim(node, 100)).hasSize(50);
+        ClaimRequest.Quota last =
+                quota(Order.MAIL, Priority.NORMAL, 100).of(Set.of("handler.58", "handler.59"));
+        assertThat(storage()
+                        .runs()
+                        .claim(new ClaimRequest(node, List.of(last), Set.of(), null, 2))
+                        .attempts())
+                .hasSize(2);
+    }
 }
