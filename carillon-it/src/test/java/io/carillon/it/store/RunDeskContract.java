@@ -15,6 +15,7 @@ import io.carillon.run.Transition;
 import io.carillon.store.Beat;
 import io.carillon.store.BulkDeed;
 import io.carillon.store.Verdict;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -52,6 +53,23 @@ abstract class RunDeskContract extends StoreContract {
                 .containsExactly(new Beat.CancelOrder(PROJECT, id, "enough"));
         assertThat(storage().nodes().beat(other, 1, List.of()).cancels()).isEmpty();
         assertThat(get(id).state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
+    void orders_of_other_projects_hide_no_order_however_many_they_are() throws Exception {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+        try (Connection connection = bench().open()) {
+            connection
+                    .createStatement()
+                    .execute("INSERT INTO carillon.cancel_request (project, run_id, reason)"
+                            + " SELECT 'aaa', gen_random_uuid(), 'enough' FROM generate_series(1, 10001)");
+        }
+        cancel(id);
+
+        assertThat(storage().nodes().beat(node, 1, List.of()).cancels())
+                .containsExactly(new Beat.CancelOrder(PROJECT, id, "enough"));
     }
 
     @Test
