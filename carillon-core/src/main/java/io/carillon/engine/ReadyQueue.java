@@ -28,6 +28,9 @@ final class ReadyQueue {
     /** A lane that met no other for this long is alone. */
     static final Duration ALONE = Duration.ofMinutes(1);
 
+    /** A lane of which something could not soon start is not asked for so long. */
+    static final Duration PAUSE = Duration.ofMillis(250);
+
     private static final int MOST_LANES = 1_000;
 
     private static final class Stand {
@@ -38,6 +41,12 @@ final class ReadyQueue {
 
         private int running;
         private int transactions;
+        /** Something came that needed a transaction: so will what comes next, unless the lane is mixed. */
+        private boolean joins;
+        /** Something came that needed none. */
+        private boolean mixed;
+        /** Until when a mixed lane has no room, because something of it went back. */
+        private @Nullable Long pausedUntil;
 
         boolean isEmpty() {
             return waiting.isEmpty() && transactional.isEmpty();
@@ -124,11 +133,14 @@ final class ReadyQueue {
         List<Held> tooMany = new ArrayList<>();
         for (Held held : claimed) {
             boolean transactional = joins.test(held);
+            Stand stand = stand(held);
+            if (transactional) stand.joins = true;
+            else stand.mixed = true;
             if (transactional && waitingTransactions + transactions >= 2L * mostTransactions) {
+                stand.pausedUntil = nanos.getAsLong() + PAUSE.toNanos();
                 tooMany.add(held);
                 continue;
             }
-            Stand stand = stand(held);
             Group group = stand.group;
             if (stand.isEmpty()) {
                 if (group.turns.isEmpty()) {
@@ -224,7 +236,13 @@ final class ReadyQueue {
         met(lane);
         Stand stand = lanes.get(lane);
         int room = unboundRoom(lane, stand);
-        if (stand == null || (stand.transactions == 0 && stand.transactional.isEmpty())) return room;
+        if (stand == null) return room;
+        boolean all = stand.joins && !stand.mixed;
+        if (!all && stand.pausedUntil != null) {
+            if (stand.pausedUntil - nanos.getAsLong() > 0) return 0;
+            stand.pausedUntil = null;
+        }
+        if (!all && stand.transactions == 0 && stand.transactional.isEmpty()) return room;
         return Math.max(0, (int) Math.min(room, 2L * mostTransactions - transactions - waitingTransactions));
     }
 

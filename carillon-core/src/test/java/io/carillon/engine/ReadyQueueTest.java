@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -208,6 +209,36 @@ class ReadyQueueTest {
         assertThat(ten.size()).isEqualTo(1);
         assertThat(ten.room(LONG)).isEqualTo(1);
         assertThat(polled(ten)).hasSize(1).allMatch(Held::transactional);
+    }
+
+    @Test
+    void a_lane_has_no_room_while_the_transactions_of_another_leave_none() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        ten.transactional(held -> true, 2);
+        ten.add(held(LONG, 4), false);
+        List<Held> started = polled(ten);
+
+        assertThat(ten.add(held(SHORT, 1), false)).hasSize(1);
+        assertThat(ten.room(SHORT)).isZero();
+        nanos.addAndGet(ReadyQueue.PAUSE.toNanos());
+        assertThat(ten.room(SHORT)).isZero();
+        started.forEach(ten::ended);
+        assertThat(ten.room(SHORT)).isEqualTo(2);
+    }
+
+    @Test
+    void a_lane_of_mixed_handlers_pauses_when_a_transaction_has_no_room() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        AtomicBoolean joins = new AtomicBoolean(true);
+        ten.transactional(held -> joins.get(), 1);
+        ten.add(held(LONG, 2), false);
+        assertThat(ten.add(held(SHORT, 1), false)).hasSize(1);
+        joins.set(false);
+        ten.add(held(SHORT, 1), false);
+
+        assertThat(ten.room(SHORT)).isZero();
+        nanos.addAndGet(ReadyQueue.PAUSE.toNanos());
+        assertThat(ten.room(SHORT)).isPositive();
     }
 
     private static List<Held> polled(ReadyQueue from) {
