@@ -36,7 +36,8 @@ final class Explainer {
              WHERE r.project = :project AND r.id = :id AND r.seq IS NOT NULL
             """;
 
-    // What a node holds of a lane is parked, or lies at the head of its class.
+    // What a node holds of a lane is parked, or lies at the head of its handler's runs. Of the waiting ones only those of
+    // this handler are read: their order is the index's.
     private static final String SLOTS = """
             SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(mine.runs) AS held,
                    coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(mine.runs >= greatest(n.slots * 9 / 10, 1)), false) AS narrow
@@ -46,7 +47,7 @@ final class Explainer {
                                       FROM generate_series(0, 3) AS c(class),
                                            LATERAL (SELECT r.owner FROM carillon.run r
                                                      WHERE r.queue = :queue AND r.project = :project AND r.class = c.class
-                                                       AND r.ready_at <= carillon.clock()
+                                                       AND r.target_name = :name AND r.ready_at <= carillon.clock()
                                                      ORDER BY r.ready_at LIMIT 2000) head
                                     UNION ALL
                                     SELECT p.owner FROM carillon.run p

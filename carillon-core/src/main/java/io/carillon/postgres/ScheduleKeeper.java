@@ -86,11 +86,14 @@ final class ScheduleKeeper {
               , s.adaptive_backlog, lane.backlog
               FROM carillon.schedule s
               CROSS JOIN LATERAL (
-                SELECT count(*) AS backlog FROM unnest('{0,1,2,3}'::smallint[]) AS c(class)
-                  CROSS JOIN LATERAL (SELECT 1 FROM carillon.run r
-                                       WHERE r.queue = s.queue AND r.project = s.project AND r.class = c.class AND r.ready_at <= carillon.clock()
-                                         AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
-                                       ORDER BY r.target_name, r.ready_at LIMIT 10000) waiting) lane
+                SELECT count(*) AS backlog
+                  FROM (SELECT 1 FROM unnest('{0,1,2,3}'::smallint[]) AS c(class)
+                         CROSS JOIN LATERAL (SELECT name FROM carillon.handlers_of(s.queue, s.project, c.class) AS name LIMIT 1000) handler
+                         CROSS JOIN LATERAL (SELECT 1 FROM carillon.run r
+                                              WHERE r.queue = s.queue AND r.project = s.project AND r.class = c.class AND r.target_name = handler.name
+                                                AND r.ready_at <= carillon.clock() AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
+                                              ORDER BY r.ready_at LIMIT 10000) waiting
+                         LIMIT 10000) head) lane
              WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adaptive_at IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
                AND s.id <> ALL (:unreadable::uuid[])
              ORDER BY s.cursor LIMIT 50
