@@ -35,8 +35,12 @@ final class NodeRepository implements NodeStore {
     private static final String KNOWN =
             "(SELECT DISTINCT unnest(handlers) AS name FROM carillon.node WHERE dead_at IS NULL)";
 
+    // Their claim was counted as their start by a rate key: they wait for it again, or all would start at once.
     private static final String WAKE_STRANGERS = """
-            UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
+            UPDATE carillon.run
+               SET parked = CASE WHEN gate_key LIKE 'rate:%' THEN 'gate' END,
+                   seq = CASE WHEN gate_key LIKE 'rate:%' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
+                   ready_at = CASE WHEN gate_key LIKE 'rate:%' THEN 'infinity' ELSE carillon.clock() END
              WHERE ctid = any(array(
                SELECT waiting.ctid FROM\s""" + KNOWN + """
                         AS known,
@@ -45,7 +49,10 @@ final class NodeRepository implements NodeStore {
             """;
 
     private static final String WAKE = """
-            UPDATE carillon.run SET parked = NULL, ready_at = carillon.clock()
+            UPDATE carillon.run
+               SET parked = CASE WHEN gate_key LIKE 'rate:%' THEN 'gate' END,
+                   seq = CASE WHEN gate_key LIKE 'rate:%' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
+                   ready_at = CASE WHEN gate_key LIKE 'rate:%' THEN 'infinity' ELSE carillon.clock() END
              WHERE ctid = any(array(
                SELECT waiting.ctid FROM unnest(:handlers::text[]) AS known (name),
                       LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name

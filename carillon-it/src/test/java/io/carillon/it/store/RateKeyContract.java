@@ -115,6 +115,27 @@ abstract class RateKeyContract extends StoreContract {
     }
 
     @Test
+    void runs_that_waited_for_a_handler_wait_for_their_key_again() {
+        enqueue(THREE_A_SECOND, 6);
+        UUID ignorant = node("other.work");
+        for (int i = 0; i < 2; i++) {
+            pass();
+            storage().runs().passOn(ignorant, claim(ignorant, 99));
+            pass();
+            advance(OVER);
+        }
+
+        UUID node = node();
+        storage().nodes().wake(Set.of(Order.HANDLER));
+
+        assertThat(claim(node, 99)).isEmpty();
+        assertThat(started(node)).isEqualTo(3);
+        assertThat(started(node)).isZero();
+        advance(OVER);
+        assertThat(started(node)).isEqualTo(3);
+    }
+
+    @Test
     void keys_and_runs_without_one_know_nothing_of_each_other() {
         enqueue(THREE_A_SECOND, 5);
         enqueue(Order.mail().rateKey("other", 1, Duration.ofHours(1)), 2);
