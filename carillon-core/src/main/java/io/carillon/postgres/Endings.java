@@ -277,7 +277,8 @@ final class Endings {
                         .number("attempt", attempt)
                         .first(AttemptRows.Awaited::read))
                 .filter(open -> digest.equals(open.digest()))
-                .filter(open -> end(open, error == null ? open.succeeded() : open.failed(Text.clean(error), false), true))
+                .filter(open ->
+                        end(open, error == null ? open.succeeded() : open.failed(Text.clean(error), false), true))
                 .isPresent();
     }
 
@@ -289,7 +290,10 @@ final class Endings {
                 end(open, open.failed("nobody completed it within its time", true), false);
             } catch (StorageException failure) {
                 if (!failure.rowAtFault() && !failure.timedOut()) throw failure;
-                log.error("attempt awaited in vain cannot be ended run={}", open.attempt().run(), failure);
+                log.error(
+                        "attempt awaited in vain cannot be ended run={}",
+                        open.attempt().run(),
+                        failure);
             }
         }
     }

@@ -36,7 +36,8 @@ final class Explainer {
              WHERE r.project = :project AND r.id = :id AND r.seq IS NOT NULL
             """;
 
-    // What a node holds of a lane is parked, or lies at the head of its handler's runs. Of the waiting ones only those of
+    // What a node holds of a lane is parked, or lies at the head of its handler's runs. Of the waiting ones only those
+    // of
     // this handler are read: their order is the index's.
     private static final String SLOTS = """
             SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(mine.runs) AS held,

@@ -91,11 +91,12 @@ abstract class LaneLimitContract extends StoreContract {
             late.setAutoCommit(false);
             // As the claim of a lane without a limit writes it, begun before the limit is set and committed after.
             late.createStatement()
-                    .execute("UPDATE carillon.run SET owner = '" + node
-                            + "', attempt = attempt + 1, started_at = carillon.clock()"
-                            + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
-                            + " INSERT INTO carillon.claim_note (node, seq, projects, ids)"
-                            + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run WHERE owner IS NOT NULL GROUP BY owner");
+                    .execute(
+                            "UPDATE carillon.run SET owner = '" + node
+                                    + "', attempt = attempt + 1, started_at = carillon.clock()"
+                                    + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
+                                    + " INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                                    + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run WHERE owner IS NOT NULL GROUP BY owner");
             limit(Limits.running(4));
             late.commit();
         }

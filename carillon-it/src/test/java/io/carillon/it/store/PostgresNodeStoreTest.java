@@ -248,8 +248,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID node = node();
 
         assertThat(claim(node, 100)).hasSize(50);
-        ClaimRequest.Quota last =
-                quota(Order.MAIL, Priority.NORMAL, 100).of(Set.of("handler.58", "handler.59"));
+        ClaimRequest.Quota last = quota(Order.MAIL, Priority.NORMAL, 100).of(Set.of("handler.58", "handler.59"));
         assertThat(storage()
                         .runs()
                         .claim(new ClaimRequest(node, List.of(last), Set.of(), null, 2))

@@ -149,7 +149,7 @@ final class Race implements AutoCloseable {
         List<Outcome> serials = new ArrayList<>();
         for (Order order : meeting.orders()) serials.add(serial(pair, meeting, order, ""));
         boolean whole = contested(outcome).equals(contested(alone))
-                || meeting == Meeting.INSIDE && aSkipped(pair, meeting, outcome)
+                || (meeting == Meeting.INSIDE && aSkipped(pair, meeting, outcome))
                 || serials.stream().anyMatch(one -> contested(one).equals(contested(outcome)));
         if (!whole && pair.b.skip() == Skip.ROW) return "B did a part of its work: ";
         boolean aLeavesThemAlone = bystanders(serial(pair, Meeting.COMMIT, Order.NONE, ""))
