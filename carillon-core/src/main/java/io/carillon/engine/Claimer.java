@@ -36,6 +36,7 @@ final class Claimer extends Loop {
     private static final int SCAN_STEPS = 1_000;
 
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long FIRST_REPEAT_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final RunStore runs;
     private final LaneStore lanes;
@@ -78,6 +79,9 @@ final class Claimer extends Loop {
 
     private long lastClaim = lastLook;
     private volatile long lastReconcile = System.nanoTime();
+    /** After how long a comparison that failed is repeated: claims without an answer must not wait for long. */
+    private long repeatReconcile = FIRST_REPEAT_NANOS;
+
     private volatile Instant headLow = Instant.MIN;
 
     Claimer(
@@ -321,8 +325,11 @@ final class Claimer extends Loop {
                             .isEmpty());
             // The nodes that knew them may be gone.
             claims.forgetStrangers();
+            repeatReconcile = FIRST_REPEAT_NANOS;
         } catch (RuntimeException failure) {
-            log.warn("rows of this node could not be compared with its attempts; will retry in a minute", failure);
+            log.warn("rows of this node could not be compared with its attempts; will retry", failure);
+            lastReconcile = System.nanoTime() - RECONCILE_NANOS + repeatReconcile;
+            repeatReconcile = Math.min(2 * repeatReconcile, RECONCILE_NANOS);
         }
     }
 

@@ -159,10 +159,10 @@ final class PlanningLoop extends Loop {
             return timed(() -> plans.anything(reach));
         }
 
-        /** Planning comes first: what else is to be done, and whatever fails there, does not delay it. Only pauses begin and end before it, few at a time. */
+        /** Pauses begin and end first, few at a time, then comes planning; what fails in one part of a round stops no other. */
         int plan() {
             int turned = guarded(this::turnPauses);
-            int moved = planDue();
+            int moved = guarded(this::planDue);
             int changed = guarded(plans::followBacklogs);
             int zones = guarded(plans::followZones);
             if (changed + zones > 0) moved += planDue();

@@ -67,10 +67,8 @@ final class Endings {
                     .from("done" + OF);
 
     // The hot path: most runs say nothing, return nothing, and lie where the claim left them. No lock before the write,
-    // hence the fence with it, as a hashed lookup (IS TRUE keeps it from becoming a join); what we say of each row
-    // comes by a full join, which is never a nested loop. The places are a subquery, so that a plan made for one of
-    // them looks no cheaper than one for any number: else the server would make a new one for each run that ends alone.
-    // A row that is not at its place any more is looked for by its key.
+    // hence the fence with it, as a hashed lookup (IS TRUE keeps it from becoming a join). The places are a subquery:
+    // else the server would plan anew for each run that ends alone. A row that left its place is looked for by its key.
     private static final String SUCCEED_IN_PLACE =
             """
             WITH e AS MATERIALIZED (

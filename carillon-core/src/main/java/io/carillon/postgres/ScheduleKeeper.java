@@ -114,7 +114,7 @@ final class ScheduleKeeper {
     ScheduleKeeper(Database database, ScheduleRepository schedules) {
         this.database = database;
         this.schedules = schedules;
-        this.unreadable = schedules.unreadable();
+        this.unreadable = schedules.unreadable;
     }
 
     ScheduleRows.Unreadable unreadable() {

@@ -104,7 +104,7 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private final ScheduleFuture future = new ScheduleFuture();
     private final LedgerRows ledger = new LedgerRows();
-    private final ScheduleRows.Unreadable unreadable = new ScheduleRows.Unreadable();
+    final ScheduleRows.Unreadable unreadable = new ScheduleRows.Unreadable();
 
     ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
         this.database = database;
@@ -278,10 +278,6 @@ final class ScheduleRepository implements ScheduleDesk {
                         .text("project", project)
                         .text("after", from)
                         .number("limit", missing)));
-    }
-
-    ScheduleRows.Unreadable unreadable() {
-        return unreadable;
     }
 
     @Override

@@ -111,7 +111,9 @@ class PlanningLoopTest {
         }
 
         synchronized (asked.calls) {
-            assertThat(asked.calls.subList(0, 5)).containsExactly("lead", "anything", "turnPauses", "due", "stepDown");
+            assertThat(asked.calls.subList(0, 7))
+                    .containsExactly(
+                            "lead", "anything", "turnPauses", "due", "followBacklogs", "followZones", "stepDown");
             assertThat(asked.calls.stream().filter("lead"::equals))
                     .as("it does not bid again at once")
                     .hasSize(1);

@@ -399,7 +399,7 @@ final class RaceCases {
 
     private void purges() {
         Deed purge = (stage, through, hand) -> through.housekeeping().purge(Duration.ZERO, Duration.ZERO);
-        for (String table : List.of("AWAITED", "CANCELS", "HOLDS", "LOADS", "NODES", "PROGRESS", "RATES"))
+        for (String table : List.of("AWAITED", "CANCELS", "HOLDS", "LOADS", "NODES", "NOTES", "PROGRESS", "RATES"))
             skipping(Skip.PART, "HousekeepingRepository.PURGE_" + table, purge, LEFTOVERS);
         skipping(Skip.PART, "HousekeepingRepository.PURGE_DEAD_RUNS", purge, DEAD, DEAD_KEYED);
         skipping(Skip.PART, "HousekeepingRepository.PURGE_PROGRESS", purge, CLAIMED);

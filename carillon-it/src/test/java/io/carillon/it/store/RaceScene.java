@@ -270,6 +270,7 @@ enum RaceScene {
         stage.advance(RaceStage.MINUTE);
         stage.storage().nodes().sweep(3);
         stage.database().database().execute("""
+                INSERT INTO carillon.claim_note SELECT '00000000-0000-7000-8000-0000000000ff', n, '{default}', '{}' FROM generate_series(1, 3) n;
                 INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, '%s', carillon.clock() + interval '1 min'
                   FROM unnest('{left,key,right}'::text[]) AS k;
                 INSERT INTO carillon.gate (project, kind, key, live, starts, driver, refilled_at)
