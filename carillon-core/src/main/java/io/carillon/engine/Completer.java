@@ -147,7 +147,7 @@ final class Completer extends Loop implements AttemptRunner.Finish {
             List<Job> decided = mine.stream()
                     .filter(job -> job.ended != null && !answered.contains(job.held))
                     .toList();
-            // While one is locked others may be too: nobody waits for each of them anew.
+            // While one row is locked others may be too: the completer does not wait for each of them again.
             apply(owner, decided, locked.isEmpty());
             List<Job> back = mine.stream().filter(job -> job.ended == null).toList();
             int done = runs.handBack(

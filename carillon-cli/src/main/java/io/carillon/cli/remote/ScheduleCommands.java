@@ -157,7 +157,7 @@ final class ScheduleCommands extends RemoteGroup {
                             names = "--dropped-history",
                             paramLabel = "WORD",
                             description =
-                                    "What to do about instants whose history has been dropped, so that nobody knows whether they ran: refuse or run. Default: refuse.")
+                                    "What to do about instants whose history was dropped and that may have run already: refuse or run. Default: refuse.")
                     @Nullable
                     String dropped) {
         ObjectNode body = body().put("from", from).put("to", to).put("dryRun", dry);
