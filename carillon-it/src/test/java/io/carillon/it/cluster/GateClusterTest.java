@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Limits and orders of keys hold while nodes are killed and replaced; all times are the database's. */
@@ -23,6 +24,7 @@ class GateClusterTest {
     private static final int CALLERS = 20;
     private static final int EACH = 3;
 
+    @Tag("slow")
     @Test
     void limits_and_orders_hold_while_nodes_are_killed_and_replaced() throws Exception {
         try (Cluster cluster = new Cluster(Duration.ofMillis(300), Duration.ofSeconds(3), 3)) {

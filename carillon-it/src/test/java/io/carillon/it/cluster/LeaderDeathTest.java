@@ -9,6 +9,7 @@ import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.schedule.When;
 import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The node that plans for all is killed. */
@@ -22,6 +23,7 @@ class LeaderDeathTest {
             SELECT extract(epoch FROM expires_at - interval '3 s' - ?::timestamptz) FROM carillon.token WHERE name = 'planning' AND epoch > ?::bigint
             """;
 
+    @Tag("slow")
     @Test
     void another_plans_within_five_seconds_and_no_instant_is_lost() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 2, Planning.LEADER)) {

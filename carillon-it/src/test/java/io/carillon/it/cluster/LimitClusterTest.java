@@ -12,12 +12,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The limit of a queue holds while nodes are killed and replaced; all times are the database's. */
 class LimitClusterTest {
     private static final int RUNS = 150;
 
+    @Tag("slow")
     @Test
     void a_limit_holds_while_nodes_are_killed_and_replaced() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(300), Duration.ofSeconds(3), 3)) {

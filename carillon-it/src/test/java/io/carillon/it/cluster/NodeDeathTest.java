@@ -108,6 +108,7 @@ class NodeDeathTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_frozen_node_that_comes_back_has_its_result_refused_and_starts_afresh() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
@@ -150,6 +151,7 @@ class NodeDeathTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_node_frozen_for_less_than_its_lease_is_left_alone() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofSeconds(6), 2)) {

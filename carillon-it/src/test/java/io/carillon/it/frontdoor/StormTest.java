@@ -58,7 +58,7 @@ class StormTest {
 
     @Test
     void all_runs_complete_though_every_session_is_killed_again_and_again() {
-        storm(Duration.ofSeconds(10), Duration.ofSeconds(1), 400);
+        storm(Duration.ofSeconds(5), Duration.ofSeconds(1), 200);
     }
 
     @Test
@@ -173,7 +173,7 @@ class StormTest {
                                 Statement statement = mine.createStatement()) {
                             drained.countDown();
                             // Longer than a node may be silent before it is declared dead.
-                            statement.execute("SELECT pg_sleep(7)");
+                            statement.execute("SELECT pg_sleep(4)");
                         }
                     })
                     .start());
@@ -224,7 +224,7 @@ class StormTest {
 
     @Test
     void a_handler_that_takes_some_lease_periods_runs_once() {
-        runsOnce(Duration.ofSeconds(6));
+        runsOnce(Duration.ofSeconds(4));
     }
 
     @Test

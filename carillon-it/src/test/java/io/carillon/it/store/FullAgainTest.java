@@ -98,7 +98,8 @@ class FullAgainTest {
                                 + count);
                 if (!function.startsWith("end_waiting"))
                     statement.execute(
-                            "UPDATE carillon.run SET owner = '" + NODE + "' WHERE id IN (SELECT id FROM asked)");
+                            "UPDATE carillon.run r SET owner = '" + NODE
+                                    + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
                 String runs =
                         "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id) FROM asked)";
                 String call = function.replace(":fence", "'" + NODE + "', " + runs + ", array_fill(0, ARRAY[:n])")
