@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.run.Priority;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
@@ -31,20 +32,16 @@ final class Backfill {
     // Its history goes to the day on which it was asked for: that of the instant may be gone for long. It waits its
     // turn
     // behind the gate of its schedule, in the order of the instants, and is never skipped there.
-    private static final String INSERT = """
-            INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, planned_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
-               gate_key, parked, seq, gate_at)
-            SELECT s.project, t.id, s.queue, :class, carillon.clock(), CASE WHEN s.overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
-                   t.planned_at, (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'backfill', s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
-                   'overlap:' || CASE WHEN s.overlap <> 'allow' THEN s.id::text END, CASE WHEN s.overlap <> 'allow' THEN 'gate' END,
-                   CASE WHEN s.overlap <> 'allow' THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
-                   CASE WHEN s.overlap <> 'allow' THEN carillon.clock() END
-              FROM carillon.schedule s
+    private static final String INSERT = NewRunRows.of("s", "t.id", "'backfill'", "carillon.clock()")
+            .ofSchedule("s", "t.planned_at")
+            .with("class", ":class")
+            .with("planned_at", "t.planned_at")
+            .from("""
+              carillon.schedule s
               CROSS JOIN unnest(:ids::uuid[], :planned::timestamptz[]) AS t(id, planned_at)
              WHERE s.project = :project AND s.id = :id
             ON CONFLICT DO NOTHING
-            """;
+            """);
 
     // An instant of the schedule's lifetime had a line on its day. Where that day has no partition, the line is gone,
     // or

@@ -3,6 +3,7 @@ package io.carillon.postgres;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.postgres.sql.HistoryRows;
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.run.Cancellation;
 import io.carillon.run.Explanation;
 import io.carillon.run.Redrive;
@@ -49,18 +50,13 @@ final class DeskRepository implements RunDesk {
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    private static final String REDRIVEN = """
-            INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, trace, policy,
-               schedule_id, parent_id, gate_key, gate_max, parked, seq)
-            SELECT project, fresh, queue, class, carillon.clock(),
-                   CASE WHEN gate_key IS NULL THEN carillon.clock() ELSE 'infinity' END,
-                   (carillon.clock() AT TIME ZONE 'UTC')::date, 'redrive', target, target_name, codec, payload, key, trace, policy, schedule_id, id,
-                   gate_key, gate_max, CASE WHEN gate_key IS NOT NULL THEN 'gate' END,
-                   CASE WHEN gate_key LIKE 'fifo:%' THEN nextval('carillon.gate_seq')
-                        WHEN gate_key IS NOT NULL THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END
-              FROM gone RETURNING id
-            """;
+    private static final String REDRIVEN = NewRunRows.of("gone", "gone.fresh", "'redrive'", "carillon.clock()")
+            .behindGate("gone.gate_key", "gone.gate_max")
+            .with("key", "gone.key")
+            .with("policy", "gone.policy")
+            .with("schedule_id", "gone.schedule_id")
+            .with("parent_id", "gone.id")
+            .from("gone RETURNING id");
 
     // Deleting first decides the race between two redrives; where the new run's key is taken, nothing has happened.
     private static final String REDRIVE = """

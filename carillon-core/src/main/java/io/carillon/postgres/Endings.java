@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.DeadRunRows;
 import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;
@@ -90,14 +91,11 @@ final class Endings {
     private static final String DIE = FENCES
             + ":reasons::text[]) " + CELLS + "reason)),"
             + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts" + HELD + ")),"
-            + """
-            kept AS (
-              INSERT INTO carillon.dead_run
-                (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
-                 codec, payload, key, gate_key, gate_max, trace, policy, error, died_at)
-              SELECT done.project, done.id, 'dead', queue, class, done.attempt, failures + 1, crashes, owner, due_at, planned_at, schedule_id, origin,
-                     target, target_name, codec, payload, key, gate_key, gate_max, trace, policy, e.reason, carillon.clock()
-                FROM done""" + OF + ")\n"
+            + " kept AS ("
+            + DeadRunRows.of("done", "'dead'", "e.reason")
+                    .with("failures", "done.failures + 1")
+                    .from("done" + OF)
+            + ")\n"
             + told("'dead'")
                     .with("failures", "done.failures + 1")
                     .with("reason", "e.reason")

@@ -17,21 +17,17 @@ final class GatedInbox {
                         FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate)
                        WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
             stored AS (
-              INSERT INTO carillon.run
-                (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id, trace,
-                 gate_key, gate_max, seq, gate_at, parked)
-              SELECT e.project, e.id, e.queue, e.class, due.at, 'infinity', (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
-                     e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule, e.trace, e.gate, e.most,
-                     CASE WHEN e.gate LIKE 'fifo:%' THEN nextval('carillon.gate_seq') ELSE (extract(epoch FROM due.at) * 1000000)::bigint END,
-                     CASE WHEN due.at > carillon.clock() THEN due.at END, 'gate'
-                FROM locked,
+            """
+            + InboxRepository.ROWS.behindGate("e.gate", "e.most").from("""
+                locked,
                      unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
                             :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
                             :delays::float8[], :traces::text[], :gates::text[], :mosts::int[])
-                       AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay, trace, gate, most),
+                       AS e(project, id, queue, class, origin, target, target_name, codec, payload, key, schedule, instant, delay, trace, gate, most),
                      LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
                WHERE locked.locks >= 0
               ON CONFLICT DO NOTHING RETURNING id, project, gate_key),
+            """) + """
             hints AS (
               SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :tell GROUP BY project, gate_key)
             SELECT id, (SELECT count(*) FROM hints) FROM stored

@@ -3,6 +3,7 @@ package io.carillon.postgres;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.NewRun;
@@ -27,28 +28,28 @@ final class InboxRepository implements RunInbox {
     private static final int CHUNK = 2_000;
     private static final int TURNS = 20;
 
-    private static final String COLUMNS = """
-            (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, schedule_id, trace)
-            """;
+    /** New runs from rows {@code e} that are due at {@code due.at}. */
+    static final NewRunRows ROWS = NewRunRows.of("e", "e.id", "e.origin", "due.at")
+            .with("key", "e.key")
+            .with("schedule_id", "e.schedule");
 
     private static final String STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
 
-    private static final String INSERT = "INSERT INTO carillon.run " + COLUMNS + """
-            SELECT e.project, e.id, e.queue, e.class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
-                   e.origin, e.target, e.name, e.codec, e.payload, e.key, e.schedule, e.trace
-              FROM unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
+    private static final String INSERT = ROWS.from("""
+              unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
                           :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
                           :delays::float8[], :traces::text[])
-                     AS e(project, id, queue, class, origin, target, name, codec, payload, key, schedule, instant, delay, trace),
+                     AS e(project, id, queue, class, origin, target, target_name, codec, payload, key, schedule, instant, delay, trace),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
-            """ + STORED;
+            """ + STORED);
 
     // One run alone: a row of plain values costs both sides half of what thirteen arrays of one do.
-    private static final String INSERT_ONE = "INSERT INTO carillon.run " + COLUMNS + """
-            SELECT :project, :id, :queue, :class, due.at, due.at, (greatest(due.at, carillon.clock()) AT TIME ZONE 'UTC')::date,
-                   :origin, :target, :name, :codec, :payload, :key, :schedule, :trace
-              FROM (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
-            """ + STORED;
+    private static final String INSERT_ONE = NewRunRows.ofParameters("due.at")
+            .with("key", ":key")
+            .with("schedule_id", ":schedule")
+            .from("""
+              (SELECT coalesce(:instant::timestamptz, carillon.clock() + make_interval(secs => :delay)) AS at) due
+            """ + STORED);
 
     // By the lot the nodes agree who of them goes; one for each transaction, so that equal hints fold.
     private static final String LOT = "' ' || mod(pg_current_xact_id()::text::bigint, 100000)";

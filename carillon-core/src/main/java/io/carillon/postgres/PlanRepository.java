@@ -1,6 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.postgres.sql.HistoryRows;
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.store.PlanStore;
@@ -92,7 +93,7 @@ final class PlanRepository implements PlanStore {
                 FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
                WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old AND s.version = w.version AND s.paused_at IS NULL
               RETURNING s.project, s.id, s.version, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
-                        nullif(s.overlap, 'allow') AS overlap,
+                        s.overlap,
                         w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
             gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
@@ -102,21 +103,21 @@ final class PlanRepository implements PlanStore {
                                           (:gapCounts::bigint[])[v.gap_first : v.gap_last], (:gapStates::text[])[v.gap_first : v.gap_last],
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
             born AS (
-              INSERT INTO carillon.run
-                (project, id, queue, class, due_at, ready_at, start_by, planned_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
-                 gate_key, parked, seq, gate_at, runs_late)
-              SELECT v.project, t.id, v.queue, v.class, t.due_at, CASE WHEN v.overlap IS NULL THEN t.due_at ELSE 'infinity' END, t.start_by, t.planned_at, (t.planned_at AT TIME ZONE 'UTC')::date, v.id,
-                     'tick', v.target, v.target_name, v.codec, v.payload, v.trace, v.policy,
-                     'overlap:' || CASE WHEN v.overlap IS NOT NULL THEN v.id::text END, CASE WHEN v.overlap IS NOT NULL THEN 'gate' END,
-                     CASE WHEN v.overlap IS NOT NULL THEN (extract(epoch FROM t.planned_at) * 1000000)::bigint END,
-                     CASE WHEN v.overlap IS NOT NULL THEN t.due_at END, t.runs_late
-                FROM moved v
+            """
+            + NewRunRows.of("v", "t.id", "'tick'", "t.due_at")
+                    .ofSchedule("v", "t.planned_at")
+                    .with("start_by", "t.start_by")
+                    .with("planned_at", "t.planned_at")
+                    .with("day", "(t.planned_at AT TIME ZONE 'UTC')::date")
+                    .with("runs_late", "t.runs_late")
+                    .from("""
+                moved v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickLate::bool[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by, runs_late)
               ON CONFLICT DO NOTHING)
-            """;
+            """);
 
     // The schedule's lock comes first, as in every edit; another transaction that holds it is about to move the
     // schedule, so this one does not wait. Rows are looked up one by one, because a join planned for empty tables reads

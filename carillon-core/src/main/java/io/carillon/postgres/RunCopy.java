@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;
 import io.carillon.run.NewRun;
@@ -34,10 +35,7 @@ final class RunCopy {
 
     private static final String CLOCK = "SELECT carillon.clock() AS now";
 
-    private static final String COPY = """
-            COPY carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, trace)
-            FROM STDIN (FORMAT binary)
-            """;
+    private static final String COPY = "COPY carillon.run " + NewRunRows.columns() + " FROM STDIN (FORMAT binary)";
 
     private static final short COLUMNS = 13;
 
@@ -97,18 +95,18 @@ final class RunCopy {
         Instant due = dueAt(run, now);
         buffer.columns(COLUMNS);
         buffer.text(run.lane().project());
-        buffer.uuid(run.id().value());
         buffer.text(run.lane().queue());
         buffer.smallint(run.priority().number());
-        buffer.instant(due);
-        buffer.instant(due);
-        buffer.date(LocalDate.ofInstant(due.isAfter(now) ? due : now, ZoneOffset.UTC));
-        buffer.text(run.origin().text());
         buffer.text(run.target().kind());
         buffer.text(run.target().name());
         buffer.text(run.payload().codec());
         buffer.bytes(run.payload().bytes());
         buffer.maybeText(run.trace());
+        buffer.uuid(run.id().value());
+        buffer.text(run.origin().text());
+        buffer.instant(due);
+        buffer.instant(due);
+        buffer.date(LocalDate.ofInstant(due.isAfter(now) ? due : now, ZoneOffset.UTC));
     }
 
     private static Instant dueAt(NewRun run, Instant now) {

@@ -2,6 +2,7 @@ package io.carillon.postgres;
 
 import io.carillon.postgres.ScheduleFuture.Fate;
 import io.carillon.postgres.ScheduleFuture.Walked;
+import io.carillon.postgres.sql.NewRunRows;
 import io.carillon.run.RunId;
 import io.carillon.schedule.Definition;
 import io.carillon.schedule.DroppedHistory;
@@ -81,19 +82,13 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String DELETE = "DELETE FROM carillon.schedule WHERE project = :project AND name = :name";
 
-    private static final String TRIGGER = """
-            INSERT INTO carillon.run
-              (project, id, queue, class, due_at, ready_at, day, schedule_id, origin, target, target_name, codec, payload, trace, policy,
-               gate_key, parked, seq, gate_at)
-            SELECT project, :id, queue, class, carillon.clock(), CASE WHEN overlap = 'allow' THEN carillon.clock() ELSE 'infinity' END,
-                   (carillon.clock() AT TIME ZONE 'UTC')::date, s.id, 'trigger', target, target_name, codec, payload, trace, policy,
-                   'overlap:' || CASE WHEN overlap <> 'allow' THEN s.id::text END, CASE WHEN overlap <> 'allow' THEN 'gate' END,
-                   CASE WHEN overlap <> 'allow' THEN (extract(epoch FROM carillon.clock()) * 1000000)::bigint END,
-                   CASE WHEN overlap <> 'allow' THEN carillon.clock() END
-              FROM carillon.schedule s
+    private static final String TRIGGER = NewRunRows.of("s", ":id", "'trigger'", "carillon.clock()")
+            .ofSchedule("s", "carillon.clock()")
+            .from("""
+              carillon.schedule s
              WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = s.project AND h.id = :id)
             ON CONFLICT DO NOTHING
-            """;
+            """);
 
     private final Database database;
     private final Partitions partitions;

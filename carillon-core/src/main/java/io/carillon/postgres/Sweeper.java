@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.postgres.sql.DeadRunRows;
 import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.store.Suspicion;
@@ -78,6 +79,8 @@ final class Sweeper {
                              FOR UPDATE SKIP LOCKED) r
             """;
 
+    private static final String REASON = "'its node died ' || gone.crashes + 1 || ' times while it ran alone'";
+
     // Statements below follow STILL_LOST in its transaction: the rows are locked and lie where it found them. IS TRUE
     // keeps
     // the fence from becoming a join over the whole key index.
@@ -88,19 +91,15 @@ final class Sweeper {
                WHERE r.ctid = e.place AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
               RETURNING r.*),
             kept AS (
-              INSERT INTO carillon.dead_run
-                (project, id, state, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id, origin, target, target_name,
-                 codec, payload, key, gate_key, gate_max, trace, policy, error, died_at)
-              SELECT project, id, 'quarantined', queue, class, attempt, failures, crashes + 1, owner, due_at, planned_at, schedule_id, origin, target,
-                     target_name, codec, payload, key, gate_key, gate_max, trace, policy, 'its node died ' || crashes + 1 || ' times while it ran alone',
-                     carillon.clock()
-                FROM gone)
             """
+            + DeadRunRows.of("gone", "'quarantined'", REASON)
+                    .with("crashes", "gone.crashes + 1")
+                    .from("gone)")
             + HistoryRows.of("gone", "'quarantined'")
                     .with("crashes", "gone.crashes + 1")
                     .with("started_at", "gone.started_at")
                     .with("owner", "gone.owner")
-                    .with("reason", "'its node died ' || gone.crashes + 1 || ' times while it ran alone'")
+                    .with("reason", REASON)
                     .from("gone RETURNING id");
 
     // Back to the ordinary runs no index is written: ready_at is still what it was when the run was claimed.

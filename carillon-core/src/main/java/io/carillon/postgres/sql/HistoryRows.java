@@ -1,8 +1,6 @@
 package io.carillon.postgres.sql;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The text that writes {@code run_history}: one line for each run that ended, made from a relation that has the columns of {@code carillon.run}. What is not
@@ -30,20 +28,18 @@ public final class HistoryRows {
             "key",
             "trace");
 
-    private final Map<String, String> cells;
+    private final InsertText text;
 
-    private HistoryRows(Map<String, String> cells) {
-        this.cells = cells;
+    private HistoryRows(InsertText text) {
+        this.text = text;
     }
 
     /** Lines of runs that end now: {@code row} names the relation of the runs, {@code state} is an expression, such as {@code 'cancelled'} in quotes. */
     public static HistoryRows of(String row, String state) {
-        Map<String, String> cells = new LinkedHashMap<>();
-        for (String column : COPIED) cells.put(column, row + "." + column);
-        cells.put("day", day(row));
-        cells.put("ended_at", "carillon.clock()");
-        cells.put("state", state);
-        return new HistoryRows(cells);
+        return new HistoryRows(InsertText.copying("carillon.run_history", row + ".", COPIED)
+                .with("day", day(row))
+                .with("ended_at", "carillon.clock()")
+                .with("state", state));
     }
 
     /** The day of history to which a run that ends now, and an attempt that ends now, belongs. */
@@ -53,14 +49,11 @@ public final class HistoryRows {
 
     /** Returns a copy that writes this expression to a column. */
     public HistoryRows with(String column, String expression) {
-        Map<String, String> more = new LinkedHashMap<>(cells);
-        more.put(column, expression);
-        return new HistoryRows(more);
+        return new HistoryRows(text.with(column, expression));
     }
 
     /** The statement, or its last part: {@code source} is what follows {@code FROM}. */
     public String from(String source) {
-        return "INSERT INTO carillon.run_history (" + String.join(", ", cells.keySet()) + ")\nSELECT "
-                + String.join(", ", cells.values()) + "\n  FROM " + source + "\n";
+        return text.from(source);
     }
 }

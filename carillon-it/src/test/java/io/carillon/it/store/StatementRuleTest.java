@@ -21,6 +21,9 @@ class StatementRuleTest {
     private static final Pattern WRITES_BY_PLACE = Pattern.compile(
             "\\b(UPDATE|DELETE\\s+FROM)\\s+carillon\\.\\w+.*?\\bWHERE\\b.*?\\bctid\\s*=", Pattern.DOTALL);
 
+    private static final Pattern INSERTS =
+            Pattern.compile("INSERT\\s+INTO\\s+carillon\\.(run|run_history|dead_run)\\s*\\(([^)]*)\\)");
+
     /** Statements that do, and why that is harmless. */
     private static final Map<String, String> ALLOWED = Map.of(
             "RunRepository.CLAIM", "a claim: a run that was missed is claimed next time",
@@ -38,6 +41,24 @@ class StatementRuleTest {
         });
 
         assertThat(found).as("statements that lock and write by place").isEqualTo(new TreeSet<>(ALLOWED.keySet()));
+    }
+
+    @Test
+    void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
+        Map<String, String> first = Map.of(
+                "run", "project, queue, class, target, target_name, codec, payload, trace, id, origin, due_at, ready_at, day",
+                "run_history", "project, id, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, created_at",
+                "dead_run", "project, id, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
+        Set<String> others = new TreeSet<>();
+        Statements.all()
+                .forEach((name, text) -> INSERTS.matcher(text).results().forEach(insert -> {
+                    String columns = insert.group(2).replaceAll("\\s+", " ");
+                    if (!columns.startsWith(first.get(insert.group(1)))) others.add(name + ": " + columns);
+                }));
+
+        assertThat(others)
+                .as("inserts that do not come from NewRunRows, HistoryRows or DeadRunRows")
+                .isEmpty();
     }
 
     /** Constants by their name; each statement of a function by the function's name and its number in it. */
