@@ -33,7 +33,7 @@ final class Explainer {
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.run a
                                            WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.seq < r.seq LIMIT 1000) x) AS ahead
               FROM carillon.run r
-             WHERE r.project = :project AND r.id = :id AND r.seq IS NOT NULL
+             WHERE r.project = :project AND r.id = :id AND r.parked = 'gate'
             """;
 
     // What a node holds of a lane is parked, or lies at the head of its handler's runs. Of the waiting ones only those

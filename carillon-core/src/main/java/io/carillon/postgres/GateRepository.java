@@ -29,6 +29,12 @@ final class GateRepository implements GateStore {
              WHERE pg_try_advisory_xact_lock(hashtextextended('carillon.gate ' || g.project || ' ' || g.name, 0))
             """;
 
+    // A run that was a suspect when no living node had its handler is one again after it has passed.
+    static final String THROUGH = """
+            seq = NULL, gate_at = NULL, isolate = NULL, parked = CASE WHEN isolate THEN 'suspect' END,
+            ready_at = CASE WHEN isolate THEN 'infinity' ELSE carillon.clock() END
+            """;
+
     // In the order of the line, and nobody past one who must wait: a strict line stands still while its first is not
     // due.
     private static final String PASS = """
@@ -38,7 +44,7 @@ final class GateRepository implements GateStore {
                        OVER (PARTITION BY g.project, g.name ORDER BY next.place) AS passes
                 FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
                 CROSS JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most FROM carillon.run r
-                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                      ORDER BY r.seq LIMIT 1) head
                 CROSS JOIN LATERAL (SELECT count(*) AS live
                                       FROM (SELECT 1 FROM carillon.run r
@@ -48,10 +54,10 @@ final class GateRepository implements GateStore {
                                       FROM (SELECT r.ctid AS tid, r.seq, coalesce(r.gate_max, 1) AS most,
                                                    r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                               FROM carillon.run r
-                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next)
-            UPDATE carillon.run SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = carillon.clock()
-             WHERE seq IS NOT NULL AND ctid = any(array(SELECT tid FROM line WHERE passes))
+            UPDATE carillon.run SET\s""" + THROUGH + """
+             WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
             RETURNING queue, project
             """;
 
@@ -88,7 +94,7 @@ final class GateRepository implements GateStore {
               FROM (SELECT * FROM gate LIMIT :limit) g
               LEFT JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                    FROM carillon.run r
-                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                   ORDER BY r.seq LIMIT 1) head ON true
               LEFT JOIN LATERAL (SELECT count(*) AS live
                                    FROM (SELECT 1 FROM carillon.run r

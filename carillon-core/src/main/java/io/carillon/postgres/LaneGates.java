@@ -8,6 +8,7 @@ import io.carillon.store.ClaimRequest;
 import io.carillon.store.Claimed;
 import io.carillon.store.GateName;
 import io.carillon.store.LaneLoad;
+import io.carillon.store.Suspicion;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +52,8 @@ final class LaneGates {
     private static final String AWAIT_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found the
-    // next
-    // time, and until nothing is left there is a next time. What is parked is read at both ends only.
+    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found
+    // the next time, and until nothing is left there is a next time. What is parked is read at both ends only.
     private static final String COUNT_IN = """
             /* UPDATE carillon.run */
             SELECT l.queue, l.project,
@@ -70,9 +71,8 @@ final class LaneGates {
              WHERE l.queue = e.queue AND l.project = e.project AND l.count_until IS NOT NULL
             """;
 
-    // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would starve
-    // the
-    // last of them.
+    // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would
+    // starve the last of them.
     private static final String TAKE = AttemptRows.noted("""
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(), limited_by = queue,
@@ -235,7 +235,9 @@ final class LaneGates {
     /** The count is a statement of its own, after the lock was had: in one with it, it would be as old as the moment before. */
     Claimed claim(ClaimRequest request) {
         return database.transaction(session -> {
-            Set<Lane> mine = lock(session, request.quotas());
+            Set<Lane> mine = lock(
+                    session,
+                    request.quotas().stream().map(ClaimRequest.Quota::lane).collect(Collectors.toSet()));
             Map<Lane, Room> rooms = counted(session, rooms(session, mine));
             List<ClaimRequest.Quota> quotas = request.quotas().stream()
                     .filter(quota -> rooms.containsKey(quota.lane())
@@ -267,10 +269,41 @@ final class LaneGates {
         return rooms(session, rooms.keySet());
     }
 
-    private static Set<Lane> lock(Session session, List<ClaimRequest.Quota> quotas) throws SQLException {
+    /** A run that waits for isolation; the lane, where it has no place under the lane's limit. */
+    record Suspect(Suspicion.Candidate candidate, @Nullable Lane lane) {
+        static Suspect read(Row row) throws SQLException {
+            return new Suspect(
+                    new Suspicion.Candidate(row.text("place"), row.text("target_name"), row.integer("suspect")),
+                    row.flag("without_place") ? GateRepository.lane(row) : null);
+        }
+    }
+
+    /**
+     * Leaves out suspects for which the limit of their lane has no place. Suspects hold theirs from their last attempt, unless no living node had their
+     * handler. The lanes of the others are locked to the end of the transaction.
+     */
+    static List<Suspicion.Candidate> withPlace(Session session, List<Suspect> suspects) throws SQLException {
+        Set<Lane> asked = new HashSet<>();
+        suspects.forEach(one -> {
+            if (one.lane() != null) asked.add(one.lane());
+        });
+        Map<Lane, Room> rooms = asked.isEmpty() ? Map.of() : rooms(session, lock(session, asked));
+        Map<Lane, Integer> taken = new HashMap<>();
+        return suspects.stream()
+                .filter(one -> {
+                    Lane lane = one.lane();
+                    if (lane == null) return true;
+                    Room room = rooms.get(lane);
+                    Integer slots = room == null ? Integer.valueOf(0) : room.slots();
+                    return slots == null || taken.merge(lane, 1, Integer::sum) <= slots;
+                })
+                .map(Suspect::candidate)
+                .toList();
+    }
+
+    private static Set<Lane> lock(Session session, Set<Lane> lanes) throws SQLException {
         Map<GateName, Lane> gates = new HashMap<>();
-        quotas.forEach(quota -> gates.put(
-                new GateName(quota.lane().project(), "lane:" + quota.lane().queue()), quota.lane()));
+        lanes.forEach(lane -> gates.put(new GateName(lane.project(), "lane:" + lane.queue()), lane));
         Set<Lane> mine = new HashSet<>();
         GateRepository.lock(session, List.copyOf(gates.keySet())).forEach(gate -> {
             Lane lane = gates.get(gate);

@@ -35,29 +35,26 @@ final class NodeRepository implements NodeStore {
     private static final String KNOWN =
             "(SELECT DISTINCT unnest(handlers) AS name FROM carillon.node WHERE dead_at IS NULL)";
 
-    // Their claim was counted as their start by a rate key: they wait for it again, or all would start at once.
-    private static final String WAKE_STRANGERS = """
-            UPDATE carillon.run
-               SET parked = CASE WHEN gate_key LIKE 'rate:%' THEN 'gate' END,
-                   seq = CASE WHEN gate_key LIKE 'rate:%' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
-                   ready_at = CASE WHEN gate_key LIKE 'rate:%' THEN 'infinity' ELSE carillon.clock() END
-             WHERE ctid = any(array(
-               SELECT waiting.ctid FROM\s""" + KNOWN + """
-                        AS known,
-                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
-                                ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
-            """;
+    private static final String WAKE_STRANGERS = waking(KNOWN + " AS known");
 
-    private static final String WAKE = """
+    private static final String WAKE = waking("unnest(:handlers::text[]) AS known (name)");
+
+    // By a concurrency or rate key they wait for a place again. Of the others, suspects are suspects again.
+    private static String waking(String known) {
+        return """
             UPDATE carillon.run
-               SET parked = CASE WHEN gate_key LIKE 'rate:%' THEN 'gate' END,
-                   seq = CASE WHEN gate_key LIKE 'rate:%' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
-                   ready_at = CASE WHEN gate_key LIKE 'rate:%' THEN 'infinity' ELSE carillon.clock() END
+               SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN isolate THEN 'suspect' END,
+                   seq = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
+                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR isolate THEN 'infinity' ELSE carillon.clock() END,
+                   isolate = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN isolate END
              WHERE ctid = any(array(
-               SELECT waiting.ctid FROM unnest(:handlers::text[]) AS known (name),
+               SELECT waiting.ctid FROM %s,
                       LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
                                 ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
-            """;
+            """.formatted(known);
+    }
+
+    private static final String SET_ASIDE = "/* UPDATE carillon.run */ SELECT carillon.set_suspects_aside() AS runs";
 
     // One statement a beat: who lives, and who of mine shall stop.
     private static final String BEAT = """
@@ -154,6 +151,14 @@ final class NodeRepository implements NodeStore {
             if (database.single(session -> session.query(WAKE_STRANGERS).update()) == 0) return;
     }
 
+    /** Suspects whose handler no living node has hold no place under a limit. In parts, as above. */
+    private void setAside() {
+        for (int part = 0; part < MOST_PARTS; part++)
+            if (database.single(session -> session.query(SET_ASIDE).first(row -> row.number("runs")))
+                            .orElse(0L)
+                    == 0) return;
+    }
+
     @Override
     public void wake(Set<String> handlers) {
         database.single(
@@ -241,6 +246,7 @@ final class NodeRepository implements NodeStore {
     @Override
     public Swept sweep(int crashLimit) {
         Swept swept = sweeper.sweep(crashLimit);
+        setAside();
         wakeStrangers();
         return swept;
     }

@@ -33,7 +33,7 @@ final class RateGates {
                                 FROM unnest(:projects::text[], :names::text[]) AS n(project, name)) n) g
                 LEFT JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                      FROM carillon.run r
-                                    WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
+                                    WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                     ORDER BY r.seq LIMIT 1) head ON true
                 CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL AND ready_at <> 'infinity') AS unclaimed
                                       FROM (SELECT r.owner, r.ready_at FROM carillon.run r
@@ -49,11 +49,11 @@ final class RateGates {
                 FROM room, LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.seq) AS place
                                       FROM (SELECT r.ctid AS tid, r.seq, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                               FROM carillon.run r
-                                             WHERE r.project = room.project AND r.gate_key = room.name AND r.seq IS NOT NULL
+                                             WHERE r.project = room.project AND r.gate_key = room.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT coalesce(room.runs, 0)) w) next),
             passed AS (
-              UPDATE carillon.run SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = carillon.clock()
-               WHERE seq IS NOT NULL AND ctid = any(array(SELECT tid FROM line WHERE passes))
+              UPDATE carillon.run SET\s""" + GateRepository.THROUGH + """
+               WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
               RETURNING queue, project, gate_key),
             counted AS (
               SELECT project, gate_key AS name, count(*)::int AS runs, array_agg(DISTINCT queue) AS queues FROM passed GROUP BY project, gate_key),

@@ -50,7 +50,11 @@ final class RunRepository implements RunStore {
     private static final String SUSPECTS = """
             SELECT first.*
               FROM unnest(:targets::text[]) AS known(name),
-                   LATERAL (SELECT r.ctid AS place, r.target_name, r.suspect FROM carillon.run r
+                   LATERAL (SELECT r.ctid AS place, r.target_name, r.suspect, r.queue, r.project,
+                                   r.limited_by IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
+                                                                     WHERE l.queue = r.queue AND l.project = r.project
+                                                                       AND l.max_running IS NOT NULL) AS without_place
+                              FROM carillon.run r
                              WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN known.name AND known.name AND r.owner IS NULL
                                AND NOT EXISTS (SELECT 1 FROM carillon.lane p
                                                 WHERE p.queue = r.queue AND p.project = r.project AND p.paused_at IS NOT NULL)
@@ -66,6 +70,8 @@ final class RunRepository implements RunStore {
     private static final String CLAIM_SUSPECTS = AttemptRows.noted("""
             UPDATE carillon.run
                SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
+                   limited_by = coalesce(limited_by, (SELECT l.queue FROM carillon.lane l
+                                                       WHERE l.queue = run.queue AND l.project = run.project AND l.max_running IS NOT NULL)),
                    leased_until = carillon.clock() + make_interval(secs => :lease)
              WHERE ctid = any(array(SELECT ctid FROM carillon.run
                                      WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
@@ -128,10 +134,9 @@ final class RunRepository implements RunStore {
             boolean mine =
                     session.query(TRY_ISOLATE).first(row -> row.flag("mine")).orElse(false);
             if (!mine) return List.of();
-            List<Suspicion.Candidate> waiting = session.query(SUSPECTS)
-                    .texts("targets", asked.targets())
-                    .list(row -> new Suspicion.Candidate(
-                            row.text("place"), row.text("target_name"), row.integer("suspect")));
+            List<Suspicion.Candidate> waiting = LaneGates.withPlace(
+                    session,
+                    session.query(SUSPECTS).texts("targets", asked.targets()).list(LaneGates.Suspect::read));
             List<Suspicion.Candidate> group =
                     Suspicion.group(waiting, asked.most(), java.util.concurrent.ThreadLocalRandom.current());
             if (group.isEmpty()) return List.of();

@@ -109,6 +109,7 @@ final class Sweeper {
                  SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
                      parked = e.parked, suspect = e.suspect, crashes = e.crashes,
                      limited_by = CASE WHEN e.parked = 'suspect' THEN r.limited_by END,
+                     seq = CASE WHEN e.parked = 'no-handler' THEN carillon.seq_without_handler(r.gate_key, r.seq) ELSE r.seq END,
                      ready_at = CASE WHEN e.parked IS NOT NULL THEN 'infinity' WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
                 FROM unnest(:places::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[], :starts::timestamptz[], :parkeds::text[],
                             :suspects::int[], :crashes::int[]) AS e(place, project, id, attempt, owner, started_at, parked, suspect, crashes)

@@ -294,6 +294,81 @@ abstract class GateStoreContract extends StoreContract {
     }
 
     @Test
+    void a_run_without_a_handler_holds_no_place_of_its_key_and_gets_in_line_again_when_there_is_one() {
+        RunId unknown = enqueue(Order.mail().to("rare.work").concurrencyKey("shop", 1));
+        advance(SECOND);
+        RunId next = enqueue(Order.mail().concurrencyKey("shop", 1));
+        UUID node = node();
+        passGates();
+        storage().runs().passOn(node, claim(node, 9));
+
+        assertThat(passGates()).containsExactly(Order.MAIL);
+        Attempt held = claimOne(node);
+        assertThat(held.run()).isEqualTo(next);
+        UUID wise = node("rare.work");
+        assertThat(passGates()).as("the key's only place is taken").isEmpty();
+        assertThat(claim(wise, 9)).isEmpty();
+        apply(node, held, complete());
+        passGates();
+        assertThat(runs(claim(wise, 9))).containsExactly(unknown);
+    }
+
+    @Test
+    void a_run_that_died_with_a_node_which_did_not_know_its_handler_holds_no_place_of_its_key() {
+        enqueue(Order.mail().to("rare.work").concurrencyKey("shop", 1));
+        advance(SECOND);
+        RunId next = enqueue(Order.mail().concurrencyKey("shop", 1));
+        UUID node = node();
+        passGates();
+        assertThat(claim(node, 9)).hasSize(1);
+
+        storage().nodes().declareDead(node, 0, "test");
+        storage().nodes().sweep(3);
+
+        passGates();
+        assertThat(runs(claim(node(), 9))).containsExactly(next);
+    }
+
+    @Test
+    void a_strict_line_waits_for_a_run_without_a_handler() {
+        RunId first = enqueue(STRICT.to("rare.work"));
+        enqueue(STRICT);
+        UUID node = node();
+        passGates();
+        storage().runs().passOn(node, claim(node, 9));
+
+        assertThat(passGates()).isEmpty();
+        assertThat(runs(claim(node("rare.work"), 9))).containsExactly(first);
+    }
+
+    @Test
+    void a_suspect_whose_handler_no_node_has_holds_no_place_of_its_key_and_is_isolated_when_there_is_one() {
+        UUID other = node("other.work");
+        RunId suspect = enqueue(Order.mail().concurrencyKey("shop", 1));
+        advance(SECOND);
+        RunId next = enqueue(Order.mail().to("other.work").concurrencyKey("shop", 1));
+        UUID node = node();
+        passGates();
+        assertThat(runs(claim(node, 9))).containsExactly(suspect);
+        diesTwice(node);
+
+        passGates();
+        Attempt held = claimOne(other);
+        assertThat(held.run()).isEqualTo(next);
+        UUID heir = node();
+        passGates();
+        assertThat(storage().runs().claimSuspect(heir, java.util.Set.of(Order.HANDLER)))
+                .as("the key's only place is taken")
+                .isEmpty();
+        apply(other, held, complete());
+        passGates();
+        assertThat(claim(heir, 9)).as("it is no ordinary run").isEmpty();
+        assertThat(storage().runs().claimSuspect(heir, java.util.Set.of(Order.HANDLER)))
+                .map(Attempt::run)
+                .contains(suspect);
+    }
+
+    @Test
     void many_gatekeepers_let_no_more_through_than_the_limit() {
         int runs = 120;
         enqueue(Order.mail().concurrencyKey("shop", 3), runs);

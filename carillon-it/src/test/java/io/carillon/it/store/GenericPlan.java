@@ -17,6 +17,8 @@ import java.util.regex.Pattern;
 final class GenericPlan {
     private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
 
+    private static final Pattern BUFFERS = Pattern.compile("Buffers: shared(?: hit=(\\d+))?(?: read=(\\d+))?");
+
     private static final Pattern TOTAL = Pattern.compile("cost=[0-9.]+\\.\\.([0-9.]+) ");
 
     /** The type of each parameter and a value to explain with; one name means the same in all statements, but for those of a class that is named with it. */
@@ -64,6 +66,21 @@ final class GenericPlan {
                 name,
                 "force_generic_plan",
                 (statement, execute) -> lines(statement, "EXPLAIN (" + options + ") " + execute));
+    }
+
+    /** How many pages it reads, from the cache or from disk; executed twice, because the first time also reads what the planner needs to know. */
+    static int pages(Connection connection, String name) throws SQLException {
+        of(connection, name, true);
+        List<String> plan = of(connection, name, true);
+        Matcher buffers = BUFFERS.matcher(String.join("\n", plan));
+        if (!buffers.find()) throw new AssertionError("no pages in " + plan);
+        int pages = number(buffers.group(1)) + number(buffers.group(2));
+        System.out.printf("pages read by %s: %,d%n", name, pages);
+        return pages;
+    }
+
+    private static int number(String text) {
+        return text == null ? 0 : Integer.parseInt(text);
     }
 
     /** The total cost the planner expects, in the given plan cache mode; nothing is executed. */

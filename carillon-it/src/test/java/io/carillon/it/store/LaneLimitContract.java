@@ -201,6 +201,30 @@ abstract class LaneLimitContract extends StoreContract {
     }
 
     @Test
+    void a_suspect_whose_handler_no_node_has_holds_no_place_and_waits_for_one_when_there_is_a_node() {
+        UUID other = node("other.work");
+        enqueue(Order.mail());
+        limit(Limits.running(1));
+        for (int i = 0; i < 2; i++) {
+            UUID victim = node();
+            assertThat(limited(victim, 9).attempts()).hasSize(1);
+            storage().nodes().declareDead(victim, 0, "test");
+            storage().nodes().sweep(3);
+        }
+        enqueue(Order.mail().to("other.work"), 2);
+
+        Attempt held = limited(other, 9).attempts().get(0);
+        assertThat(held.target().name()).isEqualTo("other.work");
+        UUID heir = node();
+        assertThat(storage().runs().claimSuspect(heir, Set.of(Order.HANDLER)))
+                .as("the lane's only place is taken")
+                .isEmpty();
+        apply(other, held, complete());
+        assertThat(storage().runs().claimSuspect(heir, Set.of(Order.HANDLER))).isPresent();
+        assertThat(limited(other, 9).attempts()).as("the suspect has it").isEmpty();
+    }
+
+    @Test
     void a_paused_lane_gives_nothing_and_neither_does_a_dead_node_get_any() {
         enqueue(Order.mail(), 2);
         limit(Limits.running(1));

@@ -32,6 +32,7 @@ final class LostRescueCases extends StoreContract {
 
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
+                "NodeRepository.SET_ASIDE", this::setAside,
                 "RunRepository.REWRITE_NOTES", this::rewriteNotes,
                 "Sweeper.FORGET_NOTES", this::release,
                 "Sweeper.JUDGE", this::quarantine,
@@ -53,6 +54,17 @@ final class LostRescueCases extends StoreContract {
         claimOne(doomed);
         diesTwice(doomed);
         return id;
+    }
+
+    private LostAnswer setAside() {
+        UUID last = node();
+        RunId id = suspect(node());
+        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        storage().nodes().declareDead(last, 0, "test");
+        return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
+            assertThat(get(id).details().parked()).isEqualTo("no-handler");
+            once(id, RunState.WAITING);
+        });
     }
 
     private LostAnswer rewriteNotes() {

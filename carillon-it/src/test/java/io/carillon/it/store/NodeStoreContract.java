@@ -134,6 +134,7 @@ abstract class NodeStoreContract extends StoreContract {
     @Test
     void runs_that_shared_two_deaths_wait_for_isolation() {
         RunId id = enqueue(Order.mail());
+        UUID survivor = node();
         UUID node = node();
         claimOne(node);
 
@@ -141,7 +142,25 @@ abstract class NodeStoreContract extends StoreContract {
 
         assertThat(get(id).details().parked()).isEqualTo("suspect");
         assertThat(storage().lanes().look(java.time.Instant.MIN).suspects()).isTrue();
-        assertThat(claim(node(), 9)).isEmpty();
+        assertThat(claim(survivor, 9)).isEmpty();
+    }
+
+    @Test
+    void a_suspect_whose_handler_no_node_has_is_told_as_such_and_isolated_when_one_has() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        claimOne(node);
+
+        diesTwice(node);
+
+        assertThat(get(id).details().parked()).isEqualTo("no-handler");
+        assertThat(storage().runDesk().strangers()).containsOnlyKeys(Order.HANDLER);
+        assertThat(storage().lanes().look(java.time.Instant.MIN).suspects()).isFalse();
+        UUID heir = node();
+        assertThat(get(id).details().parked()).isEqualTo("suspect");
+        assertThat(claim(heir, 9)).isEmpty();
+        assertThat(storage().runs().claimSuspect(heir, java.util.Set.of(Order.HANDLER)))
+                .isPresent();
     }
 
     @Test

@@ -189,6 +189,11 @@ final class RaceCases {
                         done(() -> through.nodes().register(RaceStage.info(RaceStage.newcomer(hand), Order.HANDLER))),
                 NO_HANDLER);
         skipping(
+                Skip.PART,
+                "NodeRepository.SET_ASIDE",
+                (stage, through, hand) -> through.nodes().sweep(3),
+                SUSPECT_WITHOUT_HANDLER);
+        skipping(
                 Skip.ROW,
                 "Sweeper.RELEASE",
                 (stage, through, hand) -> through.nodes().sweep(3),
@@ -298,6 +303,7 @@ final class RaceCases {
                 CLAIMED,
                 CANCEL_DUE,
                 SUSPECT,
+                SUSPECT_WITHOUT_HANDLER,
                 ACCUSED,
                 AWAITING,
                 AWAITED_IN_VAIN,

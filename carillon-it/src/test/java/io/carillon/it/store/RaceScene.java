@@ -62,6 +62,11 @@ enum RaceScene {
     }),
     /** They shared the deaths of two nodes and wait for isolation. */
     SUSPECT(RaceScene::suspects),
+    /** As {@link #SUSPECT}, and no living node has their handler any more. */
+    SUSPECT_WITHOUT_HANDLER(stage -> {
+        suspects(stage);
+        stage.database().database().execute("UPDATE carillon.node SET handlers = '{other}'");
+    }),
     /** The contested suspect was claimed alone by {@code OTHER}, which died too. */
     ACCUSED(stage -> {
         suspects(stage);
