@@ -85,7 +85,7 @@ final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names() AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queues_of(:project) AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
             SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker, l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
