@@ -1,0 +1,103 @@
+package io.carillon.it.wakeup;
+
+import static io.carillon.it.frontdoor.House.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.run.HandlerType;
+import io.carillon.schedule.When;
+import io.carillon.store.Wakeup;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Schedules that are not due soon add no statements, however many there are. */
+class ScheduleStatementsTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final int SCHEDULES = 10_000;
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    @Test
+    void a_round_of_all_that_is_due_asks_the_same_with_and_without_schedules() {
+        try (Process none = new Process(Wakeup.http());
+                Process many = new Process(Wakeup.http())) {
+            many.schedule(SCHEDULES);
+
+            assertThat(many.statementsOfARound()).isEqualTo(none.statementsOfARound());
+        }
+    }
+
+    @Tag("slow")
+    @Test
+    void an_idle_node_asks_as_often_with_as_without_schedules() {
+        try (Process none = new Process(Wakeup.notifying());
+                Process many = new Process(Wakeup.notifying())) {
+            many.schedule(SCHEDULES);
+            none.settle();
+            many.settle();
+            none.statements.restart();
+            many.statements.restart();
+            Awaitility.await().atMost(MINUTE.multipliedBy(2)).pollDelay(MINUTE).until(() -> true);
+            Map<String, Long> without = none.statements.byThread();
+            Map<String, Long> with = many.statements.byThread();
+            System.out.printf("statements per minute schedules=0 all=%d %s%n", all(without), without);
+            System.out.printf("statements per minute schedules=%d all=%d %s%n", SCHEDULES, all(with), with);
+
+            // Rounds of one loop may fall into one window and not into the other.
+            assertThat(all(with)).isLessThanOrEqualTo(all(without) + 10);
+            assertThat(with.getOrDefault("carillon-plan", 0L)).isLessThanOrEqualTo(8);
+        }
+    }
+
+    private static long all(Map<String, Long> counted) {
+        return counted.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** A process without work, on a database of its own. */
+    private static final class Process implements AutoCloseable {
+        private final TestDatabase database = TestDatabase.migrated();
+        private final CountedStatements statements = new CountedStatements(database.pool(12));
+        private final Carillon carillon;
+
+        Process(Wakeup wakeup) {
+            carillon = Carillon.on(statements.source())
+                    .wakeup(wakeup)
+                    .handle(JOB, (job, run) -> {})
+                    .start();
+        }
+
+        /** Gives it schedules whose next instant is tomorrow. */
+        void schedule(int count) {
+            carillon.schedules().upsert("s1", When.every(Duration.ofDays(1)), JOB, new Job("x"));
+            database.execute("""
+                    INSERT INTO carillon.schedule
+                    SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'name', 's' || i))).*
+                      FROM carillon.schedule s, generate_series(2, %d) i
+                    """.formatted(count));
+        }
+
+        /** The second round: the first may do what is done once. */
+        long statementsOfARound() {
+            carillon.tick(Duration.ofSeconds(5));
+            statements.restart();
+            assertThat(carillon.tick(Duration.ofSeconds(5)).processed()).isZero();
+            return all(statements.byThread());
+        }
+
+        void settle() {
+            eventually().until(() -> carillon.health().healthy());
+            eventually().until(() -> carillon.status().orElseThrow().counts().looks() > 0);
+        }
+
+        @Override
+        public void close() {
+            carillon.close();
+            database.close();
+        }
+    }
+}
