@@ -24,6 +24,7 @@ import io.carillon.store.Storage;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,20 +33,25 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** For each writing statement about runs, nodes and lanes: a deed that sends it, and the one effect it must have. */
-final class LostAnswerCases extends StoreContract {
-    private static final Duration MINUTE = Duration.ofMinutes(1);
-
-    private final PostgresBench bench;
-    private final Storage through;
+final class LostAnswerCases extends LostCases {
     private final DataSource network;
     private final Map<String, Supplier<LostAnswer>> cases;
 
-    /** Prepares by the bench's own doors, and does the deed {@code through} the network that breaks. */
     LostAnswerCases(PostgresBench bench, Storage through, DataSource network) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
         this.network = network;
-        this.cases = new java.util.HashMap<>(Map.ofEntries(
+        cases = new HashMap<>(cases());
+        for (LostCases others : List.of(
+                new LostScheduleCases(bench, through),
+                new LostBulkCases(bench, through),
+                new LostLeaseCases(bench, through),
+                new LostGateCases(bench, through),
+                new LostRescueCases(bench, through))) cases.putAll(others.cases());
+    }
+
+    @Override
+    Map<String, Supplier<LostAnswer>> cases() {
+        return Map.ofEntries(
                 entry("CancelOrders.END_LET_GO", this::endLetGo),
                 entry("DeskRepository.CANCEL_RUNNING", this::cancelRunning),
                 entry("DeskRepository.CANCEL_WAITING", this::cancelWaiting),
@@ -96,17 +102,7 @@ final class LostAnswerCases extends StoreContract {
                 entry("RunRepository.CLAIM_SUSPECTS", this::claimSuspect),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
-                entry("RunRepository.PASS_ON", this::passOn)));
-        cases.putAll(new LostScheduleCases(bench, through).cases());
-        cases.putAll(new LostBulkCases(bench, through).cases());
-        cases.putAll(new LostLeaseCases(bench, through).cases());
-        cases.putAll(new LostGateCases(bench, through).cases());
-        cases.putAll(new LostRescueCases(bench, through).cases());
-    }
-
-    @Override
-    StoreBench bench() {
-        return bench;
+                entry("RunRepository.PASS_ON", this::passOn));
     }
 
     LostAnswer of(String name) {
@@ -121,32 +117,19 @@ final class LostAnswerCases extends StoreContract {
         return cases.keySet();
     }
 
-    /** The run is listed once, and its state is this. */
-    private void once(RunId id, RunState state) {
-        List<Run> listed = storage().runDesk().list(PROJECT, RunFilter.all()).stream()
-                .filter(run -> run.id().equals(id))
-                .toList();
-        assertThat(listed).hasSize(1);
-        assertThat(listed.get(0).state()).isEqualTo(state);
-    }
-
     private LostAnswer endLetGo() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
-        storage().runDesk().cancel(PROJECT, id, "enough");
+        Held held = held();
+        storage().runDesk().cancel(PROJECT, held.run(), "enough");
         return LostAnswer.of(
-                () -> through.runs().handBack(node, List.of(attempt)), answer -> once(id, RunState.CANCELLED));
+                () -> through.runs().handBack(held.node(), List.of(held.attempt())), answer -> once(held.run(), RunState.CANCELLED));
     }
 
     private LostAnswer cancelRunning() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        claimOne(node);
-        return LostAnswer.of(() -> through.runDesk().cancel(PROJECT, id, "enough"), answer -> {
+        Held held = held();
+        return LostAnswer.of(() -> through.runDesk().cancel(PROJECT, held.run(), "enough"), answer -> {
             assertThat(answer).isEqualTo(new Cancellation.Requested());
-            assertThat(storage().nodes().beat(node, 0, List.of()).cancels())
-                    .containsExactly(new Beat.CancelOrder(PROJECT, id, "enough"));
+            assertThat(storage().nodes().beat(held.node(), 0, List.of()).cancels())
+                    .containsExactly(new Beat.CancelOrder(PROJECT, held.run(), "enough"));
         });
     }
 
@@ -169,40 +152,34 @@ final class LostAnswerCases extends StoreContract {
     }
 
     private LostAnswer again() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
+        Held held = held();
         return LostAnswer.of(
-                () -> through.runs().apply(node, List.of(ended(attempt, new Transition.Retry(SECOND, "oops", false)))),
+                () -> through.runs().apply(held.node(), List.of(ended(held.attempt(), new Transition.Retry(SECOND, "oops", false)))),
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
-                    assertThat(get(id)).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
-                    assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
+                    assertThat(get(held.run())).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
+                    assertThat(storage().runDesk().attempts(PROJECT, held.run())).hasSize(1);
                 });
     }
 
     private LostAnswer await() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
+        Held held = held();
         return LostAnswer.of(
                 () -> through.runs()
-                        .apply(node, List.of(ended(attempt, new Transition.Await(MINUTE, "digest", SECOND)))),
+                        .apply(held.node(), List.of(ended(held.attempt(), new Transition.Await(MINUTE, "digest", SECOND)))),
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
-                    once(id, RunState.RUNNING);
+                    once(held.run(), RunState.RUNNING);
                     assertThat(bench.rows().texts("SELECT attempt || ' ' || pause FROM carillon.awaited"))
                             .containsExactly("1 1");
                 });
     }
 
     private LostAnswer ending(Transition transition, RunState state) {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
-        return LostAnswer.of(() -> through.runs().apply(node, List.of(ended(attempt, transition))), answer -> {
+        Held held = held();
+        return LostAnswer.of(() -> through.runs().apply(held.node(), List.of(ended(held.attempt(), transition))), answer -> {
             assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
-            once(id, state);
+            once(held.run(), state);
             assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).hasSize(state == RunState.DEAD ? 1 : 0);
         });
     }
@@ -321,22 +298,17 @@ final class LostAnswerCases extends StoreContract {
     }
 
     private LostAnswer progress() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        claimOne(node);
-        List<ProgressNote> notes = List.of(new ProgressNote(PROJECT, id, 1, new Progress(3, 4)));
+        Held held = held();
+        List<ProgressNote> notes = List.of(new ProgressNote(PROJECT, held.run(), 1, new Progress(3, 4)));
         return LostAnswer.of(
-                () -> through.nodes().beat(node, 1, notes),
-                answer -> assertThat(get(id).details().progress()).isEqualTo(new Progress(3, 4)));
+                () -> through.nodes().beat(held.node(), 1, notes),
+                answer -> assertThat(get(held.run()).details().progress()).isEqualTo(new Progress(3, 4)));
     }
 
     private LostAnswer register() {
         NodeInfo info = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(Order.HANDLER), 50, "notify");
         return LostAnswer.of(
-                () -> {
-                    through.nodes().register(info);
-                    return "registered";
-                },
+                call(() -> through.nodes().register(info)),
                 answer -> assertThat(storage().nodes().list())
                         .singleElement()
                         .satisfies(view -> assertThat(view.info()).isEqualTo(info)));
@@ -345,23 +317,23 @@ final class LostAnswerCases extends StoreContract {
     private LostAnswer retire() {
         UUID node = node();
         return LostAnswer.of(
-                () -> {
-                    through.nodes().retire(node);
-                    return "retired";
-                },
+                call(() -> through.nodes().retire(node)),
                 answer -> assertThat(storage().nodes().beat(node, 0, List.of()).alive())
                         .isFalse());
     }
 
-    private LostAnswer wake() {
+    /** A run that no node knows the handler of. */
+    private RunId unknown() {
         UUID ignorant = node("other");
         RunId id = enqueue(Order.mail());
         storage().runs().passOn(ignorant, claim(ignorant, 1));
+        return id;
+    }
+
+    private LostAnswer wake() {
+        RunId id = unknown();
         return LostAnswer.of(
-                () -> {
-                    through.nodes().wake(Set.of(Order.HANDLER));
-                    return "woken";
-                },
+                call(() -> through.nodes().wake(Set.of(Order.HANDLER))),
                 answer -> {
                     assertThat(get(id).details().parked()).isNull();
                     assertThat(claim(node(Order.HANDLER), 9)).hasSize(1);
@@ -369,15 +341,10 @@ final class LostAnswerCases extends StoreContract {
     }
 
     private LostAnswer wakeStrangers() {
-        UUID ignorant = node("other");
-        RunId id = enqueue(Order.mail());
-        storage().runs().passOn(ignorant, claim(ignorant, 1));
+        RunId id = unknown();
         NodeInfo wise = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(Order.HANDLER), 50, "notify");
         return LostAnswer.of(
-                () -> {
-                    through.nodes().register(wise);
-                    return "registered";
-                },
+                call(() -> through.nodes().register(wise)),
                 answer -> {
                     assertThat(get(id).details().parked()).isNull();
                     assertThat(claim(wise.id(), 9)).hasSize(1);
@@ -386,10 +353,7 @@ final class LostAnswerCases extends StoreContract {
 
     private LostAnswer ensureProject() {
         return LostAnswer.of(
-                () -> {
-                    through.projects().ensure("lost-and-found");
-                    return "ensured";
-                },
+                call(() -> through.projects().ensure("lost-and-found")),
                 answer -> assertThat(bench.rows()
                                 .number("SELECT count(*) FROM carillon.project WHERE project = 'lost-and-found'"))
                         .isEqualTo(1));
@@ -399,9 +363,7 @@ final class LostAnswerCases extends StoreContract {
     private LostAnswer claim() {
         RunId id = enqueue(Order.mail());
         UUID node = node();
-        io.carillon.store.ClaimRequest request = new io.carillon.store.ClaimRequest(
-                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
-        return LostAnswer.of(() -> through.runs().claim(request).attempts(), answer -> {
+        return LostAnswer.of(() -> through.runs().claim(mails(node)).attempts(), answer -> {
             assertThat(answer).isEqualTo(List.of());
             heldOnceAndBack(node, id, 1);
             assertThat(claimOne(node).number()).isEqualTo(2);
@@ -412,17 +374,10 @@ final class LostAnswerCases extends StoreContract {
         enqueue(Order.mail(), 3);
         storage().lanes().limit(Order.MAIL, Limits.running(2).andRate(1, SECOND));
         UUID node = node();
-        io.carillon.store.ClaimRequest request = new io.carillon.store.ClaimRequest(
-                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
-        return LostAnswer.of(() -> through.lanes().claim(request).attempts(), answer -> {
+        return LostAnswer.of(() -> through.lanes().claim(mails(node)).attempts(), answer -> {
             assertThat(answer).isEqualTo(List.of());
             assertThat(storage().runs().held(node)).hasSize(1);
         });
-    }
-
-    private io.carillon.store.ClaimRequest mails(UUID node) {
-        return new io.carillon.store.ClaimRequest(
-                node, List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)), Set.of(), null);
     }
 
     private LostAnswer breakerOpens() {
@@ -476,10 +431,7 @@ final class LostAnswerCases extends StoreContract {
 
     private LostAnswer weighLane() {
         return LostAnswer.of(
-                () -> {
-                    through.lanes().weigh(Order.MAIL, 3);
-                    return true;
-                },
+                call(() -> through.lanes().weigh(Order.MAIL, 3)),
                 answer -> assertThat(storage().lanes().list(PROJECT))
                         .singleElement()
                         .satisfies(lane -> assertThat(lane.weight()).isEqualTo(3)));
@@ -489,17 +441,10 @@ final class LostAnswerCases extends StoreContract {
         enqueue(Order.mail(), 3);
         claim(node(), 1);
         return LostAnswer.of(
-                () -> {
-                    through.lanes().limit(Order.MAIL, Limits.running(2));
-                    return true;
-                },
+                call(() -> through.lanes().limit(Order.MAIL, Limits.running(2))),
                 answer -> assertThat(storage()
                                 .lanes()
-                                .claim(new io.carillon.store.ClaimRequest(
-                                        node(),
-                                        List.of(quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 5)),
-                                        Set.of(),
-                                        null))
+                                .claim(mails(node()))
                                 .attempts())
                         .hasSize(1));
     }
@@ -511,7 +456,7 @@ final class LostAnswerCases extends StoreContract {
     }
 
     private LostAnswer claimSuspect() {
-        RunId id = suspect(node());
+        RunId id = suspect();
         UUID node = node();
         return LostAnswer.of(() -> through.runs().claimSuspect(node, Set.of(Order.HANDLER)), answer -> {
             assertThat(answer).isEqualTo(java.util.Optional.empty());
@@ -521,36 +466,22 @@ final class LostAnswerCases extends StoreContract {
         });
     }
 
-    private RunId suspect(UUID doomed) {
-        RunId id = enqueue(Order.mail());
-        claimOne(doomed);
-        diesTwice(doomed);
-        return id;
-    }
-
     private LostAnswer handBack() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
-        return LostAnswer.of(() -> through.runs().handBack(node, List.of(attempt)), answer -> {
+        Held held = held();
+        return LostAnswer.of(() -> through.runs().handBack(held.node(), List.of(held.attempt())), answer -> {
             assertThat(answer).isEqualTo(0);
-            once(id, RunState.WAITING);
-            assertThat(claimOne(node).number()).isEqualTo(2);
+            once(held.run(), RunState.WAITING);
+            assertThat(claimOne(held.node()).number()).isEqualTo(2);
         });
     }
 
     private LostAnswer parkRunning() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        Attempt attempt = claimOne(node);
+        Held held = held();
         return LostAnswer.of(
-                () -> {
-                    through.runs().parkRunning(node, List.of(attempt));
-                    return "parked";
-                },
+                call(() -> through.runs().parkRunning(held.node(), List.of(held.attempt()))),
                 answer -> {
-                    assertThat(get(id).details().parked()).isEqualTo("running");
-                    assertThat(apply(node, attempt, complete())).isEqualTo(Verdict.ACCEPTED);
+                    assertThat(get(held.run()).details().parked()).isEqualTo("running");
+                    assertThat(apply(held.node(), held.attempt(), complete())).isEqualTo(Verdict.ACCEPTED);
                 });
     }
 
@@ -559,10 +490,7 @@ final class LostAnswerCases extends StoreContract {
         UUID node = node();
         Attempt attempt = claimOne(node);
         return LostAnswer.of(
-                () -> {
-                    through.runs().passOn(node, List.of(attempt));
-                    return "passed";
-                },
+                call(() -> through.runs().passOn(node, List.of(attempt))),
                 answer -> {
                     once(id, RunState.WAITING);
                     assertThat(get(id).details().parked()).isEqualTo("no-handler");

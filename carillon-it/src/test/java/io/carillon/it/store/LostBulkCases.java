@@ -15,20 +15,12 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /** For each statement that changes many runs: a deed that sends it, and the one effect it must have. */
-final class LostBulkCases extends StoreContract {
-    private final PostgresBench bench;
-    private final Storage through;
-
+final class LostBulkCases extends LostCases {
     LostBulkCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
     }
 
     @Override
-    StoreBench bench() {
-        return bench;
-    }
-
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
                 "DeskRepository.RESCHEDULE",

@@ -18,23 +18,15 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /** For each writing statement about gates: a deed that sends it, and the one effect it must have. */
-final class LostGateCases extends PlanningContract {
+final class LostGateCases extends LostCases {
     private static final Duration TEN = Duration.ofSeconds(10);
     private static final Order GATED = Order.mail().concurrencyKey("shop", 1);
 
-    private final PostgresBench bench;
-    private final Storage through;
-
     LostGateCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
     }
 
     @Override
-    StoreBench bench() {
-        return bench;
-    }
-
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
                 entry("GateRepository.ARRIVE", this::arrive),

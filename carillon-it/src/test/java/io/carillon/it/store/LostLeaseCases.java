@@ -12,21 +12,12 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /** For each statement about leases of processes that are no nodes: a call that sends it, and the one effect it must have. */
-final class LostLeaseCases extends StoreContract {
-    private static final Duration MINUTE = Duration.ofMinutes(1);
-    private final PostgresBench bench;
-    private final Storage through;
-
+final class LostLeaseCases extends LostCases {
     LostLeaseCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
     }
 
     @Override
-    StoreBench bench() {
-        return bench;
-    }
-
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of("NodeRepository.RENEW_LEASE", () -> {
             enqueue(Order.mail(), 1);

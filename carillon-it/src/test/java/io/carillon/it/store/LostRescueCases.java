@@ -3,7 +3,6 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -16,20 +15,12 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /** For each statement that rescues runs or keeps the notes for it: a deed that sends it, and the one effect it must have. */
-final class LostRescueCases extends StoreContract {
-    private final PostgresBench bench;
-    private final Storage through;
-
+final class LostRescueCases extends LostCases {
     LostRescueCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
     }
 
     @Override
-    StoreBench bench() {
-        return bench;
-    }
-
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
                 "NodeRepository.SET_ASIDE", this::setAside,
@@ -39,21 +30,6 @@ final class LostRescueCases extends StoreContract {
                 "Sweeper.QUARANTINE", this::quarantine,
                 "Sweeper.RELEASE", this::release,
                 "Sweeper.SWEPT", this::release);
-    }
-
-    private void once(RunId id, RunState state) {
-        List<Run> listed = storage().runDesk().list(PROJECT, RunFilter.all()).stream()
-                .filter(run -> run.id().equals(id))
-                .toList();
-        assertThat(listed).hasSize(1);
-        assertThat(listed.get(0).state()).isEqualTo(state);
-    }
-
-    private RunId suspect(UUID doomed) {
-        RunId id = enqueue(Order.mail());
-        claimOne(doomed);
-        diesTwice(doomed);
-        return id;
     }
 
     private LostAnswer setAside() {
@@ -74,10 +50,7 @@ final class LostRescueCases extends StoreContract {
                 .map(one -> new HeldRun(PROJECT, one.run(), 1))
                 .toList();
         return LostAnswer.of(
-                () -> {
-                    through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1));
-                    return "rewritten";
-                },
+                call(() -> through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1))),
                 answer -> {
                     assertThat(storage().runs().notes(node)).containsExactly(1L);
                     assertThat(Set.copyOf(storage().runs().held(node))).containsExactly(held.get(0));
@@ -85,7 +58,7 @@ final class LostRescueCases extends StoreContract {
     }
 
     private LostAnswer quarantine() {
-        RunId id = suspect(node());
+        RunId id = suspect();
         UUID node = node();
         assertThat(storage().runs().claimSuspect(node, Set.of(Order.HANDLER))).isPresent();
         storage().nodes().declareDead(node, 0, "test");
@@ -98,13 +71,11 @@ final class LostRescueCases extends StoreContract {
     }
 
     private LostAnswer release() {
-        RunId id = enqueue(Order.mail());
-        UUID node = node();
-        claimOne(node);
-        storage().nodes().declareDead(node, 0, "test");
+        Held held = held();
+        storage().nodes().declareDead(held.node(), 0, "test");
         return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
-            once(id, RunState.WAITING);
-            assertThat(storage().runDesk().attempts(PROJECT, id)).hasSize(1);
+            once(held.run(), RunState.WAITING);
+            assertThat(storage().runDesk().attempts(PROJECT, held.run())).hasSize(1);
             assertThat(claimOne(node()).counts()).isEqualTo(new Attempt.Counts(0, 1, 0));
             assertThat(storage().nodes().beat(node(), 0, List.of()).sweepDue()).isFalse();
         });

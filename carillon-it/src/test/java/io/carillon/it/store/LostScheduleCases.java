@@ -18,23 +18,15 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
 /** For each writing statement about schedules and plans: a deed that sends it, and the one effect it must have. */
-final class LostScheduleCases extends PlanningContract {
+final class LostScheduleCases extends LostCases {
     private static final When TEN_SECONDS = When.every(Duration.ofSeconds(10));
     private static final Promise PROMISE = Promise.of(TEN_SECONDS);
 
-    private final PostgresBench bench;
-    private final Storage through;
-
     LostScheduleCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+        super(bench, through);
     }
 
     @Override
-    StoreBench bench() {
-        return bench;
-    }
-
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
                 entry("Backfill.INSERT", this::backfill),
@@ -184,10 +176,7 @@ final class LostScheduleCases extends PlanningContract {
         UUID node = node();
         storage().plans().lead(node, SECOND);
         return LostAnswer.of(
-                () -> {
-                    through.plans().stepDown(node);
-                    return null;
-                },
+                call(() -> through.plans().stepDown(node)),
                 answer -> assertThat(storage().plans().lead(node(), SECOND)).isTrue());
     }
 
