@@ -276,7 +276,8 @@ final class Sweeper {
             List<Lost> group = found.lost().subList(from, Math.min(found.lost().size(), from + GROUP));
             swept = swept.plus(splitting(found, group, crashLimit, unfinished));
         }
-        if (swept.released() > 0) cancels.settle();
+        // Whoever let a cancelled run go may have been interrupted before it ended it.
+        cancels.settle();
         // What another session had locked may still be held: then the next sweep decides.
         List<UUID> over = dead.keySet().stream()
                 .filter(Predicate.not(unfinished::contains))

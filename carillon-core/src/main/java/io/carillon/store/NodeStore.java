@@ -25,7 +25,10 @@ public interface NodeStore {
     /** Ends an incarnation in order; its runs must have been let go before. */
     void retire(UUID node);
 
-    /** Lets go the runs of dead nodes as suspects, quarantines those that crashed once too often; also runs whose own lease expired. */
+    /**
+     * Lets go the runs of dead nodes as suspects, quarantines those that crashed once too often; also runs whose own lease expired. Ends runs that were to be
+     * cancelled and were let go instead.
+     */
     Swept sweep(int crashLimit);
 
     /** The nodes that beat, and those that died lately. */

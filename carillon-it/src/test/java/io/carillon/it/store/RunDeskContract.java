@@ -140,6 +140,26 @@ abstract class RunDeskContract extends StoreContract {
     }
 
     @Test
+    void a_cancel_asked_for_while_it_ran_is_kept_when_the_attempt_is_left_open() {
+        RunId id = enqueue(Order.mail());
+        UUID node = node();
+        Attempt attempt = claimOne(node);
+        cancel(id);
+        assertThat(sweepDue(node)).isFalse();
+
+        apply(node, attempt, new Transition.Await(Duration.ofDays(1), "digest", null));
+        assertThat(sweepDue(node)).isTrue();
+        storage().nodes().sweep(3);
+
+        assertThat(get(id).state()).isEqualTo(RunState.CANCELLED);
+        assertThat(sweepDue(node)).isFalse();
+    }
+
+    private boolean sweepDue(UUID node) {
+        return storage().nodes().beat(node, 0, List.of()).sweepDue();
+    }
+
+    @Test
     void cancel_against_completion_gives_one_end_and_an_answer_that_fits() {
         for (int round = 0; round < 30; round++) {
             RunId id = enqueue(Order.mail());
