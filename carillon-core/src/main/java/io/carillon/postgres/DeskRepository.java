@@ -103,13 +103,14 @@ final class DeskRepository implements RunDesk {
             WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
             """ + CANCELLED;
 
+    private static final String LOCK_RUNNING = "SELECT ctid AS place FROM carillon.run r WHERE owner IS NOT NULL"
+            + " AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AND "
+            + MATCHING + " LIMIT 1000 FOR SHARE SKIP LOCKED";
+
     private static final String CANCEL_MANY_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run r
-             WHERE owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id)
-               AND\s""" + MATCHING + """
-             LIMIT 1000 FOR SHARE SKIP LOCKED
-            ON CONFLICT (project, run_id) DO NOTHING
+            SELECT project, id, :reason FROM carillon.run WHERE ctid = ANY (:places::tid[])
+            ON CONFLICT (project, run_id) DO NOTHING RETURNING run_id
             """;
 
     /** Runs whose due time is nobody else's to decide: no ticks, none behind a gate. */
@@ -173,15 +174,9 @@ final class DeskRepository implements RunDesk {
     @Override
     public Optional<Run> get(String project, RunId run) {
         return database.single(session -> {
-            Optional<Run> live = session.query(RunRows.LIVE)
-                    .text("project", project)
-                    .uuid("id", run.value())
-                    .first(RunRows::live);
+            Optional<Run> live = named(session.query(RunRows.LIVE), project, run).first(RunRows::live);
             if (live.isPresent()) return live;
-            return session.query(RunRows.ENDED)
-                    .text("project", project)
-                    .uuid("id", run.value())
-                    .first(RunRows::ended);
+            return named(session.query(RunRows.ENDED), project, run).first(RunRows::ended);
         });
     }
 
@@ -211,13 +206,6 @@ final class DeskRepository implements RunDesk {
 
     private static int moved(Session session, List<String> places, Instant due) throws SQLException {
         return at(session.query(RESCHEDULE), places).instant("due", due).update();
-    }
-
-    private static Query filtered(Query query, String project, RunFilter filter) throws SQLException {
-        return query.text("project", project)
-                .text("queue", filter.queue())
-                .text("handler", filter.handler())
-                .number("limit", filter.limit());
     }
 
     @Override
@@ -288,7 +276,8 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public List<RunId> dead(String project, RunFilter filter) {
-        return database.single(session -> filtered(session.query(DEAD), project, filter)
+        return database.single(session -> matching(session.query(DEAD), project, filter)
+                .number("limit", filter.limit())
                 .text("state", filter.state() == null ? null : filter.state().text())
                 .list(row -> AttemptRows.runId(row, "id")));
     }
@@ -317,11 +306,12 @@ final class DeskRepository implements RunDesk {
         if (deed instanceof BulkDeed.Redrive) return redriveMany(chosen);
         return partitions.completing(() -> database.transaction(session -> {
             if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, chosen, cancel.reason());
-            if (deed instanceof BulkDeed.Reschedule to) {
-                Query lock = chosen.bind(session.query(LOCK_MOVABLE_MANY));
-                return moved(session, places(lock.instant("due", to.due())), to.due());
-            }
-            return at(session.query(DELETE_MANY), lockDead(session, chosen, true))
+            if (deed instanceof BulkDeed.Reschedule to)
+                return moved(
+                        session,
+                        next(session, LOCK_MOVABLE_MANY, lock -> chosen.bind(lock).instant("due", to.due())),
+                        to.due());
+            return at(session.query(DELETE_MANY), nextDead(session, chosen, true))
                     .update();
         }));
     }
@@ -338,26 +328,36 @@ final class DeskRepository implements RunDesk {
         }
     }
 
-    private static List<String> lockDead(Session session, Chosen chosen, boolean keyed) throws SQLException {
-        return places(chosen.dead(session.query(LOCK_DEAD)).flag("keyed", keyed));
+    @FunctionalInterface
+    private interface Binding {
+        Query bind(Query lock) throws SQLException;
+    }
+
+    /** Locks the next rows of a bulk action. When only those are left that other transactions have locked, it waits for them: no row means that none is left. */
+    private static List<String> next(Session session, String lock, Binding binding) throws SQLException {
+        List<String> free = places(binding.bind(session.query(lock)));
+        return free.isEmpty() ? places(binding.bind(session.query(lock.replace(" SKIP LOCKED", "")))) : free;
+    }
+
+    private static List<String> nextDead(Session session, Chosen chosen, boolean keyed) throws SQLException {
+        return next(session, LOCK_DEAD, lock -> chosen.dead(lock).flag("keyed", keyed));
     }
 
     private static int cancelMany(Session session, Chosen chosen, String reason) throws SQLException {
-        if (chosen.filter.state() == RunState.WAITING)
-            return at(session.query(CANCEL_MANY), places(chosen.bind(session.query(LOCK_WAITING))))
-                    .text("reason", Text.clean(reason))
-                    .list(row -> row)
-                    .size();
-        int told = chosen.bind(session.query(CANCEL_MANY_RUNNING))
+        boolean waiting = chosen.filter.state() == RunState.WAITING;
+        List<String> places = next(session, waiting ? LOCK_WAITING : LOCK_RUNNING, chosen::bind);
+        int done = at(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), places)
                 .text("reason", Text.clean(reason))
-                .update();
-        if (told > 0) session.query(NOTIFY_CANCEL).list(row -> row);
-        return told;
+                .list(row -> row)
+                .size();
+        if (done > 0 && !waiting) session.query(NOTIFY_CANCEL).list(row -> row);
+        // Others told these runs meanwhile: there may be more.
+        return done > 0 || places.isEmpty() ? done : cancelMany(session, chosen, reason);
     }
 
     private int redriveMany(Chosen chosen) {
         int many = database.transaction(session -> {
-            List<String> places = lockDead(session, chosen, false);
+            List<String> places = nextDead(session, chosen, false);
             return at(session.query(REDRIVE_MANY), places)
                     .column("ids", "uuid", places, place -> ids.next())
                     .list(row -> row)
