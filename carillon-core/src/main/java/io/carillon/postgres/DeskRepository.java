@@ -174,7 +174,8 @@ final class DeskRepository implements RunDesk {
     @Override
     public Optional<Run> get(String project, RunId run) {
         return database.single(session -> {
-            Optional<Run> live = named(session.query(RunRows.LIVE), project, run).first(RunRows::live);
+            Optional<Run> live =
+                    named(session.query(RunRows.LIVE), project, run).first(RunRows::live);
             if (live.isPresent()) return live;
             return named(session.query(RunRows.ENDED), project, run).first(RunRows::ended);
         });
@@ -306,11 +307,10 @@ final class DeskRepository implements RunDesk {
         if (deed instanceof BulkDeed.Redrive) return redriveMany(chosen);
         return partitions.completing(() -> database.transaction(session -> {
             if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, chosen, cancel.reason());
-            if (deed instanceof BulkDeed.Reschedule to)
-                return moved(
-                        session,
-                        next(session, LOCK_MOVABLE_MANY, lock -> chosen.bind(lock).instant("due", to.due())),
-                        to.due());
+            if (deed instanceof BulkDeed.Reschedule to) {
+                Binding due = lock -> chosen.bind(lock).instant("due", to.due());
+                return moved(session, next(session, LOCK_MOVABLE_MANY, due), to.due());
+            }
             return at(session.query(DELETE_MANY), nextDead(session, chosen, true))
                     .update();
         }));

@@ -36,10 +36,10 @@ final class GateRepository implements GateStore {
             """;
 
     // In the order of the line, and nobody past one who must wait: a strict line stands still while its first is not
-    // due.
+    // due. Gates where one that should pass has ended or moved meanwhile are named, because others may pass instead.
     private static final String PASS = """
             WITH line AS (
-              SELECT next.tid,
+              SELECT g.project, g.name, next.tid,
                      bool_and(next.here AND held.live + next.place <= next.most)
                        OVER (PARTITION BY g.project, g.name ORDER BY next.place) AS passes
                 FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
@@ -55,10 +55,15 @@ final class GateRepository implements GateStore {
                                                    r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                               FROM carillon.run r
                                              WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
-                                             ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next)
-            UPDATE carillon.run SET\s""" + THROUGH + """
-             WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
-            RETURNING queue, project
+                                             ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next),
+            passed AS (
+              UPDATE carillon.run SET\s""" + THROUGH + """
+               WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
+              RETURNING queue, project, gate_key)
+            SELECT queue, project, gate_key AS name FROM passed
+            UNION ALL
+            SELECT NULL, l.project, l.name FROM line l WHERE l.passes GROUP BY l.project, l.name
+            HAVING count(*) > (SELECT count(*) FROM passed p WHERE p.project = l.project AND p.gate_key = l.name)
             """;
 
     // What comes within two seconds: who looks each second knows the rest in time.
@@ -132,8 +137,9 @@ final class GateRepository implements GateStore {
                 busy,
                 group -> locked(
                         group,
-                        (session, mine) ->
-                                lanes.addAll(named(session.query(PASS), mine).list(GateRepository::lane))));
+                        (session, mine) -> named(session.query(PASS), mine)
+                                .list(row ->
+                                        row.maybeText("queue") == null ? busy.add(name(row)) : lanes.add(lane(row)))));
         inGroups(timed, busy, group -> locked(group, (session, mine) -> rates.pass(session, mine, lanes, again)));
         inGroups(ticks, busy, group -> overlaps.pass(group, lanes, skipped));
         return new Passed(List.copyOf(lanes), busy, skipped, again);
@@ -171,7 +177,7 @@ final class GateRepository implements GateStore {
         return named(session.query(LOCK), gates).list(GateRepository::name);
     }
 
-    private static GateName name(Row row) throws SQLException {
+    static GateName name(Row row) throws SQLException {
         return new GateName(row.text("project"), row.text("name"));
     }
 

@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.Gate;
 import io.carillon.run.Lane;
@@ -13,6 +15,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,7 +89,7 @@ final class OverlapGates {
     // of
     // them: else one that is claimed or let go between the two statements below would be met by neither.
     private static final String LOCK_THROUGH = """
-            SELECT earlier.place, earlier.idle
+            SELECT g.project, g.name, earlier.place, earlier.idle
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
                    LATERAL (SELECT w.ctid AS place, w.owner IS NULL AS idle FROM carillon.run w
                              WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.seq IS NULL
@@ -134,13 +137,16 @@ final class OverlapGates {
                     .filter(gate ->
                             decided.containsKey(gate) && decided.get(gate).cancelsEarlier())
                     .toList();
-            if (!cancelling.isEmpty()) cancelEarlier(session, cancelling);
+            Set<GateName> occupied = cancelling.isEmpty() ? Set.of() : cancelEarlier(session, cancelling);
             Map<UUID, String> places = lockDecided(session, decided);
-            // Who should pass and is locked decides about the others too: that gate is looked at again.
-            decided.values().removeIf(decision -> !places.keySet().containsAll(decision.passes()));
+            // A gate with a locked run, or one whose earlier runs have all ended since, is looked at again.
             List<GateName> free = locked.stream()
-                    .filter(gate -> decided.containsKey(gate) || !seen.contains(gate))
+                    .filter(gate -> !seen.contains(gate)
+                            || places.keySet().containsAll(written(requireNonNull(decided.get(gate)))))
+                    .filter(gate -> !cancelling.contains(gate) || occupied.contains(gate))
                     .toList();
+            // Who should pass and is locked decides about the others too.
+            decided.values().removeIf(decision -> !places.keySet().containsAll(decision.passes()));
             List<ScheduleEvent.Skipped> dropped = drop(session, decided.values(), places);
             return new Done(free, write(session, decided.values(), places), dropped, !cancelling.isEmpty());
         }));
@@ -153,11 +159,7 @@ final class OverlapGates {
     /** Locks those about whom something is to be written; those that go on waiting as before are not among them. */
     private static Map<UUID, String> lockDecided(Session session, Map<GateName, Decision> decided) throws SQLException {
         Map<UUID, String> projects = new TreeMap<>();
-        decided.forEach((gate, decision) -> {
-            decision.passes().forEach(run -> projects.put(run, gate.project()));
-            decision.waits().forEach(run -> projects.put(run, gate.project()));
-            decision.dropped().keySet().forEach(run -> projects.put(run, gate.project()));
-        });
+        decided.forEach((gate, decision) -> written(decision).forEach(run -> projects.put(run, gate.project())));
         Map<UUID, String> places = new HashMap<>();
         if (!projects.isEmpty())
             session.query(LOCK_DECIDED)
@@ -165,6 +167,14 @@ final class OverlapGates {
                     .column("ids", "uuid", projects.keySet(), run -> run)
                     .list(row -> places.put(row.uuid("id"), row.text("place")));
         return places;
+    }
+
+    /** The runs that a decision changes. */
+    private static Set<UUID> written(Decision decision) {
+        Set<UUID> runs = new HashSet<>(decision.dropped().keySet());
+        runs.addAll(decision.passes());
+        runs.addAll(decision.waits());
+        return runs;
     }
 
     private record Line(Overlap policy, long through, List<Waiting> waiting) {
@@ -231,11 +241,16 @@ final class OverlapGates {
                 .list(GateRepository::lane);
     }
 
-    private static void cancelEarlier(Session session, List<GateName> gates) throws SQLException {
+    /** Returns the gates whose earlier runs are told to stop, and have not yet. */
+    private static Set<GateName> cancelEarlier(Session session, List<GateName> gates) throws SQLException {
         List<String> idle = new ArrayList<>();
         List<String> running = new ArrayList<>();
-        GateRepository.named(session.query(LOCK_THROUGH), gates)
-                .list(row -> (row.flag("idle") ? idle : running).add(row.text("place")));
+        Set<GateName> occupied = new HashSet<>();
+        GateRepository.named(session.query(LOCK_THROUGH), gates).list(row -> {
+            if (row.flag("idle")) return idle.add(row.text("place"));
+            occupied.add(GateRepository.name(row));
+            return running.add(row.text("place"));
+        });
         if (!idle.isEmpty())
             session.query(CANCEL_IDLE)
                     .column("places", "tid", idle, place -> place)
@@ -245,5 +260,6 @@ final class OverlapGates {
                     .column("places", "tid", running, place -> place)
                     .update();
         session.query(NOTIFY_CANCEL).list(row -> row);
+        return occupied;
     }
 }

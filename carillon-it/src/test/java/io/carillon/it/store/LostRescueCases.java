@@ -34,7 +34,7 @@ final class LostRescueCases extends LostCases {
 
     private LostAnswer setAside() {
         UUID last = node();
-        RunId id = suspect(node());
+        RunId id = suspect();
         assertThat(get(id).details().parked()).isEqualTo("suspect");
         storage().nodes().declareDead(last, 0, "test");
         return LostAnswer.of(() -> through.nodes().sweep(3), answer -> {
