@@ -121,7 +121,8 @@ final class LostAnswerCases extends LostCases {
         Held held = held();
         storage().runDesk().cancel(PROJECT, held.run(), "enough");
         return LostAnswer.of(
-                () -> through.runs().handBack(held.node(), List.of(held.attempt())), answer -> once(held.run(), RunState.CANCELLED));
+                () -> through.runs().handBack(held.node(), List.of(held.attempt())),
+                answer -> once(held.run(), RunState.CANCELLED));
     }
 
     private LostAnswer cancelRunning() {
@@ -154,11 +155,15 @@ final class LostAnswerCases extends LostCases {
     private LostAnswer again() {
         Held held = held();
         return LostAnswer.of(
-                () -> through.runs().apply(held.node(), List.of(ended(held.attempt(), new Transition.Retry(SECOND, "oops", false)))),
+                () -> through.runs()
+                        .apply(
+                                held.node(),
+                                List.of(ended(held.attempt(), new Transition.Retry(SECOND, "oops", false)))),
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
                     assertThat(get(held.run())).returns(1, Run::failures).returns(RunState.WAITING, Run::state);
-                    assertThat(storage().runDesk().attempts(PROJECT, held.run())).hasSize(1);
+                    assertThat(storage().runDesk().attempts(PROJECT, held.run()))
+                            .hasSize(1);
                 });
     }
 
@@ -166,7 +171,9 @@ final class LostAnswerCases extends LostCases {
         Held held = held();
         return LostAnswer.of(
                 () -> through.runs()
-                        .apply(held.node(), List.of(ended(held.attempt(), new Transition.Await(MINUTE, "digest", SECOND)))),
+                        .apply(
+                                held.node(),
+                                List.of(ended(held.attempt(), new Transition.Await(MINUTE, "digest", SECOND)))),
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
                     once(held.run(), RunState.RUNNING);
@@ -177,11 +184,13 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer ending(Transition transition, RunState state) {
         Held held = held();
-        return LostAnswer.of(() -> through.runs().apply(held.node(), List.of(ended(held.attempt(), transition))), answer -> {
-            assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
-            once(held.run(), state);
-            assertThat(storage().runDesk().dead(PROJECT, RunFilter.all())).hasSize(state == RunState.DEAD ? 1 : 0);
-        });
+        return LostAnswer.of(
+                () -> through.runs().apply(held.node(), List.of(ended(held.attempt(), transition))), answer -> {
+                    assertThat(answer).isEqualTo(List.of(Verdict.ACCEPTED));
+                    once(held.run(), state);
+                    assertThat(storage().runDesk().dead(PROJECT, RunFilter.all()))
+                            .hasSize(state == RunState.DEAD ? 1 : 0);
+                });
     }
 
     /** One of everything that is purged, and one of everything that is not. */
@@ -332,23 +341,19 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer wake() {
         RunId id = unknown();
-        return LostAnswer.of(
-                call(() -> through.nodes().wake(Set.of(Order.HANDLER))),
-                answer -> {
-                    assertThat(get(id).details().parked()).isNull();
-                    assertThat(claim(node(Order.HANDLER), 9)).hasSize(1);
-                });
+        return LostAnswer.of(call(() -> through.nodes().wake(Set.of(Order.HANDLER))), answer -> {
+            assertThat(get(id).details().parked()).isNull();
+            assertThat(claim(node(Order.HANDLER), 9)).hasSize(1);
+        });
     }
 
     private LostAnswer wakeStrangers() {
         RunId id = unknown();
         NodeInfo wise = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(Order.HANDLER), 50, "notify");
-        return LostAnswer.of(
-                call(() -> through.nodes().register(wise)),
-                answer -> {
-                    assertThat(get(id).details().parked()).isNull();
-                    assertThat(claim(wise.id(), 9)).hasSize(1);
-                });
+        return LostAnswer.of(call(() -> through.nodes().register(wise)), answer -> {
+            assertThat(get(id).details().parked()).isNull();
+            assertThat(claim(wise.id(), 9)).hasSize(1);
+        });
     }
 
     private LostAnswer ensureProject() {
@@ -442,10 +447,7 @@ final class LostAnswerCases extends LostCases {
         claim(node(), 1);
         return LostAnswer.of(
                 call(() -> through.lanes().limit(Order.MAIL, Limits.running(2))),
-                answer -> assertThat(storage()
-                                .lanes()
-                                .claim(mails(node()))
-                                .attempts())
+                answer -> assertThat(storage().lanes().claim(mails(node())).attempts())
                         .hasSize(1));
     }
 
@@ -477,23 +479,19 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer parkRunning() {
         Held held = held();
-        return LostAnswer.of(
-                call(() -> through.runs().parkRunning(held.node(), List.of(held.attempt()))),
-                answer -> {
-                    assertThat(get(held.run()).details().parked()).isEqualTo("running");
-                    assertThat(apply(held.node(), held.attempt(), complete())).isEqualTo(Verdict.ACCEPTED);
-                });
+        return LostAnswer.of(call(() -> through.runs().parkRunning(held.node(), List.of(held.attempt()))), answer -> {
+            assertThat(get(held.run()).details().parked()).isEqualTo("running");
+            assertThat(apply(held.node(), held.attempt(), complete())).isEqualTo(Verdict.ACCEPTED);
+        });
     }
 
     private LostAnswer passOn() {
         RunId id = enqueue(Order.mail().to("nobody.knows"));
         UUID node = node();
         Attempt attempt = claimOne(node);
-        return LostAnswer.of(
-                call(() -> through.runs().passOn(node, List.of(attempt))),
-                answer -> {
-                    once(id, RunState.WAITING);
-                    assertThat(get(id).details().parked()).isEqualTo("no-handler");
-                });
+        return LostAnswer.of(call(() -> through.runs().passOn(node, List.of(attempt))), answer -> {
+            once(id, RunState.WAITING);
+            assertThat(get(id).details().parked()).isEqualTo("no-handler");
+        });
     }
 }

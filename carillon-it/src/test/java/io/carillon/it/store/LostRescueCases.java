@@ -50,8 +50,7 @@ final class LostRescueCases extends LostCases {
                 .map(one -> new HeldRun(PROJECT, one.run(), 1))
                 .toList();
         return LostAnswer.of(
-                call(() -> through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1))),
-                answer -> {
+                call(() -> through.runs().rewriteNotes(node, Set.of(0L), 1, held.subList(0, 1))), answer -> {
                     assertThat(storage().runs().notes(node)).containsExactly(1L);
                     assertThat(Set.copyOf(storage().runs().held(node))).containsExactly(held.get(0));
                 });

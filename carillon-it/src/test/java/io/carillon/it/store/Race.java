@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Race implements AutoCloseable {
     private static final int LIMIT_SECONDS = 30;
-    private static final Pattern JUDGEMENT = Pattern.compile(", \"judged_at\": \"[^\"]*\"");
+    private static final Pattern JUDGEMENT = Pattern.compile(", \"(judged_at|sole_run)\": \"[^\"]*\"");
 
     /** How the two meet. */
     enum Meeting {
@@ -47,7 +47,7 @@ final class Race implements AutoCloseable {
         private List<Order> orders() {
             return this == INSIDE
                     ? List.of(Order.A_B, Order.B_A, Order.B_HALF_A_B, Order.B_DONE_A_B)
-                    : List.of(Order.A_B, Order.B_A, Order.A_HALF_B_A);
+                    : List.of(Order.A_B, Order.B_A, Order.A_HALF_B_A, Order.B_HALF_A_B);
         }
 
         private Hand second() {
@@ -63,7 +63,28 @@ final class Race implements AutoCloseable {
         }
     }
 
-    private record Outcome(List<String> tables, String first, String second) {}
+    private record Outcome(List<String> tables, RaceAnswer first, RaceAnswer second) {
+        boolean same(Outcome serial, Again again) {
+            return tables.equals(serial.tables)
+                    && first.same(serial.first, again.first)
+                    && second.same(serial.second, again.second);
+        }
+    }
+
+    /** Who comes again after the two met: one that was told so, or what comes by itself, told or not. */
+    private record Again(boolean first, boolean second, boolean later) {
+        static final Again NONE = new Again(false, false, false);
+
+        /** What comes by itself comes after a serial order too. */
+        Again ofSerial() {
+            return new Again(false, false, later);
+        }
+
+        /** So may one whose answer asks for it in so many words. */
+        Again asked(Outcome serial) {
+            return new Again(first && serial.first.asks(), second && serial.second.asks(), later);
+        }
+    }
 
     /** What is done without a race, one after the other. */
     private enum Order {
@@ -80,7 +101,7 @@ final class Race implements AutoCloseable {
         B_DONE_A_B
     }
 
-    private record Serial(Pair pair, Hand second, boolean fails, Order order, String again) {}
+    private record Serial(Pair pair, Hand second, boolean fails, Order order, Again again) {}
 
     private final PostgresBench bench;
     private final RaceTables tables;
@@ -112,68 +133,65 @@ final class Race implements AutoCloseable {
     @Nullable
     String fault(Pair pair, Meeting meeting) throws Exception {
         serials.keySet().removeIf(serial -> !serial.pair.equals(pair));
-        Outcome outcome = met(pair, meeting, "");
-        for (Order order : meeting.orders()) if (outcome.equals(serial(pair, meeting, order, ""))) return null;
-        if (pair.b.skip() != Skip.NEVER) {
-            String half = half(pair, meeting, outcome);
-            if (half != null) return half + told(pair, meeting, outcome, "");
+        Outcome outcome = met(pair, meeting, Again.NONE);
+        if (serial(pair, meeting, outcome, Again.NONE)) return null;
+        String half = half(pair, meeting, outcome);
+        if (half != null) return half + told(pair, meeting, outcome);
+        for (Again again : repeats(pair, meeting)) {
+            outcome = met(pair, meeting, again);
+            if (serial(pair, meeting, outcome, again)) return null;
         }
-        for (String again : repeats(pair, meeting)) {
-            Outcome repeated = met(pair, meeting, again);
-            for (Order order : meeting.orders())
-                for (String before : List.of("", again))
-                    if (same(again, repeated, serial(pair, meeting, order, before))) return null;
-            if (again.contains("B")) outcome = repeated;
-        }
-        return told(pair, meeting, outcome, repeats(pair, meeting).isEmpty() ? "" : "although repeated: ");
+        return (repeats(pair, meeting).isEmpty() ? "" : "although repeated: ") + told(pair, meeting, outcome);
     }
 
-    /** Who may come again: what failed was told so. Of a caller whose statement was rolled back an earlier one may have had its effect. */
-    private static List<String> repeats(Pair pair, Meeting meeting) {
-        boolean a = meeting == Meeting.ROLLBACK ? pair.a.skip() == Skip.PART : pair.a.skips();
-        if (a && pair.b.skips()) return List.of("A", "B", "AB");
-        return a ? List.of("A") : pair.b.skips() ? List.of("B") : List.of();
+    private boolean serial(Pair pair, Meeting meeting, Outcome outcome, Again again) throws Exception {
+        for (Order order : meeting.orders()) {
+            Outcome serial = serial(pair, meeting, order, again.ofSerial());
+            if (outcome.same(serial, again)) return true;
+            Again asked = again.asked(serial);
+            if ((asked.first || asked.second) && outcome.same(serial(pair, meeting, order, asked), again)) return true;
+        }
+        return false;
     }
 
-    /** Whoever came again had said before that there is more to do. */
-    private static boolean same(String again, Outcome outcome, Outcome serial) {
-        return outcome.tables.equals(serial.tables)
-                && (again.contains("A") || outcome.first.equals(serial.first))
-                && (again.contains("B") || outcome.second.equals(serial.second));
+    /** A comes first and leaves nothing out, unless B stopped inside: then B may have locked rows before. */
+    private static List<Again> repeats(Pair pair, Meeting meeting) {
+        boolean later = pair.a.later() || pair.b.later();
+        boolean first = meeting == Meeting.INSIDE && pair.a.repeats();
+        List<Again> repeats = new ArrayList<>();
+        if (later) repeats.add(new Again(false, false, true));
+        if (pair.b.repeats()) repeats.add(new Again(false, true, later));
+        if (first) repeats.add(new Again(true, false, later));
+        if (first && pair.b.repeats()) repeats.add(new Again(true, true, later));
+        return repeats;
     }
 
     /** What B did before it is repeated must be whole: nothing for the contested row, everything for the others. */
     private @Nullable String half(Pair pair, Meeting meeting, Outcome outcome) throws Exception {
-        Outcome alone = serial(pair, meeting, Order.A, "");
-        if (pair.b.skip() == Skip.ANY || !outcome.first.equals(alone.first)) return null;
+        Skip skip = pair.b.skip();
+        if (skip == Skip.NEVER) return null;
         List<Outcome> serials = new ArrayList<>();
-        for (Order order : meeting.orders()) serials.add(serial(pair, meeting, order, ""));
-        boolean whole = contested(outcome).equals(contested(alone))
-                || (meeting == Meeting.INSIDE && aSkipped(pair, meeting, outcome))
+        for (Order order : meeting.orders()) serials.add(serial(pair, meeting, order, Again.NONE));
+        serials.add(serial(pair, meeting, Order.A, Again.NONE));
+        // Where B stopped inside, A may have met it and skipped.
+        if (meeting == Meeting.INSIDE && pair.a.skip() != Skip.NEVER)
+            serials.add(serial(pair, meeting, Order.B, Again.NONE));
+        // What A left to something later is not there yet.
+        boolean whole = pair.a.later()
                 || serials.stream().anyMatch(one -> contested(one).equals(contested(outcome)));
-        if (!whole && pair.b.skip() == Skip.ROW) return "B did a part of its work: ";
-        boolean aLeavesThemAlone = bystanders(serial(pair, Meeting.COMMIT, Order.NONE, ""))
-                .equals(bystanders(serial(pair, Meeting.COMMIT, Order.A, "")));
-        if (aLeavesThemAlone
-                && serials.stream().noneMatch(one -> bystanders(one).equals(bystanders(outcome))))
-            return "bystanders miss their effect: ";
-        return null;
-    }
-
-    /** Where B stopped inside, A may have met it and skipped. */
-    private boolean aSkipped(Pair pair, Meeting meeting, Outcome outcome) throws Exception {
-        return switch (pair.a.skip()) {
-            case NEVER -> false;
-            case ROW -> contested(outcome).equals(contested(serial(pair, meeting, Order.B, "")));
-            case PART, ANY -> true;
-        };
+        if (!whole && skip == Skip.ROW) return "B did a part of its work: ";
+        boolean aLeavesThemAlone = bystanders(serial(pair, Meeting.COMMIT, Order.NONE, Again.NONE))
+                .equals(bystanders(serial(pair, Meeting.COMMIT, Order.A, Again.NONE)));
+        boolean served = serials.subList(0, meeting.orders().size()).stream()
+                .anyMatch(one -> bystanders(one).equals(bystanders(outcome)));
+        return aLeavesThemAlone && !served && skip != Skip.ANY ? "bystanders miss their effect: " : null;
     }
 
     private static List<String> bystanders(Outcome outcome) {
         return outcome.tables.stream().filter(RaceStage::aboutBystanders).toList();
     }
 
-    /** That a death was judged is no work on the runs. */
+    /** A sweep judges a death in a transaction of its own, before the one that may skip the run: of that, only the end is compared. */
     private static List<String> contested(Outcome outcome) {
         return outcome.tables.stream()
                 .filter(line -> !RaceStage.aboutBystanders(line))
@@ -187,7 +205,7 @@ final class Race implements AutoCloseable {
         return pair.b.scene().prepared(bench);
     }
 
-    private Outcome serial(Pair pair, Meeting meeting, Order order, String again) throws Exception {
+    private Outcome serial(Pair pair, Meeting meeting, Order order, Again again) throws Exception {
         Serial wanted = new Serial(pair, meeting.second(), meeting == Meeting.ROLLBACK, order, again);
         Outcome known = serials.get(wanted);
         if (known != null) return known;
@@ -198,23 +216,21 @@ final class Race implements AutoCloseable {
         if (order == Order.B_HALF_A_B) holdB.holdBack(pair.b.text());
         else if (order == Order.B_DONE_A_B) holdB.hold(pair.b.text());
         else holdB.count(pair.b.text());
-        String[] answers = inOrder(wanted, stage);
-        again(pair, stage, wanted.second, again);
-        Outcome outcome = new Outcome(tables.print(stage.names()), answers[0], answers[1]);
+        Outcome outcome = after(pair, stage, wanted.second, inOrder(wanted, stage), again);
         serials.put(wanted, outcome);
         return outcome;
     }
 
-    private String[] inOrder(Serial wanted, RaceStage stage) throws Exception {
+    private RaceAnswer[] inOrder(Serial wanted, RaceStage stage) throws Exception {
         Pair pair = wanted.pair;
         return switch (wanted.order) {
-            case NONE -> new String[] {"", ""};
-            case A -> new String[] {first(pair, stage, true), ""};
-            case B -> new String[] {"", second(pair, stage, wanted.second, true)};
-            case A_B -> new String[] {first(pair, stage, true), second(pair, stage, wanted.second, false)};
+            case NONE -> new RaceAnswer[] {RaceAnswer.NONE, RaceAnswer.NONE};
+            case A -> new RaceAnswer[] {first(pair, stage, true), RaceAnswer.NONE};
+            case B -> new RaceAnswer[] {RaceAnswer.NONE, second(pair, stage, wanted.second, true)};
+            case A_B -> new RaceAnswer[] {first(pair, stage, true), second(pair, stage, wanted.second, false)};
             case B_A -> {
-                String before = second(pair, stage, wanted.second, true);
-                yield new String[] {first(pair, stage, false), before};
+                RaceAnswer before = second(pair, stage, wanted.second, true);
+                yield new RaceAnswer[] {first(pair, stage, false), before};
             }
             case A_HALF_B_A -> aroundB(wanted, stage);
             case B_HALF_A_B -> aroundA(wanted, stage);
@@ -222,93 +238,103 @@ final class Race implements AutoCloseable {
         };
     }
 
-    private String[] aroundB(Serial wanted, RaceStage stage) throws Exception {
-        Future<String> first = threads.submit(() -> first(wanted.pair, stage, true));
+    private RaceAnswer[] aroundB(Serial wanted, RaceStage stage) throws Exception {
+        Future<RaceAnswer> first = threads.submit(() -> first(wanted.pair, stage, true));
         until(() -> holdA.executed() || first.isDone());
         if (wanted.fails) holdA.rollBack();
         else holdA.commit();
         until(() -> holdA.ended() || first.isDone());
-        String between = second(wanted.pair, stage, wanted.second, false);
+        RaceAnswer between = second(wanted.pair, stage, wanted.second, false);
         holdA.goOn();
-        return new String[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), between};
+        return new RaceAnswer[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), between};
     }
 
-    private String[] aroundA(Serial wanted, RaceStage stage) throws Exception {
-        Future<String> second = threads.submit(() -> second(wanted.pair, stage, wanted.second, true));
+    private RaceAnswer[] aroundA(Serial wanted, RaceStage stage) throws Exception {
+        Future<RaceAnswer> second = threads.submit(() -> second(wanted.pair, stage, wanted.second, true));
         until(() -> holdB.executed() || second.isDone());
-        Future<String> between = threads.submit(() -> first(wanted.pair, stage, false));
+        Future<RaceAnswer> between = threads.submit(() -> first(wanted.pair, stage, false));
         until(() -> between.isDone() || tables.waits(holdA.backends(), holdB.backends()));
         holdB.commit();
-        String last = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        return new String[] {between.get(LIMIT_SECONDS, TimeUnit.SECONDS), last};
+        RaceAnswer last = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        return new RaceAnswer[] {between.get(LIMIT_SECONDS, TimeUnit.SECONDS), last};
     }
 
-    private String[] beforeA(Serial wanted, RaceStage stage) throws Exception {
-        Future<String> second = threads.submit(() -> second(wanted.pair, stage, wanted.second, true));
+    private RaceAnswer[] beforeA(Serial wanted, RaceStage stage) throws Exception {
+        Future<RaceAnswer> second = threads.submit(() -> second(wanted.pair, stage, wanted.second, true));
         until(() -> holdB.executed() || second.isDone());
         holdB.commit();
         until(() -> holdB.ended() || second.isDone());
-        String between = first(wanted.pair, stage, false);
+        RaceAnswer between = first(wanted.pair, stage, false);
         holdB.goOn();
-        return new String[] {between, second.get(LIMIT_SECONDS, TimeUnit.SECONDS)};
+        return new RaceAnswer[] {between, second.get(LIMIT_SECONDS, TimeUnit.SECONDS)};
     }
 
-    private String first(Pair pair, RaceStage stage, boolean must) {
-        String answer = answer(pair.a, stage, storageA, Hand.FIRST);
+    private RaceAnswer first(Pair pair, RaceStage stage, boolean must) {
+        RaceAnswer answer = answer(pair.a, stage, storageA, Hand.FIRST);
         if (must && holdA.sent() == 0) throw unsent(pair.a, answer);
         return answer;
     }
 
-    private String second(Pair pair, RaceStage stage, Hand hand, boolean must) {
-        String answer = answer(pair.b, stage, storageB, hand);
+    private RaceAnswer second(Pair pair, RaceStage stage, Hand hand, boolean must) {
+        RaceAnswer answer = answer(pair.b, stage, storageB, hand);
         if (must && holdB.sent() == 0) throw unsent(pair.b, answer);
         return answer;
     }
 
-    private static AssertionError unsent(RaceCase sent, String answer) {
+    private static AssertionError unsent(RaceCase sent, RaceAnswer answer) {
         return new AssertionError("the case of %s does not send it in %s, it answers %s"
-                .formatted(sent.statement(), sent.scene(), answer));
+                .formatted(sent.statement(), sent.scene(), answer.text()));
     }
 
-    private void again(Pair pair, RaceStage stage, Hand second, String hands) {
-        if (hands.contains("B")) answer(pair.b, stage, storageB, second);
-        if (hands.contains("A")) answer(pair.a, stage, storageA, Hand.FIRST);
-    }
-
-    private Outcome met(Pair pair, Meeting meeting, String again) throws Exception {
+    private Outcome met(Pair pair, Meeting meeting, Again again) throws Exception {
         RaceStage stage = stage(pair);
-        String[] answers = meeting == Meeting.INSIDE ? inside(pair, stage) : met(pair, stage, meeting);
-        again(pair, stage, meeting.second(), again);
-        return new Outcome(tables.print(stage.names()), answers[0], answers[1]);
+        RaceAnswer[] answers = meeting == Meeting.INSIDE ? inside(pair, stage) : met(pair, stage, meeting);
+        return after(pair, stage, meeting.second(), answers, again);
     }
 
-    private String[] met(Pair pair, RaceStage stage, Meeting meeting) throws Exception {
+    /** The tables and answers after those came again that do. */
+    private Outcome after(Pair pair, RaceStage stage, Hand second, RaceAnswer[] answers, Again again)
+            throws SQLException {
+        RaceAnswer first = answers[0];
+        RaceAnswer last = answers[1];
+        if (again.second) last = last.plus(again(pair.b, stage, storageB, second));
+        if (again.first) first = first.plus(again(pair.a, stage, storageA, Hand.FIRST));
+        if (again.later && pair.a.later()) again(pair.a, stage, storageA, Hand.FIRST);
+        if (again.later && pair.b.later()) again(pair.b, stage, storageB, second);
+        return new Outcome(tables.print(stage.names()), first, last);
+    }
+
+    private static RaceAnswer again(RaceCase sent, RaceStage stage, Storage through, Hand hand) {
+        return answer(sent, sent.again(), stage, through, hand);
+    }
+
+    private RaceAnswer[] met(Pair pair, RaceStage stage, Meeting meeting) throws Exception {
         holdA.hold(pair.a.text());
         holdB.count(pair.b.text());
-        Future<String> first = threads.submit(() -> answer(pair.a, stage, storageA, Hand.FIRST));
+        Future<RaceAnswer> first = threads.submit(() -> answer(pair.a, stage, storageA, Hand.FIRST));
         until(() -> holdA.executed() || first.isDone());
         if (!holdA.executed()) throw unsent(pair.a, first.get());
-        Future<String> second = threads.submit(() -> answer(pair.b, stage, storageB, meeting.second()));
+        Future<RaceAnswer> second = threads.submit(() -> answer(pair.b, stage, storageB, meeting.second()));
         until(() -> second.isDone() || tables.waits(holdB.backends(), holdA.backends()));
         if (meeting == Meeting.ROLLBACK) holdA.rollBack();
         else holdA.commit();
-        String answered = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        RaceAnswer answered = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
         holdA.goOn();
-        return new String[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), answered};
+        return new RaceAnswer[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), answered};
     }
 
-    private String[] inside(Pair pair, RaceStage stage) throws Exception {
+    private RaceAnswer[] inside(Pair pair, RaceStage stage) throws Exception {
         holdA.count(pair.a.text());
         holdB.stopInside(pair.b.text());
         tables.stop();
         try {
-            Future<String> second = threads.submit(() -> answer(pair.b, stage, storageB, Meeting.INSIDE.second()));
+            Future<RaceAnswer> second = threads.submit(() -> answer(pair.b, stage, storageB, Meeting.INSIDE.second()));
             until(() -> second.isDone() || tables.stopped(holdB.backends()));
-            Future<String> first = threads.submit(() -> answer(pair.a, stage, storageA, Hand.FIRST));
+            Future<RaceAnswer> first = threads.submit(() -> answer(pair.a, stage, storageA, Hand.FIRST));
             until(() -> first.isDone() || tables.waits(holdA.backends(), holdB.backends()));
             tables.release();
-            String answered = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-            return new String[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), answered};
+            RaceAnswer answered = second.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            return new RaceAnswer[] {first.get(LIMIT_SECONDS, TimeUnit.SECONDS), answered};
         } finally {
             tables.release();
         }
@@ -326,25 +352,33 @@ final class Race implements AutoCloseable {
         }
     }
 
-    private static String answer(RaceCase sent, RaceStage stage, Storage through, Hand hand) {
+    private static RaceAnswer answer(RaceCase sent, RaceStage stage, Storage through, Hand hand) {
+        return answer(sent, sent.deed(), stage, through, hand);
+    }
+
+    private static RaceAnswer answer(RaceCase sent, RaceCase.Deed deed, RaceStage stage, Storage through, Hand hand) {
         try {
-            return RaceTables.masked(String.valueOf(sent.deed().send(stage, through, hand)), stage.names());
+            return RaceAnswer.of(deed.send(stage, through, hand), stage.names());
         } catch (CarillonException refused) {
-            return "refused: " + refused.code() + " "
-                    + RaceTables.masked(String.valueOf(refused.getMessage()), stage.names());
+            return RaceAnswer.plain("refused: " + refused.code() + " "
+                    + RaceTables.masked(String.valueOf(refused.getMessage()), stage.names()));
         } catch (Exception broken) {
             throw new AssertionError(sent.statement(), broken);
         }
     }
 
-    private String told(Pair pair, Meeting meeting, Outcome outcome, String what) throws Exception {
+    private String told(Pair pair, Meeting meeting, Outcome outcome) throws Exception {
         List<String> words = new ArrayList<>();
-        words.add("%s%s in %s".formatted(what, pair, meeting));
-        words.add("A answered %s, B answered %s".formatted(outcome.first, outcome.second));
+        words.add("%s in %s".formatted(pair, meeting));
+        words.add("A answered %s, B answered %s".formatted(outcome.first.text(), outcome.second.text()));
         for (Order order : meeting.orders()) {
-            Outcome serial = serial(pair, meeting, order, "");
+            Outcome serial = serial(pair, meeting, order, Again.NONE);
             words.add("in %s A answers %s, B answers %s, and the tables differ: %s"
-                    .formatted(order, serial.first, serial.second, difference(serial.tables, outcome.tables)));
+                    .formatted(
+                            order,
+                            serial.first.text(),
+                            serial.second.text(),
+                            difference(serial.tables, outcome.tables)));
         }
         return String.join("\n    ", words);
     }

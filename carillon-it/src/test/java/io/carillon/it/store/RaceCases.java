@@ -35,11 +35,12 @@ import java.util.UUID;
 /**
  * How each writing statement about runs, nodes and lanes is sent in a race. A new statement needs one line here (or in {@link RaceScheduleCases}): its
  * constant, the deed that sends it for the contested row, and the scenes in which it can meet others. {@link #add} is for statements whose answer must be
- * right at once; {@link #skipping} for those that may leave out a row somebody else works on, because their caller comes again. The deed gets a
+ * right at once; {@link #skipping} for those that may leave out a row that another session works on, and whose answer makes their caller come again;
+ * {@link #leaving} for those that say nothing of what they left out, because something that comes by itself makes up for it. The deed gets a
  * {@link Hand}: it says whether only the contested row is meant or its bystanders too, and which of the two new ids to use. If no scene fits, add one to
  * {@link RaceScene}: a few words that prepare the three runs (or two schedules) of {@link RaceStage}.
  */
-final class RaceCases {
+final class RaceCases extends RaceStatements {
     private static final RaceScene[] HELD = {
         CLAIMED, CANCEL_ORDERED, PARKED, ORPHANED, LEASE_EXPIRED, LIMITED_CLAIMED, GATE_TAKEN
     };
@@ -49,8 +50,6 @@ final class RaceCases {
             .sorted()
             .toList();
 
-    private final List<RaceCase> cases = new ArrayList<>();
-
     RaceCases() {
         endings();
         claims();
@@ -59,24 +58,7 @@ final class RaceCases {
         desk();
         inbox();
         purges();
-        cases.addAll(new RaceScheduleCases().all());
-    }
-
-    List<RaceCase> all() {
-        return List.copyOf(cases);
-    }
-
-    private void add(String statement, Deed deed, RaceScene... scenes) {
-        for (RaceScene scene : scenes) cases.add(new RaceCase(statement, scene, Skip.NEVER, deed));
-    }
-
-    private void skipping(Skip skip, String statement, Deed deed, RaceScene... scenes) {
-        for (RaceScene scene : scenes) cases.add(new RaceCase(statement, scene, skip, deed));
-    }
-
-    static Object done(Runnable deed) {
-        deed.run();
-        return "done";
+        addAll(new RaceScheduleCases().all());
     }
 
     private void endings() {
@@ -145,10 +127,11 @@ final class RaceCases {
                 "RunRepository.PASS_ON",
                 (stage, through, hand) -> through.runs().passOn(OWNER, stage.attempts(hand)),
                 HELD);
-        skipping(
-                Skip.PART,
+        // The answer is about the runs that are let go; a heartbeat finds the orders that are left.
+        leaving(
                 "CancelOrders.END_LET_GO",
                 (stage, through, hand) -> through.runs().passOn(OWNER, stage.attempts(hand)),
+                DUE_SWEEP,
                 CANCEL_DUE,
                 CANCEL_ORDERED);
     }
@@ -158,7 +141,8 @@ final class RaceCases {
             Beat answer = through.nodes().beat(OWNER, 1, notes(hand));
             return "alive=" + answer.alive() + " cancels=" + answer.cancels();
         };
-        skipping(Skip.PART, "NodeRepository.PROGRESS", beat, CLAIMED, PARKED);
+        // Each beat tells the progress of all that its node holds.
+        leaving("NodeRepository.PROGRESS", beat, beat, CLAIMED, PARKED);
         add("NodeRepository.BEAT", beat, EMPTY, ORPHANED, CLAIMED);
         add(
                 "NodeRepository.DECLARE_DEAD",
@@ -177,48 +161,28 @@ final class RaceCases {
                         () -> through.nodes().register(RaceStage.info(hand.first() ? OWNER : OTHER, Order.HANDLER))),
                 EMPTY,
                 LEFTOVERS);
-        skipping(
-                Skip.PART,
-                "NodeRepository.WAKE",
-                (stage, through, hand) -> done(() -> through.nodes().wake(Set.of(Order.HANDLER))),
-                NO_HANDLER);
-        skipping(
-                Skip.PART,
+        Deed wake = (stage, through, hand) -> done(() -> through.nodes().wake(Set.of(Order.HANDLER)));
+        // A process without a node wakes what it knows each time it is called.
+        leaving("NodeRepository.WAKE", wake, wake, NO_HANDLER);
+        // A heartbeat finds runs that wait for a handler although a node has it.
+        leaving(
                 "NodeRepository.WAKE_STRANGERS",
                 (stage, through, hand) ->
                         done(() -> through.nodes().register(RaceStage.info(RaceStage.newcomer(hand), Order.HANDLER))),
+                DUE_SWEEP,
                 NO_HANDLER);
-        skipping(
-                Skip.PART,
-                "NodeRepository.SET_ASIDE",
-                (stage, through, hand) -> through.nodes().sweep(3),
-                SUSPECT_WITHOUT_HANDLER);
-        skipping(
-                Skip.ROW,
-                "Sweeper.RELEASE",
-                (stage, through, hand) -> through.nodes().sweep(3),
-                ORPHANED,
-                ORPHANED_LONG,
-                LEASE_EXPIRED,
-                ACCUSED);
-        skipping(
-                Skip.ROW,
-                "Sweeper.QUARANTINE",
-                (stage, through, hand) -> through.nodes().sweep(1),
-                ACCUSED);
+        sweeping(Skip.PART, 3, "NodeRepository.SET_ASIDE", SUSPECT_WITHOUT_HANDLER);
+        // Whoever leaves a run out does not mark its dead node as swept: the next heartbeat finds it.
+        sweeping(Skip.ROW, 3, "Sweeper.RELEASE", ORPHANED, ORPHANED_LONG, LEASE_EXPIRED, ACCUSED);
+        sweeping(Skip.ROW, 1, "Sweeper.QUARANTINE", ACCUSED);
         for (String statement : List.of("Sweeper.JUDGE", "Sweeper.FORGET_NOTES", "Sweeper.SWEPT"))
-            skipping(
-                    Skip.PART,
-                    statement,
-                    (stage, through, hand) -> through.nodes().sweep(3),
-                    ORPHANED,
-                    ORPHANED_LONG,
-                    ACCUSED);
-        skipping(
-                Skip.ROW,
-                "Endings.DIE",
-                (stage, through, hand) -> through.nodes().sweep(3),
-                AWAITED_IN_VAIN);
+            sweeping(Skip.PART, 3, statement, ORPHANED, ORPHANED_LONG, ACCUSED);
+        sweeping(Skip.ROW, 3, "Endings.DIE", AWAITED_IN_VAIN);
+    }
+
+    private void sweeping(Skip skip, int crashLimit, String statement, RaceScene... scenes) {
+        Deed sweep = (stage, through, hand) -> through.nodes().sweep(crashLimit);
+        skipping(skip, statement, sweep, dueSweep(crashLimit), scenes);
     }
 
     private static List<ProgressNote> notes(Hand hand) {
@@ -251,8 +215,9 @@ final class RaceCases {
         };
         Deed limit = (stage, through, hand) ->
                 done(() -> through.lanes().limit(Order.MAIL, Limits.running(hand.first() ? 7 : 8)));
-        // A claim that began before the limit may commit after the count: claims that see the limit count again.
-        skipping(Skip.PART, "LaneGates.COUNT_IN", limit, any);
+        // It waits for no run, and a claim that began before the limit may commit after the count: claims that see the
+        // limit count again.
+        leaving("LaneGates.COUNT_IN", limit, RaceCases::count, any);
         add("LaneRepository.LIMIT", limit, LANE, PAUSED_LANE, LIMITED, LIMITED_CLAIMED, BREAKER_OPEN, EMPTY);
         add(
                 "LaneRepository.WEIGH",
@@ -292,6 +257,11 @@ final class RaceCases {
         add("LaneGates.REPORT", well, BREAKER_PROBED, LEFTOVERS);
     }
 
+    /** The claim of a node that does not live counts and takes nothing. */
+    private static Object count(RaceStage stage, Storage through, Hand hand) {
+        return through.lanes().claim(RaceStage.request(NO_NODE, 9)).attempts();
+    }
+
     private void desk() {
         Deed cancel = (stage, through, hand) ->
                 through.runDesk().cancel(PROJECT, CONTESTED, "by " + (hand.first() ? "ann" : "bob"));
@@ -316,8 +286,7 @@ final class RaceCases {
                 ORPHANED);
         add("DeskRepository.CANCEL_RUNNING", cancel, HELD);
         add("DeskRepository.CANCEL_RUNNING", cancel, ACCUSED);
-        skipping(
-                Skip.ROW,
+        add(
                 "DeskRepository.CANCEL_MANY",
                 bulk(RunState.WAITING, new BulkDeed.Cancel("all")),
                 WAITING,
@@ -327,8 +296,7 @@ final class RaceCases {
                 LIMITED,
                 GATED,
                 RATED);
-        skipping(
-                Skip.ROW,
+        add(
                 "DeskRepository.CANCEL_MANY_RUNNING",
                 bulk(RunState.RUNNING, new BulkDeed.Cancel("all")),
                 CLAIMED,
@@ -348,18 +316,16 @@ final class RaceCases {
                 CLAIMED,
                 BREAKER_OPEN,
                 GATED);
-        skipping(
-                Skip.ROW,
+        add(
                 "DeskRepository.RESCHEDULE",
-                (stage, through, hand) -> through.runDesk()
-                        .bulk(PROJECT, RunFilter.all().state(RunState.WAITING), new BulkDeed.Reschedule(due(hand))),
+                (stage, through, hand) -> bulk(through, RunState.WAITING, new BulkDeed.Reschedule(due(hand))),
                 WAITING,
                 CANCEL_DUE,
                 LIMITED);
         Deed redrive = (stage, through, hand) -> through.runDesk().redrive(PROJECT, List.of(CONTESTED));
         add("DeskRepository.REDRIVE", redrive, DEAD, DEAD_KEYED);
-        skipping(Skip.ROW, "DeskRepository.REDRIVE_MANY", bulk(RunState.DEAD, new BulkDeed.Redrive()), DEAD);
-        skipping(Skip.ROW, "DeskRepository.DELETE_MANY", bulk(RunState.DEAD, new BulkDeed.Delete()), DEAD, DEAD_KEYED);
+        add("DeskRepository.REDRIVE_MANY", bulk(RunState.DEAD, new BulkDeed.Redrive()), DEAD);
+        add("DeskRepository.DELETE_MANY", bulk(RunState.DEAD, new BulkDeed.Delete()), DEAD, DEAD_KEYED);
     }
 
     private static java.time.Instant due(Hand hand) {
@@ -367,8 +333,15 @@ final class RaceCases {
     }
 
     private static Deed bulk(RunState state, BulkDeed deed) {
-        return (stage, through, hand) ->
-                through.runDesk().bulk(PROJECT, RunFilter.all().state(state), deed);
+        return (stage, through, hand) -> bulk(through, state, deed);
+    }
+
+    /** As callers do it: until there are no more. */
+    private static int bulk(Storage through, RunState state, BulkDeed deed) {
+        int all = 0;
+        for (int chunk = -1; chunk != 0; all += chunk)
+            chunk = through.runDesk().bulk(PROJECT, RunFilter.all().state(state), deed);
+        return all;
     }
 
     private void inbox() {

@@ -2,6 +2,7 @@ package io.carillon.it.store;
 
 import io.carillon.run.Limits;
 import io.carillon.run.Progress;
+import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.schedule.Overlap;
 import io.carillon.schedule.Schedule;
@@ -25,14 +26,10 @@ enum RaceScene {
     /** All three are held by the node {@code OWNER}. */
     CLAIMED(RaceStage::claimed),
     /** As {@link #CLAIMED}, and somebody asked all three to stop. */
-    CANCEL_ORDERED(stage -> {
-        stage.claimed();
-        orderCancels(stage);
-    }),
+    CANCEL_ORDERED(RaceScene::cancelOrdered),
     /** Let go although they had been asked to stop; nobody has ended them yet. */
     CANCEL_DUE(stage -> {
-        stage.claimed();
-        orderCancels(stage);
+        cancelOrdered(stage);
         stage.database()
                 .database()
                 .execute(
@@ -44,14 +41,10 @@ enum RaceScene {
         stage.storage().runs().parkRunning(RaceStage.OWNER, stage.attempts(RaceCase.Hand.SECOND_BATCH));
     }),
     /** As {@link #CLAIMED}, and the node was declared dead. */
-    ORPHANED(stage -> {
-        stage.claimed();
-        stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
-    }),
+    ORPHANED(RaceScene::orphaned),
     /** As {@link #ORPHANED}, a minute ago: the second sweep is due, and what the node noted is not needed after it. */
     ORPHANED_LONG(stage -> {
-        stage.claimed();
-        stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
+        orphaned(stage);
         stage.advance(RaceStage.MINUTE);
     }),
     /** Claimed under leases of their own, which have run out. */
@@ -77,22 +70,12 @@ enum RaceScene {
     /** Open for somebody outside, with a pause in case they fail. */
     AWAITING(stage -> {
         stage.claimed();
-        stage.storage()
-                .runs()
-                .apply(
-                        RaceStage.OWNER,
-                        stage.ended(
-                                RaceCase.Hand.SECOND_BATCH,
-                                new Transition.Await(RaceStage.MINUTE, "digest", RaceStage.TEN)));
+        stage.end(new Transition.Await(RaceStage.MINUTE, "digest", RaceStage.TEN));
     }),
     /** As {@link #AWAITING}, but a failure ends them; their time is over. */
     AWAITED_IN_VAIN(stage -> {
         stage.claimed();
-        stage.storage()
-                .runs()
-                .apply(
-                        RaceStage.OWNER,
-                        stage.ended(RaceCase.Hand.SECOND_BATCH, new Transition.Await(RaceStage.TEN, "digest", null)));
+        stage.end(new Transition.Await(RaceStage.TEN, "digest", null));
         stage.advance(RaceStage.MINUTE);
     }),
     /** Parked because no node knows their handler. */
@@ -192,15 +175,8 @@ enum RaceScene {
     OVERLAP_CANCEL(stage -> stage.overlapped(Overlap.CANCEL_PREVIOUS)),
     /** The first tick waits for its next attempt when the second one falls due. */
     OVERLAP_CANCEL_IDLE(stage -> {
-        stage.overlapping(Overlap.CANCEL_PREVIOUS);
-        stage.storage().gates().pass(stage.gates(RaceCase.Hand.SECOND_BATCH));
-        stage.claimAll(RaceStage.OWNER);
-        stage.storage()
-                .runs()
-                .apply(
-                        RaceStage.OWNER,
-                        stage.ended(
-                                RaceCase.Hand.SECOND_BATCH, new Transition.Retry(RaceStage.SECOND, "not now", false)));
+        stage.started(Overlap.CANCEL_PREVIOUS);
+        stage.end(new Transition.Retry(RaceStage.SECOND, "not now", false));
         stage.advance(RaceStage.TEN);
     }),
     /** Rows of all kinds whose time is over. */
@@ -226,21 +202,28 @@ enum RaceScene {
     }
 
     private static void orderCancels(RaceStage stage) {
-        for (io.carillon.run.RunId run : List.of(RaceStage.LEFT, RaceStage.CONTESTED, RaceStage.RIGHT))
-            stage.storage().runDesk().cancel(RaceStage.PROJECT, run, "enough");
+        for (RunId run : RaceStage.RUNS) stage.storage().runDesk().cancel(RaceStage.PROJECT, run, "enough");
+    }
+
+    private static void cancelOrdered(RaceStage stage) {
+        stage.claimed();
+        orderCancels(stage);
+    }
+
+    private static void orphaned(RaceStage stage) {
+        stage.claimed();
+        stage.storage().nodes().declareDead(RaceStage.OWNER, 0, "silent");
     }
 
     private static void suspects(RaceStage stage) {
         stage.claimed();
         stage.diesTwice(RaceStage.OWNER);
-        stage.storage().nodes().register(RaceStage.info(RaceStage.newcomer(RaceCase.Hand.FIRST), Order.HANDLER));
-        stage.storage().nodes().register(RaceStage.info(RaceStage.newcomer(RaceCase.Hand.SECOND), Order.HANDLER));
+        for (RaceCase.Hand hand : List.of(RaceCase.Hand.FIRST, RaceCase.Hand.SECOND))
+            stage.storage().nodes().register(RaceStage.info(RaceStage.newcomer(hand), Order.HANDLER));
     }
 
     private static void die(RaceStage stage) {
-        stage.storage()
-                .runs()
-                .apply(RaceStage.OWNER, stage.ended(RaceCase.Hand.SECOND_BATCH, new Transition.Die("no")));
+        stage.end(new Transition.Die("no"));
         stage.advance(RaceStage.SECOND);
     }
 
@@ -254,21 +237,13 @@ enum RaceScene {
 
     private static void leftovers(RaceStage stage) {
         stage.claimed();
-        for (io.carillon.run.RunId run : List.of(RaceStage.LEFT, RaceStage.CONTESTED, RaceStage.RIGHT))
+        for (RunId run : RaceStage.RUNS)
             stage.storage()
                     .nodes()
                     .beat(RaceStage.OWNER, 1, List.of(new ProgressNote(RaceStage.PROJECT, run, 1, new Progress(1, 2))));
         orderCancels(stage);
-        stage.storage()
-                .runs()
-                .apply(
-                        RaceStage.OWNER,
-                        stage.ended(
-                                RaceCase.Hand.SECOND_BATCH,
-                                new Transition.Await(RaceStage.MINUTE, "digest", RaceStage.TEN)));
-        for (io.carillon.run.RunId run : List.of(RaceStage.LEFT, RaceStage.CONTESTED, RaceStage.RIGHT)) {
-            stage.storage().runDesk().cancel(RaceStage.PROJECT, run, "enough");
-        }
+        stage.end(new Transition.Await(RaceStage.MINUTE, "digest", RaceStage.TEN));
+        orderCancels(stage);
         stage.storage().lanes().report(RaceStage.OWNER, List.of(new LaneLoad(Order.MAIL, 1, 0)));
         stage.storage().nodes().retire(RaceStage.OWNER);
         stage.storage().nodes().sweep(3);

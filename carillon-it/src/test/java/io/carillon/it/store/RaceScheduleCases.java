@@ -8,6 +8,7 @@ import static io.carillon.it.store.RaceStage.SECOND;
 import static io.carillon.it.store.RaceStage.SHOP;
 import static io.carillon.it.store.RaceStage.TEN;
 
+import io.carillon.it.store.RaceAnswer.Told;
 import io.carillon.it.store.RaceCase.Deed;
 import io.carillon.it.store.RaceCase.Hand;
 import io.carillon.it.store.RaceCase.Skip;
@@ -19,16 +20,16 @@ import io.carillon.store.GateStore;
 import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** How each writing statement about schedules, gates, tokens and projects is sent in a race; see {@link RaceCases}. */
-final class RaceScheduleCases {
+final class RaceScheduleCases extends RaceStatements {
     private static final RaceScene[] SCHEDULED = {TICKS, LATE_TICKS, PAUSED_SCHEDULE, ADAPTIVE, ZONED};
     private static final RaceScene[] OVERLAPPED = {OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_CANCEL};
-
-    private final List<RaceCase> cases = new ArrayList<>();
 
     RaceScheduleCases() {
         schedules();
@@ -41,25 +42,12 @@ final class RaceScheduleCases {
                 EMPTY);
         add(
                 "PlanningToken.LET_GO",
-                (stage, through, hand) -> RaceCases.done(() -> through.plans().stepDown(RaceStage.OTHER)),
+                (stage, through, hand) -> done(() -> through.plans().stepDown(RaceStage.OTHER)),
                 TOKEN);
         add(
                 "PostgresStorage.ENSURE_PROJECT",
-                (stage, through, hand) ->
-                        RaceCases.done(() -> through.projects().ensure("shop")),
+                (stage, through, hand) -> done(() -> through.projects().ensure("shop")),
                 EMPTY);
-    }
-
-    List<RaceCase> all() {
-        return List.copyOf(cases);
-    }
-
-    private void add(String statement, Deed deed, RaceScene... scenes) {
-        for (RaceScene scene : scenes) cases.add(new RaceCase(statement, scene, Skip.NEVER, deed));
-    }
-
-    private void skipping(Skip skip, String statement, Deed deed, RaceScene... scenes) {
-        for (RaceScene scene : scenes) cases.add(new RaceCase(statement, scene, skip, deed));
     }
 
     private static Promise promise(RaceScene scene) {
@@ -185,7 +173,8 @@ final class RaceScheduleCases {
         skipping(
                 Skip.ROW,
                 "GateRepository.ARRIVE",
-                (stage, through, hand) -> through.gates().arrive(10).gates(),
+                (stage, through, hand) ->
+                        new Told(texts(through.gates().arrive(10).gates()), true),
                 GATED);
         skipping(Skip.ANY, "RateGates.LET_START", pass((stage, hand) -> List.of(RATE)), RATED, LEFTOVERS);
         Deed overlap = pass(RaceStage::gates);
@@ -203,7 +192,13 @@ final class RaceScheduleCases {
     private static Deed pass(Gates gates) {
         return (stage, through, hand) -> {
             GateStore.Passed passed = through.gates().pass(gates.of(stage, hand));
-            return passed.lanes() + " skipped " + passed.skipped();
+            Set<String> done = texts(passed.lanes());
+            done.addAll(texts(passed.skipped()));
+            return new Told(done, !passed.busy().isEmpty() || !passed.again().isEmpty());
         };
+    }
+
+    private static Set<String> texts(Collection<?> some) {
+        return some.stream().map(String::valueOf).collect(Collectors.toCollection(TreeSet::new));
     }
 }

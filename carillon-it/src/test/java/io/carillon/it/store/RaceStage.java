@@ -32,6 +32,7 @@ final class RaceStage extends PlanningContract {
     static final RunId LEFT = new RunId(id(1));
     static final RunId CONTESTED = new RunId(id(2));
     static final RunId RIGHT = new RunId(id(3));
+    static final List<RunId> RUNS = List.of(LEFT, CONTESTED, RIGHT);
     static final UUID OWNER = id(11);
     static final UUID OTHER = id(12);
     private static final UUID NEXT = id(13);
@@ -179,6 +180,11 @@ final class RaceStage extends PlanningContract {
                 .toList();
     }
 
+    /** Ends all that {@link #OWNER} holds in this way. */
+    void end(Transition transition) {
+        storage().runs().apply(OWNER, ended(RaceCase.Hand.SECOND_BATCH, transition));
+    }
+
     List<HeldRun> held(RaceCase.Hand hand) {
         return attempts(hand).stream()
                 .map(attempt -> new HeldRun(PROJECT, attempt.run(), attempt.number()))
@@ -186,8 +192,11 @@ final class RaceStage extends PlanningContract {
     }
 
     static ClaimRequest request(RaceCase.Hand hand) {
-        int count = hand == RaceCase.Hand.FIRST ? 1 : 9;
-        return new ClaimRequest(claimer(hand), List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null);
+        return request(claimer(hand), hand == RaceCase.Hand.FIRST ? 1 : 9);
+    }
+
+    static ClaimRequest request(UUID node, int count) {
+        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null);
     }
 
     /** The contested schedule, and another one beside it, both after this time; the plans of both are made ahead of the race. */
@@ -251,11 +260,16 @@ final class RaceStage extends PlanningContract {
         schedules(Promise.every(TEN).policies(Policies.defaults().overlap(overlap)), TEN);
     }
 
-    /** The first ticks run when the second ones fall due. */
-    void overlapped(Overlap overlap) {
+    /** As {@link #overlapping}, and the first ticks run. */
+    void started(Overlap overlap) {
         overlapping(overlap);
         storage().gates().pass(gates(RaceCase.Hand.SECOND_BATCH));
         claimAll(OWNER);
+    }
+
+    /** The first ticks run when the second ones fall due. */
+    void overlapped(Overlap overlap) {
+        started(overlap);
         advance(TEN);
     }
 

@@ -73,10 +73,11 @@ final class RaceTables implements AutoCloseable {
         String place = table.equals("run")
                 ? " - 'seq' || jsonb_build_object('place', CASE WHEN t.seq IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.seq) END)"
                 : "";
-        // Which run a death is put down to matters as long as that run is held.
-        if (table.equals("node")) place = " - 'sole_run'";
-        // Until when a new limit counts anew depends on who looked at it first.
-        if (table.equals("lane")) place = " - 'count_until' || jsonb_build_object('counts', t.count_until IS NOT NULL)";
+        // Which run a death is put down to matters as long as the dead node holds that run: nothing reads it
+        // afterwards.
+        if (table.equals("node"))
+            place =
+                    " - 'sole_run' || jsonb_build_object('sole_run', (SELECT r.id FROM carillon.run r WHERE r.id = t.sole_run AND r.owner = t.id))";
         // A rate key without starts is as good as none.
         String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table

@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /** The statements of the store, read from the constants of its classes: {@code Class.CONSTANT} and its text. */
@@ -17,6 +18,8 @@ final class Statements {
     private static final Pattern MIGRATION = Pattern.compile("(Migrat|Schema(State|Mode)|SqlScript).*");
 
     private static final Map<String, String> ALL = read();
+
+    private static final Map<String, String> BARE = new ConcurrentHashMap<>();
 
     private Statements() {}
 
@@ -45,7 +48,7 @@ final class Statements {
     }
 
     static String text(String name) {
-        String text = all().get(name);
+        String text = ALL.get(name);
         if (text == null) throw new AssertionError("there is no constant " + name);
         return text;
     }
@@ -61,6 +64,10 @@ final class Statements {
 
     /** The text without the names or numbers of its parameters and without its layout, as it is recognised on the wire. */
     static String bare(String sql) {
+        return BARE.computeIfAbsent(sql, Statements::stripped);
+    }
+
+    private static String stripped(String sql) {
         return sql.replaceAll("(?<!:):[a-zA-Z][a-zA-Z0-9]*|\\$\\d+", "?")
                 .replaceAll("\\s+", " ")
                 .strip();
