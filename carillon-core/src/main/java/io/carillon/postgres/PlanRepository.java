@@ -62,7 +62,8 @@ final class PlanRepository implements PlanStore {
             SELECT r.id, r.schedule_id, r.planned_at, r.runs_late IS NOT NULL AS let_through,
                    r.runs_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
                                   WHERE l.queue = r.queue AND l.project = r.project
-                                    AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL)) AS held_back
+                                    AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL
+                                         OR l.released_at > r.planned_at)) AS held_back
               FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
                AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))

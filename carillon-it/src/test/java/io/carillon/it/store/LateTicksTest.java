@@ -8,6 +8,7 @@ import io.carillon.schedule.Missed;
 import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
+import io.carillon.store.LaneLoad;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -122,6 +123,31 @@ class LateTicksTest extends PlanningContract {
 
     private void release() {
         BENCH.database().execute("DELETE FROM carillon.lane; DELETE FROM carillon.gate");
+    }
+
+    private void lift(String how) {
+        switch (how) {
+            case "pause", "open" -> storage().lanes().resume(Order.MAIL);
+            case "limit" -> storage().lanes().limit(Order.MAIL, Limits.none());
+            default -> storage().lanes().report(node(), List.of(new LaneLoad(Order.MAIL, 1, 0)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pause", "limit", "open", "half-open"})
+    void what_a_queue_held_back_until_just_now_is_late_and_not_missed(String how) {
+        store(PROMISE.missed(Missed.SKIP));
+        hold(how);
+        advance(Duration.ofMinutes(3));
+        planAll();
+        advance(Duration.ofMinutes(6));
+
+        lift(how);
+        planAll();
+
+        assertThat(runDue(node())).contains(at(60), at(120), at(180));
+        assertThat(lines("report")).noneMatch(line -> line.contains("missed"));
+        covered();
     }
 
     @ParameterizedTest
