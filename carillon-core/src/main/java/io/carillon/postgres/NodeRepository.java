@@ -71,7 +71,7 @@ final class NodeRepository implements NodeStore {
                      -- the first by the index; written as EXISTS with a comparison it becomes a scan of the whole table
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
-                     OR carillon.cancel_requests_due()
+                     OR carillon.cancel_requests_due() OR carillon.suspects_without_handler()
                      OR EXISTS (SELECT 1 FROM\s""" + KNOWN + """
                                         AS known,
                                       LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name

@@ -56,8 +56,8 @@ final class RunRepository implements RunStore {
                                                                        AND l.max_running IS NOT NULL) AS without_place
                               FROM carillon.run r
                              WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN known.name AND known.name AND r.owner IS NULL
-                               AND NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                                WHERE p.queue = r.queue AND p.project = r.project AND p.paused_at IS NOT NULL)
+                               -- asked for each run, because a join would be followed by a sort of all
+                               AND (SELECT p.paused_at FROM carillon.lane p WHERE p.queue = r.queue AND p.project = r.project) IS NULL
                              ORDER BY r.parked, r.target_name, r.due_at LIMIT 1000) first
             """;
 

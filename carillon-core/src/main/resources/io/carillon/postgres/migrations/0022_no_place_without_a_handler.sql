@@ -51,6 +51,19 @@ BEGIN
   RETURN v_all;
 END $$;
 
+-- Whether there are suspects to set aside. Each heartbeat asks; nearly always there is no suspect at all.
+CREATE OR REPLACE FUNCTION carillon.suspects_without_handler() RETURNS boolean LANGUAGE plpgsql STABLE COST 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE v_name text;
+BEGIN
+  SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' ORDER BY r.target_name LIMIT 1;
+  WHILE v_name IS NOT NULL LOOP
+    IF NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.dead_at IS NULL AND v_name = ANY (n.handlers)) THEN RETURN true; END IF;
+    SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' AND r.target_name > v_name ORDER BY r.target_name LIMIT 1;
+  END LOOP;
+  RETURN false;
+END $$;
+
 -- Those of earlier versions.
 UPDATE carillon.run r SET seq = carillon.seq_without_handler(r.gate_key, r.seq)
  WHERE r.parked = 'no-handler' AND r.seq IS NULL AND r.gate_key ~ '^(concurrency|rate):';

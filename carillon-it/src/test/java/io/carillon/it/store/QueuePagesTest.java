@@ -30,7 +30,8 @@ class QueuePagesTest {
         DATABASE.execute(FILL.formatted("'p' || i % 1000", 10_000, 40_000));
         DATABASE.execute(FILL.formatted("'large'", 200, 10_001));
         DATABASE.execute(FILL.formatted("'default'", 5, 30));
-        DATABASE.execute("INSERT INTO carillon.lane (queue, project, max_running) VALUES ('limited', 'default', 3), ('q9', 'p9', 3)");
+        DATABASE.execute(
+                "INSERT INTO carillon.lane (queue, project, max_running) VALUES ('limited', 'default', 3), ('q9', 'p9', 3)");
         // So that no page is counted for what vacuum would have done.
         DATABASE.execute("VACUUM carillon.run");
     }

@@ -46,9 +46,12 @@ class StatementRuleTest {
     @Test
     void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
         Map<String, String> first = Map.of(
-                "run", "project, queue, class, target, target_name, codec, payload, trace, id, origin, due_at, ready_at, day",
-                "run_history", "project, id, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, created_at",
-                "dead_run", "project, id, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
+                "run",
+                        "project, queue, class, target, target_name, codec, payload, trace, id, origin, due_at, ready_at, day",
+                "run_history",
+                        "project, id, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, created_at",
+                "dead_run",
+                        "project, id, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
         Set<String> others = new TreeSet<>();
         Statements.all()
                 .forEach((name, text) -> INSERTS.matcher(text).results().forEach(insert -> {

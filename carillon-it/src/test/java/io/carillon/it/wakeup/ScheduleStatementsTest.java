@@ -24,8 +24,8 @@ class ScheduleStatementsTest {
 
     @Test
     void a_round_of_all_that_is_due_asks_the_same_with_and_without_schedules() {
-        try (Process none = new Process(Wakeup.http());
-                Process many = new Process(Wakeup.http())) {
+        try (Idle none = new Idle(Wakeup.http());
+                Idle many = new Idle(Wakeup.http())) {
             many.schedule(SCHEDULES);
 
             assertThat(many.statementsOfARound()).isEqualTo(none.statementsOfARound());
@@ -35,8 +35,8 @@ class ScheduleStatementsTest {
     @Tag("slow")
     @Test
     void an_idle_node_asks_as_often_with_as_without_schedules() {
-        try (Process none = new Process(Wakeup.notifying());
-                Process many = new Process(Wakeup.notifying())) {
+        try (Idle none = new Idle(Wakeup.notifying());
+                Idle many = new Idle(Wakeup.notifying())) {
             many.schedule(SCHEDULES);
             none.settle();
             many.settle();
@@ -59,12 +59,12 @@ class ScheduleStatementsTest {
     }
 
     /** A process without work, on a database of its own. */
-    private static final class Process implements AutoCloseable {
+    private static final class Idle implements AutoCloseable {
         private final TestDatabase database = TestDatabase.migrated();
         private final CountedStatements statements = new CountedStatements(database.pool(12));
         private final Carillon carillon;
 
-        Process(Wakeup wakeup) {
+        Idle(Wakeup wakeup) {
             carillon = Carillon.on(statements.source())
                     .wakeup(wakeup)
                     .handle(JOB, (job, run) -> {})
