@@ -56,6 +56,11 @@ final class Appetite {
         return Math.max(0, Math.min(room, Math.min(prefetch, NEWCOMERS)));
     }
 
+    /** What a node that holds nothing may claim and start at once. */
+    int slots() {
+        return Math.min(slots.concurrency(), slots.claim());
+    }
+
     /** What to ask for; only the claimer calls this. */
     int want() {
         long now = System.nanoTime();

@@ -162,7 +162,7 @@ final class Claimer extends Loop {
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
         if (suspects && isolation.restNanos() <= 0) {
-            suspects = isolation.claim(want);
+            suspects = isolation.claim(appetite.slots(), busy());
             if (suspects) {
                 took = true;
                 return;
@@ -181,6 +181,12 @@ final class Claimer extends Loop {
         // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
         long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
         sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
+    }
+
+    /** Whether this node has ordinary runs, or could have. */
+    private boolean busy() {
+        return node.holding().size() > 0
+                || !book.nextReady().isAfter(node.clock().now());
     }
 
     /** How long the next claim is to wait for company; a backlog needs none. */

@@ -257,13 +257,16 @@ final class Claims {
             return restUntil - System.nanoTime();
         }
 
-        /** Claims the next group, if it is time; false: there is none for this node now. */
-        boolean claim(int most) {
+        /**
+         * Claims the next group, if it is time; false: there is none for this node now. {@code most}: all slots of this node, which are free when the group
+         * starts; {@code busy}: this node has ordinary runs.
+         */
+        boolean claim(int most, boolean busy) {
             UUID owner = node.id();
             long note = node.holding().nextNote();
             long asked = System.nanoTime();
             List<Attempt> claimed = runs.claimSuspects(
-                    new RunStore.ClaimSuspects(owner, node.handlers().names(), most, note, null));
+                    new RunStore.ClaimSuspects(owner, node.handlers().names(), most, busy, note, null));
             if (claimed.isEmpty()) return false;
             group = claimed.stream()
                     .map(attempt -> node.hold(owner, attempt, note))

@@ -11,6 +11,7 @@ import io.carillon.store.Suspicion;
 import io.carillon.store.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -61,8 +62,11 @@ final class RunRepository implements RunStore {
                              ORDER BY r.parked, r.target_name, r.due_at LIMIT 1000) first
             """;
 
-    private static final String TRY_ISOLATE =
-            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0)) AS mine";
+    private static final String TRY_ISOLATE = """
+            SELECT coalesce((SELECT min(abs(extract(epoch FROM carillon.clock() - dead_at))) FROM carillon.node WHERE dead_why <> 'stopped'), 1e9)
+                     AS since_death
+             WHERE pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0))
+            """;
 
     // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. Under
     // the
@@ -131,12 +135,14 @@ final class RunRepository implements RunStore {
     @Override
     public List<Attempt> claimSuspects(ClaimSuspects asked) {
         return database.transaction(session -> {
-            boolean mine =
-                    session.query(TRY_ISOLATE).first(row -> row.flag("mine")).orElse(false);
-            if (!mine) return List.of();
-            List<Suspicion.Candidate> waiting = LaneGates.withPlace(
-                    session,
-                    session.query(SUSPECTS).texts("targets", asked.targets()).list(LaneGates.Suspect::read));
+            Optional<Duration> sinceDeath = session.query(TRY_ISOLATE).first(row -> row.seconds("since_death"));
+            if (sinceDeath.isEmpty()) return List.of();
+            List<LaneGates.Suspect> due =
+                    session.query(SUSPECTS).texts("targets", asked.targets()).list(LaneGates.Suspect::read).stream()
+                            .filter(one -> !asked.busy()
+                                    || sinceDeath.get().compareTo(Suspicion.pause(one.candidate().deaths())) >= 0)
+                            .toList();
+            List<Suspicion.Candidate> waiting = LaneGates.withPlace(session, due);
             List<Suspicion.Candidate> group =
                     Suspicion.group(waiting, asked.most(), java.util.concurrent.ThreadLocalRandom.current());
             if (group.isEmpty()) return List.of();

@@ -17,12 +17,13 @@ public interface RunStore {
 
     /**
      * What a node asks for to be tried in isolation: at most so many runs of these handlers, or one run for a caller without a heartbeat, whose {@code lease}
-     * says how long it shall hold.
+     * says how long it shall hold. {@code busy}: the node has ordinary runs, see {@link Suspicion#pause}.
      */
     record ClaimSuspects(
             UUID owner,
             Set<String> targets,
             int most,
+            boolean busy,
             long note,
             @Nullable Duration lease) {
         public ClaimSuspects {
@@ -40,7 +41,7 @@ public interface RunStore {
 
     /** Takes one of them for a caller that has no heartbeat. */
     default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
-        return claimSuspects(new ClaimSuspects(owner, targets, 1, 0, lease)).stream()
+        return claimSuspects(new ClaimSuspects(owner, targets, 1, false, 0, lease)).stream()
                 .findFirst();
     }
 

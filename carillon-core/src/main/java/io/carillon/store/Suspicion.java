@@ -3,7 +3,9 @@ package io.carillon.store;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 
 /**
  * The rule by which runs of dead nodes are tried again. A run that shared a death for the first time goes back to the ordinary runs: most deaths are caused by
@@ -19,6 +21,10 @@ public final class Suspicion {
 
     private static final Duration PROBATION = Duration.ofSeconds(10);
     private static final int LONGEST = 3;
+
+    /** By the deaths that a run shared: how long after a death of any node it waits where nodes have ordinary runs; the last one counts for more. */
+    private static final List<Duration> PAUSES = List.of(
+            Duration.ZERO, Duration.ZERO, Duration.ofSeconds(5), Duration.ofSeconds(15), Duration.ofSeconds(30));
 
     private Suspicion() {}
 
@@ -41,6 +47,14 @@ public final class Suspicion {
         return PROBATION.multipliedBy(1L << (2 * steps));
     }
 
+    /**
+     * How long after the last death of a node the next trial of runs that shared so many deaths may begin on a node that has ordinary runs. A trial may cost
+     * that node, and the time in which it is replaced: without a pause one node after the other is lost. A node without ordinary runs need not wait.
+     */
+    public static Duration pause(int deaths) {
+        return PAUSES.get(Math.min(deaths, PAUSES.size() - 1));
+    }
+
     /** A run that waits for isolation. */
     public record Candidate(String place, String handler, int deaths) {}
 
@@ -58,6 +72,11 @@ public final class Suspicion {
                 .sorted(Comparator.naturalOrder())
                 .toList();
         if (handlers.isEmpty()) return List.of();
+        // Of equals, a handler none of whose runs has shared more deaths: it is the less likely cause.
+        Map<String, Integer> worst =
+                waiting.stream().collect(Collectors.toMap(Candidate::handler, Candidate::deaths, Math::max));
+        int least = handlers.stream().mapToInt(worst::get).min().orElseThrow();
+        handlers = handlers.stream().filter(one -> worst.get(one) == least).toList();
         String handler = handlers.get(random.nextInt(handlers.size()));
         return first.stream()
                 .filter(one -> one.handler().equals(handler))

@@ -46,6 +46,26 @@ class SuspicionTest {
         assertThat(Suspicion.group(List.of(), 4, new Random(1))).isEmpty();
     }
 
+    @Test
+    void of_handlers_with_equally_few_deaths_the_one_without_worse_runs_comes_first() {
+        List<Candidate> waiting = List.of(
+                new Candidate("a1", "a", 2),
+                new Candidate("a2", "a", 4),
+                new Candidate("b1", "b", 2),
+                new Candidate("b2", "b", 3));
+
+        for (int seed = 0; seed < 20; seed++)
+            assertThat(Suspicion.group(waiting, 50, new Random(seed)))
+                    .extracting(Candidate::place)
+                    .containsExactly("b1");
+    }
+
+    @Test
+    void the_more_deaths_a_run_has_shared_the_longer_it_waits_after_the_last() {
+        assertThat(IntStream.rangeClosed(0, 5).mapToObj(Suspicion::pause).mapToLong(Duration::toSeconds))
+                .containsExactly(0L, 0L, 5L, 15L, 30L, 30L);
+    }
+
     /** A run as the store has it. */
     private static final class Job {
         final String name;

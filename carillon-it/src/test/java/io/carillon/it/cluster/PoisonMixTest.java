@@ -39,6 +39,15 @@ class PoisonMixTest {
     private static final String LEFT =
             "SELECT count(*) FROM carillon.run WHERE parked IS DISTINCT FROM 'no-handler' OR owner IS NOT NULL";
 
+    private static final String KILLED =
+            "SELECT round(extract(epoch FROM at - ?::timestamptz), 1) FROM side_log WHERE event LIKE 'killed %' ORDER BY at";
+
+    private static final String STARTED =
+            "SELECT round(extract(epoch FROM started_at - at), 1) FROM carillon.node, (SELECT ?::timestamptz AS at) f WHERE started_at > at ORDER BY 1";
+
+    private static final String SHARED =
+            "SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1";
+
     private static final String BROKEN = "SELECT count(*) FROM carillon.lane WHERE breaker <> 'closed'";
 
     @Tag("slow")
@@ -53,19 +62,26 @@ class PoisonMixTest {
         mix(10_000, 100, Duration.ofMinutes(25));
     }
 
-    /** Times are printed, not asserted: most of it is the time that the nodes take to start again. */
+    /** Both sides in turn, so that what else the machine does slows both. Most of what is left is the time in which killed nodes are replaced. */
     @Test
     @Tag("slow")
-    void twenty_runs_that_halt_their_node_kill_hardly_more_than_twenty_nodes_before_four_thousand_others_are_over() {
-        double without = secondsUntilGoodAreOver(4_000, 0);
-        double with = secondsUntilGoodAreOver(4_000, 20);
-
-        System.out.printf("4,000 good runs: %.1f s without, %.1f s with 20 that halt their node%n", without, with);
+    void twenty_runs_that_halt_their_node_make_four_thousand_others_take_at_most_half_as_long_again() {
+        double without = 0;
+        double with = 0;
+        for (int round = 0; round < 2; round++) {
+            without += secondsUntilGoodAreOver(4_000, 0);
+            with += secondsUntilGoodAreOver(4_000, 20);
+        }
+        System.out.printf(
+                "4,000 good runs, twice: %.1f s without, %.1f s with 20 that halt their node, factor %.2f%n",
+                without, with, with / without);
+        assertThat(with / without).isLessThanOrEqualTo(1.5);
     }
 
     private static double secondsUntilGoodAreOver(int good, int halting) {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
-            cluster.client.queues().pause("default");
+            for (String queue : List.of("work", "poison"))
+                cluster.client.queues().pause(queue);
             List<Boolean> lots = new ArrayList<>(Collections.nCopies(good, true));
             lots.addAll(Collections.nCopies(halting, false));
             long seed = System.nanoTime();
@@ -75,8 +91,10 @@ class PoisonMixTest {
                 if (harmless) cluster.client.enqueue(WORK, new Work(1_000));
                 else cluster.client.enqueue(POISON, new Poison(Harm.HALT));
             }
+            String from = cluster.one("SELECT clock_timestamp()");
             long began = System.nanoTime();
-            cluster.client.queues().resume("default");
+            for (String queue : List.of("work", "poison"))
+                cluster.client.queues().resume(queue);
             await().atMost(Duration.ofMinutes(10))
                     .pollInterval(Duration.ofMillis(100))
                     .until(() -> {
@@ -89,13 +107,11 @@ class PoisonMixTest {
                             cluster.number(
                                     "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
                     .isZero();
-            long deaths = cluster.number("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'");
-            System.out.println("nodes that died: " + deaths);
-            assertThat(deaths).isLessThanOrEqualTo(halting * 3L / 2);
-            System.out.println(
-                    "good runs by deaths shared: "
-                            + cluster.rows(
-                                    "SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1"));
+            List<List<String>> deaths = cluster.rows(KILLED, from);
+            System.out.printf(
+                    "%.1f s; nodes killed after %s s, others started after %s s; good runs by deaths shared %s%n",
+                    seconds, deaths, cluster.rows(STARTED, from), cluster.rows(SHARED));
+            assertThat(deaths).hasSizeLessThanOrEqualTo(halting * 3 / 2);
             return seconds;
         }
     }

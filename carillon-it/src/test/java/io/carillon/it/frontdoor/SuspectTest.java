@@ -142,6 +142,24 @@ class SuspectTest {
     }
 
     @Test
+    void a_group_fills_a_node_that_had_few_free_slots_when_it_was_claimed() {
+        Carillon node = node();
+        for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
+        eventually().until(() -> started.size() == 6);
+        node.queues().pause("job");
+        for (int i = 0; i < 8; i++) suspected(node, 2);
+        node.queues().resume("job");
+        String claimed = "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
+        eventually().until(() -> house.number(claimed) > 0);
+
+        assertThat(house.number(claimed)).isEqualTo(8);
+        end("before").countDown();
+
+        eventually().until(() -> live.get() == 8);
+        assertThat(started.subList(6, started.size())).hasSize(8).containsOnly("suspect");
+    }
+
+    @Test
     void a_group_starts_together() {
         Carillon node = node();
         node.queues().pause("default");

@@ -219,8 +219,31 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(isolate(node(), 50)).as("after three deaths").hasSize(10);
     }
 
+    @Test
+    void a_node_that_has_ordinary_runs_waits_after_a_death_before_it_isolates_the_most_suspicious() {
+        enqueue(Order.mail(), 9);
+        UUID first = node();
+        claim(first, 9);
+        diesTwice(first);
+        UUID third = node();
+        assertThat(isolate(third, 20)).hasSize(9);
+        kill(third);
+        sweep();
+
+        advance(Duration.ofSeconds(14));
+        assertThat(isolate(node(), 20, true)).isEmpty();
+        advance(Duration.ofSeconds(1));
+        assertThat(isolate(node(), 20, true)).hasSize(9);
+    }
+
     private List<Attempt> isolate(UUID node, int most) {
-        return storage().runs().claimSuspects(new RunStore.ClaimSuspects(node, Set.of(Order.HANDLER), most, 1, null));
+        return isolate(node, most, false);
+    }
+
+    private List<Attempt> isolate(UUID node, int most, boolean busy) {
+        return storage()
+                .runs()
+                .claimSuspects(new RunStore.ClaimSuspects(node, Set.of(Order.HANDLER), most, busy, 1, null));
     }
 
     @Test
