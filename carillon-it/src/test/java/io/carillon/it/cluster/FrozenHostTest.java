@@ -1,5 +1,6 @@
 package io.carillon.it.cluster;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,71 +10,151 @@ import io.carillon.Carillon;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.Pools;
 import io.carillon.run.HandlerType;
-import io.carillon.run.RunState;
-import io.carillon.testkit.FaultProxy;
-import io.carillon.testkit.TestDatabase;
+import io.carillon.run.RunId;
+import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 
-/** Of two hosts in the URL the first stops to answer, without a reset and while it still accepts connections: the node goes on at the second. */
+/**
+ * The primary freezes without a reset, as a stopped machine does, and its synchronous standby is promoted. Nodes with both hosts in their URL leave the frozen
+ * one and go on at the other.
+ */
 class FrozenHostTest {
     record Item(int number) {}
 
-    private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
+    private static final HandlerType<Item> COMMAND = HandlerType.of("command", Item.class);
+    private static final HandlerType<Item> LIBRARY = HandlerType.of("library", Item.class);
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    @Tag("slow")
-    @Test
-    void is_left_within_half_a_minute_with_the_pool_of_the_command() {
-        leaves(url -> Pools.on(DatabaseUrl.parse(url), 12));
-    }
+    /** By run: the attempts in which a handler worked on it. */
+    private final Map<RunId, List<Integer>> executed = new ConcurrentHashMap<>();
+
+    /** When a handler first worked on it. */
+    private final Map<RunId, Long> begun = new ConcurrentHashMap<>();
+
+    private final Queue<RunId> confirmed = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean writing = new AtomicBoolean(true);
 
     @Tag("slow")
-    @Test
-    void is_left_within_half_a_minute_with_the_settings_that_the_manual_names() {
-        leaves(url -> {
-            HikariConfig config = new HikariConfig();
-            config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10");
-            config.setMaximumPoolSize(12);
-            config.setConnectionTimeout(10_000);
-            config.setValidationTimeout(2_000);
-            return new HikariDataSource(config);
-        });
-    }
+    @RepeatedTest(3)
+    void is_left_within_half_a_minute_and_nothing_confirmed_is_lost_or_doubled() throws Exception {
+        try (ReplicatedPostgres postgres = new ReplicatedPostgres();
+                HikariDataSource shipped = Pools.on(DatabaseUrl.parse(postgres.url()), 12);
+                HikariDataSource documented = documented(postgres.url());
+                HikariDataSource writers = documented(postgres.url());
+                HikariDataSource direct = direct(postgres)) {
+            try (Carillon one = node(shipped, COMMAND);
+                    Carillon other = node(documented, LIBRARY);
+                    Carillon writer = Carillon.on(writers).build()) {
+                assertThat(ReplicatedPostgres.ask(postgres.primary, "SELECT sync_state FROM pg_stat_replication"))
+                        .containsExactly("sync");
+                Thread writes = new Thread(() -> write(writer), "writer");
+                writes.start();
+                await().atMost(SOON).until(() -> executed.size() >= 100);
 
-    private static void leaves(Function<String, HikariDataSource> pools) {
-        AtomicInteger done = new AtomicInteger();
-        try (TestDatabase database = TestDatabase.migrated();
-                FaultProxy proxy = FaultProxy.before(database);
-                HikariDataSource pool = pools.apply(url(proxy, database));
-                Carillon node = Carillon.on(pool)
-                        .handle(ITEM, (item, run) -> done.incrementAndGet())
-                        .start()) {
-            node.enqueue(ITEM, new Item(0));
-            await().atMost(SOON).until(() -> done.get() == 1);
-            assertThat(proxy.connections()).as("the first host is used").isPositive();
+                postgres.freezePrimary();
+                long frozen = System.nanoTime();
+                int before = confirmed.size();
+                postgres.promote();
+                try (Carillon client = Carillon.on(direct).build()) {
+                    RunId first = client.enqueue(COMMAND, new Item(-1)).run();
+                    RunId second = client.enqueue(LIBRARY, new Item(-2)).run();
+                    await("both nodes leave the frozen host")
+                            .atMost(Duration.ofSeconds(100))
+                            .until(() -> executed.containsKey(first) && executed.containsKey(second));
+                    double command = seconds(frozen, first);
+                    double library = seconds(frozen, second);
+                    System.out.printf(
+                            "after the freeze the node with the settings of the command went on after %.1f s, the one with those of the library after %.1f s%n",
+                            command, library);
+                    await("the writer leaves it, too")
+                            .atMost(Duration.ofSeconds(60))
+                            .until(() -> confirmed.size() > before + 20);
+                    writing.set(false);
+                    writes.join();
+                    int all = confirmed.size() + 2;
+                    System.out.printf("%d runs confirmed before the freeze, %d after it%n", before, all - 2 - before);
 
-            proxy.halfOpen();
-            long frozen = System.nanoTime();
-            try (Carillon client = Carillon.on(database.pool(4)).build()) {
-                var run = client.enqueue(ITEM, new Item(1)).run();
-                await("the run ends on the second host")
-                        .atMost(SOON)
-                        .until(() -> client.runs().get(run).orElseThrow().state() == RunState.SUCCEEDED);
+                    await("all confirmed runs end")
+                            .atMost(Duration.ofSeconds(60))
+                            .until(() -> ended(postgres).keySet().containsAll(confirmed));
+                    Map<RunId, Integer> ended = ended(postgres);
+                    assertThat(ended).hasSizeGreaterThanOrEqualTo(all);
+                    ended.forEach((run, attempt) -> assertThat(executed.get(run))
+                            .as("%s, ended in attempt %d", run, attempt)
+                            .doesNotHaveDuplicates()
+                            .contains(attempt));
+                    assertThat(List.of(command, library))
+                            .allSatisfy(seconds -> assertThat(seconds).isLessThanOrEqualTo(30));
+                }
+            } finally {
+                writing.set(false);
             }
-            System.out.println("frozen host left after " + (System.nanoTime() - frozen) / 1_000_000 + " ms");
         }
     }
 
-    /** Both lead to the same database; the second goes past the proxy. */
-    private static String url(FaultProxy proxy, TestDatabase database) {
-        String first = proxy.jdbcUrl().replaceFirst("jdbc:postgresql://([^/]*)/.*", "$1");
-        // Without its options, which name every time-out.
-        String rest = database.jdbcUrl().replaceFirst("jdbc:postgresql://([^?]*).*", "$1");
-        return "jdbc:postgresql://" + first + "," + rest + "?targetServerType=primary&user=" + database.user()
-                + "&password=" + database.password();
+    private double seconds(long since, RunId run) {
+        return (requireNonNull(begun.get(run)) - since) / 1e9;
+    }
+
+    /** Enqueues all the time; only what was answered counts. */
+    private void write(Carillon writer) {
+        for (int number = 0; writing.get(); number++) {
+            try {
+                confirmed.add(writer.enqueue(number % 2 == 0 ? COMMAND : LIBRARY, new Item(number))
+                        .run());
+            } catch (RuntimeException unanswered) {
+                // It may have been stored or not.
+            }
+        }
+    }
+
+    private Carillon node(HikariDataSource pool, HandlerType<Item> type) {
+        return Carillon.on(pool)
+                .handle(type, (item, run) -> {
+                    begun.putIfAbsent(run.id(), System.nanoTime());
+                    executed.computeIfAbsent(run.id(), id -> new CopyOnWriteArrayList<>())
+                            .add(run.attempt());
+                })
+                .start();
+    }
+
+    /** The attempt in which each run succeeded, by the new primary. */
+    private static Map<RunId, Integer> ended(ReplicatedPostgres postgres) throws SQLException {
+        Map<RunId, Integer> ended = new java.util.HashMap<>();
+        for (String row : ReplicatedPostgres.ask(
+                postgres.standby, "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")) {
+            String[] parts = row.split(" ");
+            Integer twice = ended.put(new RunId(java.util.UUID.fromString(parts[0])), Integer.parseInt(parts[1]));
+            assertThat(twice).as("ended twice: " + parts[0]).isNull();
+        }
+        return ended;
+    }
+
+    /** As docs/operations.md says for the library. */
+    private static HikariDataSource documented(String url) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&tcpKeepAlive=true");
+        config.setMaximumPoolSize(12);
+        config.setConnectionTimeout(10_000);
+        config.setValidationTimeout(2_000);
+        return new HikariDataSource(config);
+    }
+
+    private static HikariDataSource direct(ReplicatedPostgres postgres) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(postgres.standby.jdbcUrl());
+        config.setUsername(postgres.standby.user());
+        config.setPassword(postgres.standby.password());
+        config.setMaximumPoolSize(4);
+        return new HikariDataSource(config);
     }
 }

@@ -1,0 +1,103 @@
+package io.carillon.it.cluster;
+
+import io.carillon.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A primary and its synchronous standby, made of a copy of its data directory; the primary can be frozen and the standby promoted. */
+final class ReplicatedPostgres implements AutoCloseable {
+    private final Path directory;
+    final EmbeddedPostgres primary;
+    final EmbeddedPostgres standby;
+
+    ReplicatedPostgres() throws IOException {
+        directory = Files.createTempDirectory("carillon-replicated");
+        Path first = directory.resolve("primary");
+        Path second = directory.resolve("standby");
+        EmbeddedPostgres.in(first).start().close();
+        for (String suffix : List.of("", ".password"))
+            copy(directory.resolve("primary" + suffix), directory.resolve("standby" + suffix));
+        Files.createFile(second.resolve("standby.signal"));
+        primary = EmbeddedPostgres.in(first)
+                .setting("fsync", "off")
+                .setting("synchronous_standby_names", "standby")
+                .start();
+        standby = EmbeddedPostgres.in(second)
+                .setting("fsync", "off")
+                .setting(
+                        "primary_conninfo",
+                        "host=127.0.0.1 port=%d user=%s password=%s application_name=standby"
+                                .formatted(primary.port(), primary.user(), primary.password()))
+                .start();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path one : all.toList())
+                Files.copy(one, to.resolve(from.relativize(one).toString()), StandardCopyOption.COPY_ATTRIBUTES);
+        }
+    }
+
+    /** Both hosts, the primary first, with user and password and no time-out. */
+    String url() {
+        return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/carillon?targetServerType=primary&user=%s&password=%s"
+                .formatted(primary.port(), standby.port(), primary.user(), primary.password());
+    }
+
+    /** Stops all processes of the primary (SIGSTOP): its connections stay open, and the system accepts new ones for it. */
+    void freezePrimary() throws Exception {
+        // First the postmaster, so that no process is born while they are counted.
+        signal(List.of("" + primary.pid()));
+        signal(ProcessHandle.of(primary.pid())
+                .orElseThrow()
+                .descendants()
+                .map(one -> "" + one.pid())
+                .toList());
+    }
+
+    private static void signal(List<String> processes) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kill", "-STOP"));
+        command.addAll(processes);
+        int exit = new ProcessBuilder(command).inheritIO().start().waitFor();
+        if (exit != 0) throw new IllegalStateException("kill ended with " + exit);
+    }
+
+    /** Promotes the standby; returns when it takes writes. */
+    void promote() throws SQLException {
+        ask(standby, "SELECT pg_promote()");
+    }
+
+    /** The first column of a query. */
+    static List<String> ask(EmbeddedPostgres postgres, String sql) throws SQLException {
+        try (Connection connection =
+                        DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> texts = new ArrayList<>();
+            while (rows.next()) texts.add(rows.getString(1));
+            return texts;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        // A frozen server does not stop in order.
+        for (EmbeddedPostgres one : List.of(primary, standby)) {
+            one.kill();
+            one.close();
+        }
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path one : all.sorted(java.util.Comparator.reverseOrder()).toList()) Files.delete(one);
+        }
+    }
+}
