@@ -65,6 +65,7 @@ final class ScheduleFuture {
         static final Fate PAUSED = new Fate("skipped", "paused");
         static final Fate EXCLUDED = new Fate("skipped", TickPlan.Gap.EXCLUDED);
         static final Fate DELETED = new Fate("cancelled", "schedule deleted");
+        static final Fate UNREADABLE = new Fate("missed", "definition could not be read");
     }
 
     /** A schedule as it was before the lock, and its instants that nobody had planned by then. */
@@ -132,10 +133,16 @@ final class ScheduleFuture {
         if (schedule.runsLeft() == 0) return;
         boolean whole = schedule.paused()
                 || schedule.definition().when().bounds().excluded().isEmpty();
-        List<TickPlan.Gap> gaps = whole
-                ? walked.upTo(schedule, line).gap(fate.state, fate.reason)
-                : Stretch.gaps(
-                        schedule.definition().when(), schedule.progress().cursor(), line, fate.state, fate.reason);
+        List<TickPlan.Gap> gaps = schedule.unreadable() != null
+                ? unknown(schedule, line, fate)
+                : whole
+                        ? walked.upTo(schedule, line).gap(fate.state, fate.reason)
+                        : Stretch.gaps(
+                                schedule.definition().when(),
+                                schedule.progress().cursor(),
+                                line,
+                                fate.state,
+                                fate.reason);
         for (TickPlan.Gap gap : gaps)
             session.query(COVER)
                     .text("project", schedule.definition().project())
@@ -147,6 +154,13 @@ final class ScheduleFuture {
                     .text("reason", gap.reason())
                     .number("version", schedule.version())
                     .update();
+    }
+
+    /** Of a schedule that cannot be read only the next instant is known: it stands for all up to T. */
+    private static List<TickPlan.Gap> unknown(Schedule schedule, Instant line, Fate fate) {
+        Instant next = schedule.progress().nextAt();
+        if (next.isAfter(line) || !next.isAfter(schedule.progress().cursor())) return List.of();
+        return List.of(new TickPlan.Gap(next, line, 1, fate.state, fate.reason));
     }
 
     /** The hint rides along with the transaction, so that a sleeping node knows of the new first tick. */

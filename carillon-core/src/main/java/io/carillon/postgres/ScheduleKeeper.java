@@ -282,8 +282,10 @@ final class ScheduleKeeper {
             return change.getAsBoolean();
         } catch (CarillonException refusal) {
             if (refusal.code() == ErrorCode.UNKNOWN_SCHEDULE) return false; // deleted since we looked
-            if (!(refusal instanceof StorageException failure) || !failure.rowAtFault()) throw refusal;
-            refused.accept(failure);
+            boolean one = refusal.code() == ErrorCode.SCHEDULE_UNREADABLE
+                    || (refusal instanceof StorageException failure && failure.rowAtFault());
+            if (!one) throw refusal;
+            refused.accept(refusal);
             return false;
         } catch (IllegalArgumentException | DateTimeException unreadable) {
             refused.accept(unreadable);

@@ -113,8 +113,7 @@ final class ScheduleRepository implements ScheduleDesk {
         Optional<Walked> walked = walk(definition.project(), definition.name());
         if (walked.isPresent() && same(walked.get().schedule(), definition))
             return renewed(walked.get().schedule(), luggage).orElseGet(() -> upsert(wanted, luggage));
-        if (walked.isPresent() && !walked.get().schedule().paused())
-            catchUp(walked.get().schedule());
+        walked.map(Walked::schedule).ifPresent(this::catchUp);
         return changing(session -> {
             Optional<Schedule> before = lock(session, definition.project(), definition.name());
             if (before.isEmpty()) {
@@ -159,12 +158,16 @@ final class ScheduleRepository implements ScheduleDesk {
     /** The same promise by the time zone rules of this process; false: it is no longer what somebody looked at. */
     boolean planAnew(String project, String name, long seen) {
         Optional<Walked> walked = walk(project, name);
-        if (walked.isPresent() && !walked.get().schedule().paused())
-            catchUp(walked.get().schedule());
+        walked.map(Walked::schedule).ifPresent(this::catchUp);
         return changing(session -> {
             Optional<Schedule> before = lock(session, project, name);
             if (before.isEmpty() || before.get().version() != seen) return false;
-            edit(session, before.get(), walked, before.get().definition(), null);
+            edit(
+                    session,
+                    before.get(),
+                    walked,
+                    ScheduleRows.readable(before.get()).definition(),
+                    null);
             return true;
         });
     }
@@ -179,7 +182,9 @@ final class ScheduleRepository implements ScheduleDesk {
             throws SQLException {
         Instant line = future.line(session, before);
         Schedule accounted = before;
-        if (before.paused()) future.cover(session, before, known(walked, before), line, Fate.PAUSED);
+        Fate open = before.paused() ? Fate.PAUSED : Fate.UNREADABLE;
+        if (before.paused() || before.unreadable() != null)
+            future.cover(session, before, known(walked, before), line, open);
         else accounted = accountFor(session, before, line);
         future.forget(session, accounted, line);
         ScheduleRows.bind(session.query(UPDATE), definition)
@@ -205,6 +210,7 @@ final class ScheduleRepository implements ScheduleDesk {
 
     /** The same before anything is locked: after a long standstill there may be many instants to walk over. */
     private void catchUp(Schedule seen) {
+        if (seen.paused() || seen.unreadable() != null) return;
         Schedule schedule = seen;
         Instant now = database.single(ScheduleRepository::now);
         while (!schedule.progress().nextAt().isAfter(now)) {
@@ -260,10 +266,9 @@ final class ScheduleRepository implements ScheduleDesk {
     @Override
     public Optional<Schedule> get(String project, String name) {
         return database.single(
-                session -> named(session.query(GET), project, name).first(ScheduleRows::read));
+                session -> named(session.query(GET), project, name).first(ScheduleRows::readOrMark));
     }
 
-    /** One that cannot be read is left out. */
     @Override
     public List<Schedule> list(String project, String after, int limit) {
         return database.single(session -> unreadable.page(
@@ -284,7 +289,7 @@ final class ScheduleRepository implements ScheduleDesk {
     boolean pause(String project, String name, Schedule.Pause pause, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
-            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            Schedule schedule = existing(session, project, name);
             if (schedule.paused() || changed(schedule, seen)) return false;
             end(session, schedule, walked, Fate.PAUSED);
             named(session.query(PAUSE), project, name)
@@ -315,7 +320,7 @@ final class ScheduleRepository implements ScheduleDesk {
     boolean resume(String project, String name, Optional<Long> seen) {
         Optional<Walked> walked = walk(project, name);
         return changing(session -> {
-            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            Schedule schedule = ScheduleRows.readable(existing(session, project, name));
             if (!schedule.paused() || changed(schedule, seen)) return false;
             Instant line = future.line(session, schedule);
             future.cover(session, schedule, known(walked, schedule), line, Fate.PAUSED);
@@ -349,7 +354,7 @@ final class ScheduleRepository implements ScheduleDesk {
     @Override
     public int backfill(String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped) {
         return database.transaction(session -> {
-            Schedule schedule = lock(session, project, name).orElseThrow(() -> unknown(name));
+            Schedule schedule = ScheduleRows.readable(existing(session, project, name));
             List<Instant> missing = Backfill.missing(session, schedule, from, to);
             if (dropped == DroppedHistory.REFUSE) Backfill.refuseForgotten(session, schedule, missing);
             return make ? Backfill.insert(session, schedule, missing, now(session)) : missing.size();
@@ -359,12 +364,11 @@ final class ScheduleRepository implements ScheduleDesk {
     /** What is stored, and what will be stored when a pause or an excluded date is over: both of the same moment. */
     @Override
     public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
-        Schedule schedule = get(project, name).orElseThrow(() -> unknown(name));
         while (true) {
-            Schedule before = schedule;
+            Schedule before = get(project, name).orElseThrow(() -> ScheduleRows.unknown(name));
             List<LedgerEntry> entries =
                     new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
-            schedule = get(project, name).orElseThrow(() -> unknown(name));
+            Schedule schedule = get(project, name).orElseThrow(() -> ScheduleRows.unknown(name));
             if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
                 entries.addAll(LedgerRows.open(schedule, from, to, database.single(ScheduleRepository::now)));
                 return entries;
@@ -373,7 +377,11 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
-        return named(session.query(LOCK), project, name).first(ScheduleRows::read);
+        return named(session.query(LOCK), project, name).first(ScheduleRows::readOrMark);
+    }
+
+    private static Schedule existing(Session session, String project, String name) throws SQLException {
+        return lock(session, project, name).orElseThrow(() -> ScheduleRows.unknown(name));
     }
 
     private static Instant now(Session session) throws SQLException {
@@ -382,11 +390,5 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static Query named(Query query, String project, String name) throws SQLException {
         return query.text("project", project).text("name", name);
-    }
-
-    private static CarillonException unknown(String name) {
-        return new CarillonException(
-                ErrorCode.UNKNOWN_SCHEDULE,
-                "There is no schedule '%s'. schedules().list() names those there are.".formatted(name));
     }
 }

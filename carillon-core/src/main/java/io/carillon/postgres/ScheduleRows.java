@@ -11,6 +11,9 @@ import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.When;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Text;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +22,7 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneRulesProvider;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -47,14 +51,44 @@ final class ScheduleRows {
 
     private ScheduleRows() {}
 
+    /** The words of a definition that another version may write in another way. */
+    private static final List<String> WORDS =
+            List.of("kind", "expression", "zone", "gap", "repeat", "missed", "overlap");
+
+    /** Reads a schedule; one whose definition cannot be read is marked so, see {@link Schedule#unreadable}. */
+    static Schedule readOrMark(Row row) throws SQLException {
+        try {
+            return read(row);
+        } catch (RuntimeException failure) {
+            Map<String, String> stored = new LinkedHashMap<>();
+            for (String word : WORDS) stored.put(word, row.text(word));
+            String error = Text.clean(String.valueOf(failure.getMessage()), 1_000);
+            When when = new When(
+                    new When.Timing.Unreadable(stored, error),
+                    DstPolicy.defaults(),
+                    new When.Bounds(null, null, Set.of(), null),
+                    Duration.ZERO);
+            return read(row, when, Policies.defaults());
+        }
+    }
+
+    static CarillonException unknown(String name) {
+        return new CarillonException(
+                ErrorCode.UNKNOWN_SCHEDULE,
+                "There is no schedule '%s'. schedules().list() names those there are.".formatted(name));
+    }
+
+    /** The schedule, if its definition can be read. */
+    static Schedule readable(Schedule schedule) {
+        When.Timing.Unreadable unreadable = schedule.unreadable();
+        if (unreadable == null) return schedule;
+        throw new CarillonException(
+                ErrorCode.SCHEDULE_UNREADABLE,
+                "Schedule '%s' cannot be read by this version: %s. Replace it or delete it."
+                        .formatted(schedule.name(), unreadable.error()));
+    }
+
     static Schedule read(Row row) throws SQLException {
-        Definition.What what = new Definition.What(
-                row.text("queue"),
-                row.integer("class"),
-                row.text("target"),
-                row.text("target_name"),
-                row.bytes("payload"),
-                row.text("codec"));
         Policies policies = new Policies(
                 Missed.of(row.text("missed")),
                 row.seconds("grace"),
@@ -62,7 +96,18 @@ final class ScheduleRows {
                 new Policies.RunAll(row.integer("missed_cap"), row.seconds("missed_spread")),
                 Overlap.of(row.text("overlap")),
                 row.maybeInteger("pause_after"));
-        Definition definition = new Definition(row.text("project"), row.text("name"), when(row), what, policies);
+        return read(row, when(row), policies);
+    }
+
+    private static Schedule read(Row row, When when, Policies policies) throws SQLException {
+        Definition.What what = new Definition.What(
+                row.text("queue"),
+                row.integer("class"),
+                row.text("target"),
+                row.text("target_name"),
+                row.bytes("payload"),
+                row.text("codec"));
+        Definition definition = new Definition(row.text("project"), row.text("name"), when, what, policies);
         return new Schedule(
                 new ScheduleId(row.uuid("id")),
                 row.number("version"),
@@ -103,7 +148,16 @@ final class ScheduleRows {
             Query behind(String name, int count) throws SQLException;
         }
 
-        /** Up to so many schedules that can be read: those that cannot do not end a page early. */
+        /** The schedule of a row, marked where its definition cannot be read; nothing where not even its name can. */
+        private Optional<Schedule> shown(Row row) throws SQLException {
+            try {
+                return Optional.of(readOrMark(row));
+            } catch (RuntimeException failure) {
+                return read(row);
+            }
+        }
+
+        /** Up to so many schedules: those that cannot be shown do not end a page early. */
         List<Schedule> page(int limit, String after, Rest rest) throws SQLException {
             List<Schedule> found = new ArrayList<>();
             String behind = after;
@@ -112,7 +166,7 @@ final class ScheduleRows {
                 List<String> names = new ArrayList<>();
                 List<Optional<Schedule>> part = rest.behind(behind, missing).list(row -> {
                     names.add(row.text("name"));
-                    return read(row);
+                    return shown(row);
                 });
                 part.forEach(one -> one.ifPresent(found::add));
                 if (names.size() < missing) break;

@@ -70,6 +70,14 @@ public record Schedule(
         return most == null ? Long.MAX_VALUE : Math.max(0, most - progress.ticks());
     }
 
+    /**
+     * Why this process cannot read the stored definition, with its words; null: it can. Name, id, version, target, progress, pause and facts are as stored; the
+     * policies are the defaults, and no instant is known. It can be replaced, paused, triggered and deleted.
+     */
+    public When.Timing.@Nullable Unreadable unreadable() {
+        return definition.when().timing() instanceof When.Timing.Unreadable unreadable ? unreadable : null;
+    }
+
     public boolean paused() {
         return pause != null;
     }

@@ -15,7 +15,10 @@ import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -27,7 +30,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
-    /** The three kinds of timing. */
+    /** The three kinds of timing, and what is none of them to this process. */
     public sealed interface Timing {
         record Cron(CronExpression expression, ZoneId zone) implements Timing {}
 
@@ -39,6 +42,16 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         }
 
         record Once(Instant at) implements Timing {}
+
+        /**
+         * A stored definition that this process cannot read, such as one of a newer version or of a time zone it does not know. It has no instants here. {@code
+         * stored}: the words of the definition as they are stored; {@code error}: why they cannot be read.
+         */
+        record Unreadable(Map<String, String> stored, String error) implements Timing {
+            public Unreadable {
+                stored = Collections.unmodifiableMap(new LinkedHashMap<>(stored));
+            }
+        }
     }
 
     /** First and last instant that may fire, both inclusive, the dates on which none does, and how many runs there will be. */
@@ -266,6 +279,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (timing instanceof Timing.Cron cron) return cron.expression().next(after, cron.zone(), dst);
         if (timing instanceof Timing.Every every) return every.interval().next(after, dst);
         if (timing instanceof Timing.Once once) return Optional.of(once.at()).filter(at -> at.isAfter(after));
+        if (timing instanceof Timing.Unreadable) return Optional.empty();
         throw new AssertionError("no rule for " + timing.getClass().getSimpleName());
     }
 
@@ -319,6 +333,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         if (timing instanceof Timing.Cron cron) return cron.expression().describe() + " (" + cron.zone() + ")";
         if (timing instanceof Timing.Every every) return describe(every);
         if (timing instanceof Timing.Once once) return "once at " + once.at();
+        if (timing instanceof Timing.Unreadable unreadable) return "cannot be read: " + unreadable.error();
         throw new AssertionError("no words for " + timing.getClass().getSimpleName());
     }
 

@@ -71,6 +71,34 @@ class SchedulesTest {
     }
 
     @Test
+    void one_that_cannot_be_read_is_shown_replaced_and_deleted() {
+        String key = SERVED.project("unreadable");
+        for (String name : java.util.List.of("a", "b", "c"))
+            SERVED.put(key, "/v1/schedules/" + name, DAILY).is(201);
+        String zone =
+                "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable' AND name IN ('b', 'c')";
+        SERVED.database().execute(zone);
+
+        Served.Reply page = SERVED.get(key, "/v1/schedules").is(200);
+        assertThat(page.json().path("items")).hasSize(3);
+        assertThat(page.at("/items/1/unreadable/error")).contains("Mars/Olympus");
+        assertThat(page.at("/items/1/description"))
+                .startsWith("cannot be read: ")
+                .contains("Mars/Olympus");
+        Served.Reply shown = SERVED.get(key, "/v1/schedules/b").is(200);
+        assertThat(shown.at("/unreadable/stored/zone")).isEqualTo("Mars/Olympus");
+        assertThat(shown.at("/target/handler")).isEqualTo("report.build");
+        assertThat(shown.json().has("when")).isFalse();
+        SERVED.get(key, "/v1/timeline").is(200);
+
+        Served.Reply replaced = SERVED.put(key, "/v1/schedules/b", DAILY).is(200);
+        assertThat(replaced.json().has("unreadable")).isFalse();
+        assertThat(replaced.json().path("nextRuns")).hasSize(5);
+        SERVED.delete(key, "/v1/schedules/c").is(204);
+        SERVED.get(key, "/v1/schedules/c").is(404);
+    }
+
+    @Test
     void keeps_every_policy() {
         String all = """
                 {"when":{"every":{"amount":2,"unit":"weeks","start":"2026-01-05T08:00:00Z"},"zone":"Europe/Berlin","from":"2026-01-01T00:00:00Z",

@@ -21,6 +21,7 @@ final class ScheduleApply {
             "id",
             "version",
             "description",
+            "unreadable",
             "ticks",
             "plannedUntil",
             "nextAfterPlanned",

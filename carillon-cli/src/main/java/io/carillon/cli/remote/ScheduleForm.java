@@ -85,7 +85,8 @@ final class ScheduleForm {
 
     /** What was said put in the place of what is there. */
     ObjectNode over(ObjectNode body) {
-        if (body.get("when") instanceof ObjectNode before) when.over(before);
+        // A schedule that cannot be read has none.
+        when.over(body.get("when") instanceof ObjectNode before ? before : body.putObject("when"));
         if (handler != null || !target.isEmpty()) body.set("target", target.json(handler, "--handler"));
         if (payload != null) body.set("payload", Json.typed("--payload", payload));
         RemoteGroup.with(body, "queue", queue);

@@ -58,6 +58,23 @@ class ScheduleCommandsTest {
     }
 
     @Test
+    void one_that_cannot_be_read_is_listed_updated_and_deleted() {
+        for (String name : java.util.List.of("mars.a", "mars.b"))
+            schedule("create", name, "--cron", "0 2 * * *", "--handler", "fine");
+        SERVER.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE name LIKE 'mars.%'");
+
+        assertThat(schedule("list").out()).contains("mars.a", "cannot be read: ");
+        assertThat(schedule("get", "mars.a").out()).contains("Mars/Olympus");
+        RemoteServer.Called half = schedule("update", "mars.a", "--grace", "1m");
+        assertThat(half.exit()).isEqualTo(2);
+        assertThat(half.err()).contains("/when");
+        RemoteServer.Called whole = schedule("update", "mars.a", "--cron", "0 3 * * *", "-z", "UTC");
+        assertThat(whole.out()).as(whole.err()).isEqualTo("mars.a changed\n");
+        assertThat(schedule("delete", "mars.b").out()).isEqualTo("Deleted mars.b.\n");
+        assertThat(schedule("delete", "mars.a").exit()).isZero();
+    }
+
+    @Test
     void a_name_that_is_taken_is_refused_as_a_conflict() {
         assertThat(schedule("create", "taken", "--every", "1h", "--handler", "fine")
                         .exit())

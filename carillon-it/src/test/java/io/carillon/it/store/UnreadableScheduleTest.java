@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
+import io.carillon.store.ScheduleChange;
 import io.carillon.store.Storage;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -69,8 +73,72 @@ class UnreadableScheduleTest extends PlanningContract {
 
         assertThat(due(500)).containsExactlyInAnyOrder("a", "c");
         assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/b");
-        assertThat(fresh.schedules().list(PROJECT)).extracting(Schedule::name).containsExactly("a", "c");
-        assertThatThrownBy(() -> fresh.schedules().get(PROJECT, "b")).isInstanceOf(RuntimeException.class);
+        List<Schedule> all = fresh.schedules().list(PROJECT);
+        assertThat(all).extracting(Schedule::name).containsExactly("a", "b", "c");
+        assertThat(all).extracting(one -> one.unreadable() != null).containsExactly(false, true, false);
+        assertThat(fresh.schedules().list(PROJECT, "a", 1))
+                .extracting(Schedule::name)
+                .containsExactly("b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"zone = 'Mars/Olympus'", "missed = 'run-some'", "expression = '?/2 * * * *'"})
+    void an_unreadable_row_is_shown_with_its_words_and_deleted(String column) {
+        ScheduleId id = store(PARIS).id();
+        set("report", column);
+        advance(Duration.ofMinutes(2));
+
+        Schedule shown = fresh.schedules().get(PROJECT, "report").orElseThrow();
+        assertThat(shown.id()).isEqualTo(id);
+        assertThat(shown.definition().when().describe()).startsWith("cannot be read: ");
+        assertThat(shown.unreadable().stored()).containsKeys("kind", "expression", "zone", "gap", "repeat");
+        assertThat(shown.unreadable().stored().values()).contains(column.replaceFirst(".* = '(.*)'", "$1"));
+
+        assertThat(fresh.schedules().delete(PROJECT, "report")).isTrue();
+        assertThat(fresh.schedules().get(PROJECT, "report")).isEmpty();
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(fresh.schedules().delete(PROJECT, "report")).isFalse();
+    }
+
+    @Test
+    void an_unreadable_row_is_replaced_and_planned_again_and_what_nobody_planned_has_its_line() {
+        store(PARIS);
+        set("report", "zone = 'Mars/Olympus'");
+        advance(Duration.ofHours(1));
+        long version = fresh.schedules().get(PROJECT, "report").orElseThrow().version();
+
+        ScheduleChange change = fresh.schedules().upsert(PARIS.definition());
+
+        assertThat(change).isInstanceOf(ScheduleChange.Updated.class);
+        Schedule replaced = fresh.schedules().get(PROJECT, "report").orElseThrow();
+        assertThat(replaced.unreadable()).isNull();
+        assertThat(replaced.version()).isEqualTo(version + 1);
+        assertThat(replaced.progress().nextAt()).isAfter(bench().clock().now());
+        assertThat(fresh.schedules()
+                        .ledger(PROJECT, "report", StoreBench.NOON, StoreBench.NOON.plus(Duration.ofHours(2))))
+                .anySatisfy(line -> {
+                    assertThat(line.state()).isEqualTo("missed");
+                    assertThat(line.reason()).isEqualTo("definition could not be read");
+                });
+    }
+
+    @Test
+    void an_unreadable_row_is_paused_and_triggered_but_not_resumed_or_backfilled() {
+        store(PARIS);
+        set("report", "overlap = 'sometimes'");
+
+        assertThat(fresh.schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", "broken", null)))
+                .isTrue();
+        assertThat(fresh.schedules().trigger(PROJECT, "report")).isPresent();
+        assertThatThrownBy(() -> fresh.schedules().resume(PROJECT, "report"))
+                .isInstanceOfSatisfying(
+                        CarillonException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(ErrorCode.SCHEDULE_UNREADABLE))
+                .hasMessageContaining("Schedule 'report' cannot be read by this version")
+                .hasMessageContaining("Replace it or delete it.");
+        assertThatThrownBy(() -> fresh.schedules().backfill(PROJECT, "report", StoreBench.NOON, StoreBench.NOON, false))
+                .isInstanceOf(CarillonException.class);
+        assertThat(fresh.schedules().delete(PROJECT, "report")).isTrue();
     }
 
     @Test

@@ -40,32 +40,35 @@ final class Shapes {
         Definition definition = schedule.definition();
         Definition.What what = definition.what();
         Policies policies = definition.policies();
+        When.Timing.Unreadable unreadable = schedule.unreadable();
         Instant next = schedule.progress().nextAt();
         Schedule.Pause pause = schedule.pause();
         Payload payload = new Payload(what.payload(), what.codec());
         Optional<WebhookTarget> webhook = WebhookForm.isOne(what.target(), what.targetName())
                 ? WebhookForm.stored(payload.bytes())
                 : Optional.empty();
-        return new Doc()
+        Doc doc = new Doc()
                 .put("name", schedule.name())
                 .put("id", schedule.id().toString())
                 .put("version", schedule.version())
-                .put("when", when(definition.when()))
+                .put("when", unreadable == null ? when(definition.when()) : null)
                 .put("description", definition.when().describe())
+                .put("unreadable", unreadable == null ? null : unreadable(unreadable))
                 .put(
                         "target",
                         webhook.map(WebhookForm::shown).orElseGet(() -> target(what.target(), what.targetName())))
                 .put("payload", webhook.isPresent() ? null : payload(payload))
                 .put("queue", what.queue())
-                .put("priority", Fields.wordOf(Priority.of(what.priority())))
-                .put("missed", policies.missed().text())
-                .put("overlap", policies.overlap().text())
-                .put("grace", policies.grace())
-                .put("catchUp", policies.catchUp())
-                .put("missedCap", policies.runAll().cap())
-                .put("missedSpread", policies.runAll().spread())
-                .put("pauseAfter", policies.pauseAfter())
-                .put("ticks", schedule.progress().ticks())
+                .put("priority", Fields.wordOf(Priority.of(what.priority())));
+        if (unreadable == null)
+            doc.put("missed", policies.missed().text())
+                    .put("overlap", policies.overlap().text())
+                    .put("grace", policies.grace())
+                    .put("catchUp", policies.catchUp())
+                    .put("missedCap", policies.runAll().cap())
+                    .put("missedSpread", policies.runAll().spread())
+                    .put("pauseAfter", policies.pauseAfter());
+        return doc.put("ticks", schedule.progress().ticks())
                 .put("plannedUntil", schedule.progress().cursor())
                 .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
                 .put("nextRuns", pause == null ? next(definition.when(), schedule.runsLeft(), now) : List.of())
@@ -73,6 +76,12 @@ final class Shapes {
                 .put("createdAt", schedule.facts().createdAt())
                 .put("updatedAt", schedule.facts().updatedAt())
                 .put("paused", pause == null ? null : pause(pause));
+    }
+
+    private static Doc unreadable(When.Timing.Unreadable unreadable) {
+        Doc stored = new Doc();
+        unreadable.stored().forEach(stored::put);
+        return new Doc().put("error", unreadable.error()).put("stored", stored);
     }
 
     private static @Nullable Doc lastRun(Schedule.@Nullable LastRun last) {
