@@ -322,37 +322,45 @@ final class Claimer extends Loop {
         lastReconcile = System.nanoTime();
         try {
             UUID owner = node.id();
-            handBackAll(
+            boolean all = handBackAll(
                     owner,
                     row -> node.holding()
                             .find(row.run())
                             .filter(one -> one.owner().equals(owner)
                                     && Holding.row(one).equals(row))
-                            .isEmpty());
+                            .isEmpty(),
+                    false);
             // The nodes that knew them may be gone.
             claims.forgetStrangers();
-            repeatReconcile = FIRST_REPEAT_NANOS;
+            if (all) repeatReconcile = FIRST_REPEAT_NANOS;
+            else repeatReconcile();
         } catch (RuntimeException failure) {
             log.warn("rows of this node could not be compared with its attempts; will retry", failure);
-            lastReconcile = System.nanoTime() - RECONCILE_NANOS + repeatReconcile;
-            repeatReconcile = Math.min(2 * repeatReconcile, RECONCILE_NANOS);
+            repeatReconcile();
         }
+    }
+
+    private void repeatReconcile() {
+        lastReconcile = System.nanoTime() - RECONCILE_NANOS + repeatReconcile;
+        repeatReconcile = Math.min(2 * repeatReconcile, RECONCILE_NANOS);
     }
 
     /** For a node that stops: hands back all that the database says is ours, so that nothing is left to rescue. */
     void handBackAll() {
-        handBackAll(node.id(), row -> true);
+        handBackAll(node.id(), row -> true, true);
     }
 
-    private void handBackAll(UUID owner, Predicate<HeldRun> which) {
+    /** False: some of them are locked by other transactions. What this node knows nothing of it never started. */
+    private boolean handBackAll(UUID owner, Predicate<HeldRun> which, boolean wait) {
         Set<Held> settled = node.holding().unconfirmed();
         Set<Long> notes = runs.notes(owner);
         List<HeldRun> rows = runs.held(owner).stream().filter(which).toList();
         // Most of them ended between the two looks; the fence leaves those alone.
-        int back = runs.handBackRows(owner, rows);
+        int back = runs.handBackRows(owner, rows, node.holding().started(), wait);
         if (back > 0) log.warn("runs handed back that were claimed without an answer runs={}", back);
         // What was locked stays ours: its notes are needed until a later comparison has handed it back.
-        if (back < rows.size() && !Collections.disjoint(runs.held(owner), Set.copyOf(rows))) return;
+        if (back < rows.size() && !Collections.disjoint(runs.held(owner), Set.copyOf(rows))) return false;
         node.holding().compared(owner, notes, settled);
+        return true;
     }
 }

@@ -283,7 +283,9 @@ final class Claims {
          */
         boolean active(boolean claiming) {
             if (group.isEmpty()) return false;
-            if (!started && !(claiming && group.get(0).owner().equals(node.id()))) giveBack();
+            UUID owner = group.get(0).owner();
+            if (!started && !(claiming && owner.equals(node.id())))
+                node.holding().handBack(runs, owner, group);
             group = group.stream().filter(this::unproven).toList();
             if (group.isEmpty()) {
                 long now = System.nanoTime();
@@ -298,12 +300,6 @@ final class Claims {
                 node.dispatch(group, false);
             }
             return true;
-        }
-
-        private void giveBack() {
-            int done = runs.handBack(
-                    group.get(0).owner(), group.stream().map(Held::attemptValue).toList());
-            node.holding().handedBack(group, done);
         }
 
         private boolean unproven(Held held) {

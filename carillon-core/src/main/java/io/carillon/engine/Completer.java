@@ -149,10 +149,13 @@ final class Completer extends Loop implements AttemptRunner.Finish {
                     .toList();
             // While one row is locked others may be too: the completer does not wait for each of them again.
             apply(owner, decided, locked.isEmpty());
-            List<Job> back = mine.stream().filter(job -> job.ended == null).toList();
-            int done = runs.handBack(
-                    owner, back.stream().map(job -> job.held.attemptValue()).toList());
-            holding.handedBack(back.stream().map(Job::held).toList(), done);
+            holding.handBack(
+                    runs,
+                    owner,
+                    mine.stream()
+                            .filter(job -> job.ended == null)
+                            .map(Job::held)
+                            .toList());
         });
     }
 

@@ -88,6 +88,7 @@ public final class Engine implements AutoCloseable {
         claimer = new Claimer(storage, claims, book, node, appetite[0], recruiter, waking);
         newcomers = new Newcomers(claims, book, node, appetite[0], claimer::reconcileSoon);
         completer.onWritten(claimer::wake);
+        holding.onSkipped(claimer::reconcileSoon);
         queue.onRoom(this::roomFor);
         reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
         completer.onEnded(this::ended);

@@ -3,6 +3,7 @@ package io.carillon.engine;
 import io.carillon.run.RunId;
 import io.carillon.store.HeldRun;
 import io.carillon.store.ProgressNote;
+import io.carillon.store.RunStore;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -26,6 +27,7 @@ final class Holding {
     private final AtomicLong lastNote = new AtomicLong();
     private final Map<Note, Integer> noted = new ConcurrentHashMap<>();
     private final Set<Note> forgotten = ConcurrentHashMap.newKeySet();
+    private volatile Runnable onSkipped = () -> {};
 
     /** A claim that the store noted under this number. */
     private record Note(UUID owner, long number) {}
@@ -101,9 +103,13 @@ final class Holding {
     }
 
     /** In this order: an attempt that moves from the one to the other is seen in both, not in neither. */
-    private Map<Long, List<Held>> left(UUID owner) {
+    private Stream<Held> known() {
         return Stream.concat(List.copyOf(held.values()).stream(), List.copyOf(unconfirmed).stream())
-                .distinct()
+                .distinct();
+    }
+
+    private Map<Long, List<Held>> left(UUID owner) {
+        return known()
                 .filter(one -> one.owner().equals(owner))
                 .collect(Collectors.groupingBy(Held::note));
     }
@@ -119,9 +125,26 @@ final class Holding {
         remove(one);
     }
 
-    /** Forgets attempts of which so many were handed back: the others may be locked, and this node's still. */
-    void handedBack(List<Held> some, int done) {
-        some.forEach(done < some.size() ? this::removeUnconfirmed : this::remove);
+    /** Called when a hand-back may have skipped rows that are locked: they are this node's until a comparison has handed them back. */
+    void onSkipped(Runnable action) {
+        onSkipped = action;
+    }
+
+    /** Hands back attempts and forgets them, unless the store let fewer go: the others may be locked, and this node's still. */
+    void handBack(RunStore runs, UUID owner, List<Held> some) {
+        int done = runs.handBackRows(owner, some.stream().map(Holding::row).toList(), started(some.stream()), true);
+        boolean all = done == some.size();
+        some.forEach(all ? this::remove : this::removeUnconfirmed);
+        if (!all) onSkipped.run();
+    }
+
+    /** Runs of which this node has called the handler, as far as it knows them. */
+    Set<RunId> started() {
+        return started(known());
+    }
+
+    private static Set<RunId> started(Stream<Held> some) {
+        return some.filter(Held::started).map(Held::id).collect(Collectors.toSet());
     }
 
     void add(Held one) {

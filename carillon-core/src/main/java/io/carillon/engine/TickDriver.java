@@ -92,15 +92,11 @@ public final class TickDriver {
 
         private void renew() {
             List<HeldRun> held =
-                    turn.holding.all().stream().map(TickDriver::row).toList();
+                    turn.holding.all().stream().map(Holding::row).toList();
             for (HeldRun lost : held.isEmpty() ? held : storage.nodes().renew(turn.owner, held, LEASE))
                 turn.holding.find(lost.run()).ifPresent(one -> one.stop(Held.Stop.LOST, "the lease was lost"));
             renewed = System.nanoTime();
         }
-    }
-
-    private static HeldRun row(Held held) {
-        return new HeldRun(held.attemptValue().lane().project(), held.id(), held.attempt());
     }
 
     private final class Turn implements AttemptRunner.Finish {
@@ -239,7 +235,7 @@ public final class TickDriver {
 
         @Override
         public void handBack(Held held) {
-            runs.handBackRows(owner, List.of(row(held)));
+            holding.handBack(runs, owner, List.of(held));
         }
 
         @Override

@@ -93,7 +93,7 @@ final class RunRepository implements RunStore {
 
     // In a function: UPDATE carillon.run, after the rows were locked by key and fence.
     private static final String HAND_BACK =
-            "/* UPDATE carillon.run */ SELECT carillon.hand_back_attempts" + ASKED + ", :wait) AS id";
+            "/* UPDATE carillon.run */ SELECT carillon.hand_back_attempts" + ASKED + ", :wait, :started::bool[]) AS id";
 
     private static final String PARK_RUNNING =
             "/* UPDATE carillon.run */ SELECT carillon.park_attempts" + ASKED + ") AS id";
@@ -171,32 +171,33 @@ final class RunRepository implements RunStore {
     }
 
     @Override
-    public int handBackRows(UUID owner, List<HeldRun> rows) {
+    public int handBackRows(UUID owner, List<HeldRun> rows, Set<RunId> started, boolean wait) {
         if (rows.isEmpty()) return 0;
         List<HeldRun> ordered = new ArrayList<>(rows);
         ordered.sort(Comparator.comparing(HeldRun::run));
-        int back = letGo(owner, ordered);
+        int back = wait ? letGo(owner, ordered, started) : letGo(owner, ordered, started, false);
         if (back > 0) cancels.settle();
         return back;
     }
 
     /** A row that another transaction keeps locked is left to the next comparison of what this node owns with what it holds. */
-    private int letGo(UUID owner, List<HeldRun> rows) {
+    private int letGo(UUID owner, List<HeldRun> rows, Set<RunId> started) {
         try {
-            return letGo(owner, rows, true);
+            return letGo(owner, rows, started, true);
         } catch (StorageException slow) {
             if (!slow.timedOut()) throw slow;
-            return letGo(owner, rows, false);
+            return letGo(owner, rows, started, false);
         }
     }
 
-    private int letGo(UUID owner, List<HeldRun> rows, boolean wait) {
+    private int letGo(UUID owner, List<HeldRun> rows, Set<RunId> started, boolean wait) {
         return database.single(session -> (wait ? session.atMost(Endings.PATIENCE) : session)
                 .query(HAND_BACK)
                 .uuid("owner", owner)
                 .column("projects", "text", rows, HeldRun::project)
                 .column("ids", "uuid", rows, row -> row.run().value())
                 .column("attempts", "int4", rows, HeldRun::attempt)
+                .column("started", "bool", rows, row -> started.contains(row.run()))
                 .flag("wait", wait)
                 .list(row -> row.uuid("id"))
                 .size());

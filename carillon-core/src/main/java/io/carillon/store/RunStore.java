@@ -54,13 +54,21 @@ public interface RunStore {
     /** Applies one completion inside an open transaction; false: the lease is lost and the caller must roll back. */
     boolean applyIn(Connection transaction, UUID owner, Ended ended);
 
-    /** Lets runs go that never started or had to stop, counting nothing. Returns how many were still ours. */
+    /** Lets runs go whose handlers were not called, counting nothing. Returns how many were still this node's. */
     default int handBack(UUID owner, List<Attempt> attempts) {
         return handBackRows(owner, attempts.stream().map(HeldRun::of).toList());
     }
 
-    /** The same for rows this node owns without holding them. */
-    int handBackRows(UUID owner, List<HeldRun> rows);
+    /** Lets runs go whose handlers were not called, as {@link #handBack} does, by their rows. */
+    default int handBackRows(UUID owner, List<HeldRun> rows) {
+        return handBackRows(owner, rows, Set.of(), true);
+    }
+
+    /**
+     * Lets runs go that never started or had to stop, counting nothing; {@code started}: those of them whose handlers were called. A tick among the others
+     * stays under the missed policy. {@code wait}: waits for locked rows, but not for long; rows that stay locked are skipped. Returns how many it let go.
+     */
+    int handBackRows(UUID owner, List<HeldRun> rows, Set<RunId> started, boolean wait);
 
     /** Takes runs that run long out of the claim's way. Returns those it parked; one that another transaction has locked is not among them. */
     Set<RunId> parkRunning(UUID owner, List<Attempt> attempts);

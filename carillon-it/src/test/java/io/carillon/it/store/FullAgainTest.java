@@ -83,6 +83,7 @@ class FullAgainTest {
                 "retry_attempts(:fence, true, array_fill(true, ARRAY[:n]), array_fill(1::float8, ARRAY[:n]))",
                 "open_attempts(:fence, true, array_fill(1::float8, ARRAY[:n]))",
                 "hand_back_attempts(:fence, true)",
+                "hand_back_attempts(:fence, true, array_fill(false, ARRAY[:n]))",
                 "park_attempts(:fence)",
                 "pass_on_attempts(:fence)",
                 "end_waiting(:runs, true)",

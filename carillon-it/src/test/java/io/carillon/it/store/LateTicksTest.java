@@ -12,6 +12,7 @@ import io.carillon.store.LaneLoad;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -59,7 +60,7 @@ class LateTicksTest extends PlanningContract {
                 .isEqualTo(6);
         assertThat(lines("report").get(0)).isEqualTo("12:01:00 missed only the latest missed instant runs");
         UUID knowing = node();
-        storage().nodes().wake(java.util.Set.of(Order.HANDLER));
+        storage().nodes().wake(Set.of(Order.HANDLER));
         assertThat(runDue(knowing))
                 .containsExactlyInAnyOrder(at(25 * 60), at(26 * 60), at(27 * 60), at(28 * 60), at(29 * 60), at(1_800));
         covered();
@@ -94,6 +95,55 @@ class LateTicksTest extends PlanningContract {
         planAll();
 
         assertThat(waiting()).isOne();
+    }
+
+    @Test
+    void a_tick_that_was_handed_back_before_it_started_stays_under_the_missed_policy() {
+        store(PROMISE.policies(Policies.defaults().catchUp(Duration.ofMinutes(20))));
+        UUID stopping = node();
+        for (int minute = 0; minute < 30; minute++) {
+            advance(Duration.ofMinutes(1));
+            planAll();
+            storage().runs().handBack(stopping, claim(stopping, 100));
+        }
+
+        assertThat(waiting())
+                .as("those within their grace, and one that runs late")
+                .isEqualTo(6);
+        assertThat(lines("report").get(0)).isEqualTo("12:01:00 missed only the latest missed instant runs");
+        advance(Duration.ofHours(1));
+        planAll();
+        assertThat(lines("report")).contains("12:30:00 missed older than the catch-up window");
+        covered();
+    }
+
+    @Test
+    void a_tick_that_was_handed_back_after_it_started_is_no_affair_of_the_missed_policy() {
+        store(PROMISE.when(When.once(at(60))));
+        UUID stopping = node();
+        advance(Duration.ofMinutes(1));
+        Attempt started = claimOne(stopping);
+        storage().runs().handBackRows(stopping, storage().runs().held(stopping), Set.of(started.run()), true);
+        advance(Duration.ofDays(2));
+
+        planAll();
+
+        assertThat(waiting()).isOne();
+        assertThat(claimOne(node()).run()).isEqualTo(started.run());
+    }
+
+    @Test
+    void a_pause_ends_ticks_that_were_handed_back_before_they_started() {
+        store(PROMISE);
+        UUID stopping = node();
+        advance(Duration.ofMinutes(1));
+        planAll();
+        storage().runs().handBack(stopping, claim(stopping, 100));
+
+        storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
+
+        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(lines("report")).containsExactly("12:01:00 skipped paused");
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -237,7 +238,7 @@ abstract class PlanStoreContract extends PlanningContract {
         advance(Duration.ofMinutes(3));
         UUID node = node();
         Attempt started = claimOne(node);
-        storage().runs().handBack(node, List.of(started));
+        storage().runs().handBackRows(node, storage().runs().held(node), Set.of(started.run()), true);
         advance(Duration.ofMinutes(5));
         List<TickPlan> stale = List.of(PLANNER.plan(
                 schedule("report"),
