@@ -35,11 +35,6 @@ final class Claims {
     /** A claim of fewer is soon answered: nobody needs to overtake it. */
     private static final int LARGE = 50;
 
-    private static final int MOST_LANES = 100_000;
-
-    /** Of so many handlers that this node does not have runs are claimed from a lane at a time, to be passed on. */
-    private static final int MOST_UNKNOWN = 50;
-
     private final RunStore runs;
     private final LaneStore lanes;
     private final LaneBook book;
@@ -47,8 +42,8 @@ final class Claims {
     private final Waking.Recruiter recruiter;
     /** Handlers that other nodes have and this one has not. */
     private final Set<String> strangers = ConcurrentHashMap.newKeySet();
-    /** Which handlers were seen to have runs in a lane. */
-    private final Map<Lane, Set<String>> seen = new ConcurrentHashMap<>();
+
+    private final SeenHandlers seen;
 
     private volatile Set<Lane> limited = Set.of();
     private volatile boolean large;
@@ -60,6 +55,7 @@ final class Claims {
         this.book = book;
         this.node = node;
         this.recruiter = recruiter;
+        this.seen = new SeenHandlers(node.handlers().names());
     }
 
     /** How many a claim got, and whether some lane had less than was asked for. */
@@ -84,28 +80,14 @@ final class Claims {
     List<LaneDue> own(List<LaneDue> due) {
         List<LaneDue> own =
                 due.stream().filter(one -> !strangers.contains(one.handler())).toList();
-        if (seen.size() > MOST_LANES) seen.clear();
-        own.forEach(one -> seen(one.lane(), one.handler()));
+        own.forEach(one -> seen.add(one.lane(), one.handler()));
         return own;
-    }
-
-    private void seen(Lane lane, String handler) {
-        Set<String> names = seen.computeIfAbsent(lane, l -> ConcurrentHashMap.newKeySet());
-        Set<String> own = node.handlers().names();
-        if (own.contains(handler)
-                || names.stream().filter(name -> !own.contains(name)).count() < MOST_UNKNOWN) names.add(handler);
-    }
-
-    /** What was passed on makes room for others; a look that finds more of it brings it back. */
-    private void forget(Attempt passedOn) {
-        Set<String> names = seen.get(passedOn.lane());
-        if (names != null) names.remove(passedOn.target().name());
     }
 
     /** Asks for handlers that were seen there, and for the one of the lane's name; for all that are no strangers, if that is none. */
     private ClaimRequest.Quota named(ClaimRequest.Quota quota) {
         String queue = quota.lane().queue();
-        Set<String> handlers = new HashSet<>(seen.getOrDefault(quota.lane(), Set.of()));
+        Set<String> handlers = new HashSet<>(seen.in(quota.lane()));
         if (node.handlers().names().contains(queue)) handlers.add(queue);
         handlers.removeAll(strangers);
         return quota.of(handlers);
@@ -197,7 +179,7 @@ final class Claims {
             Attempt attempt = claimed.attempts().get(i);
             Stream stream = new Stream(attempt.lane(), attempt.priority());
             got.merge(stream, 1, Integer::sum);
-            seen(attempt.lane(), attempt.target().name());
+            seen.add(attempt.lane(), attempt.target().name());
             // They come in order: the first of each is its lowest, and the last its highest.
             lowest.putIfAbsent(stream, claimed.readyAt().get(i));
             highest.put(stream, claimed.readyAt().get(i));
@@ -239,7 +221,52 @@ final class Claims {
         log.warn("runs passed on, no handler on this node names={} runs={}", names, unknown.size());
         // What nobody knows goes on being claimed until all of it is parked; what others know is theirs.
         strangers.addAll(runs.passOn(owner, unknown));
-        unknown.forEach(this::forget);
+        unknown.forEach(attempt -> seen.remove(attempt.lane(), attempt.target().name()));
+    }
+
+    /**
+     * Which handlers were seen to have runs in a lane, so that a claim asks for those only. Looks bring back what was forgotten, so the memory is bounded: when
+     * too many lanes were seen it begins anew, and of each lane it keeps a bounded number of handlers that this node does not have.
+     */
+    static final class SeenHandlers {
+        static final int MOST_LANES = 100_000;
+
+        /** Runs of so many handlers that this node does not have are claimed from a lane at a time, to be passed on. */
+        static final int MOST_UNKNOWN = 50;
+
+        private final Set<String> own;
+        private final Map<Lane, Set<String>> seen = new ConcurrentHashMap<>();
+
+        /** {@code own}: the handlers of this node. */
+        SeenHandlers(Set<String> own) {
+            this.own = own;
+        }
+
+        void add(Lane lane, String handler) {
+            Set<String> names = seen.get(lane);
+            if (names == null) {
+                if (seen.size() >= MOST_LANES) seen.clear();
+                names = seen.computeIfAbsent(lane, l -> ConcurrentHashMap.newKeySet());
+            }
+            if (own.contains(handler)
+                    || names.stream().filter(name -> !own.contains(name)).count() < MOST_UNKNOWN) names.add(handler);
+        }
+
+        /** A handler whose runs were passed on makes room for others; a look that finds more of its runs brings it back. */
+        void remove(Lane lane, String handler) {
+            seen.computeIfPresent(lane, (l, names) -> {
+                names.remove(handler);
+                return names.isEmpty() ? null : names;
+            });
+        }
+
+        Set<String> in(Lane lane) {
+            return seen.getOrDefault(lane, Set.of());
+        }
+
+        int lanes() {
+            return seen.size();
+        }
     }
 
     /**
