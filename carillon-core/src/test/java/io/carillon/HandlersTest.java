@@ -18,7 +18,7 @@ import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.value.CarillonException;
-import io.carillon.value.ClockEstimate;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Uuid7;
 import java.nio.charset.StandardCharsets;
@@ -95,7 +95,7 @@ class HandlersTest {
                 false,
                 (reminder, run, connection) -> null));
         Payloads payloads = new Payloads(
-                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
+                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new DatabaseClock()));
 
         NewRun plain = payloads.run(REMIND, new Reminder("ann"), Enqueue.now());
         NewRun other = payloads.run(
@@ -117,7 +117,7 @@ class HandlersTest {
     @Test
     void refuses_payloads_that_cannot_be_stored_or_given_back() {
         Payloads payloads = new Payloads(
-                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new ClockEstimate()));
+                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new DatabaseClock()));
         Reminder large = new Reminder("x".repeat(256 * 1024));
 
         assertThat(code(() -> payloads.run(REMIND, large, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);

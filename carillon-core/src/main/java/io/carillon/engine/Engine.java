@@ -14,6 +14,7 @@ import io.carillon.store.Signal;
 import io.carillon.store.Storage;
 import io.carillon.store.Swept;
 import io.carillon.store.Wakeup;
+import io.carillon.value.DatabaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -57,7 +58,7 @@ public final class Engine implements AutoCloseable {
         this.config = config;
         this.storage = parts.storage();
         this.identity = parts.identity();
-        DatabaseClock clock = new DatabaseClock();
+        DatabaseClock clock = storage.clock();
         long queues = parts.handlers().values().stream()
                 .map(BoundHandler::queue)
                 .distinct()

@@ -4,6 +4,7 @@ import io.carillon.run.Lane;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.store.GateName;
 import io.carillon.store.GateStore;
+import io.carillon.value.DatabaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

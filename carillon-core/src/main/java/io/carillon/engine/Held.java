@@ -6,6 +6,7 @@ import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.store.Ended;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.Text;
 import java.time.Duration;
 import java.time.Instant;

@@ -109,9 +109,7 @@ final class Holding {
     }
 
     private Map<Long, List<Held>> left(UUID owner) {
-        return known()
-                .filter(one -> one.owner().equals(owner))
-                .collect(Collectors.groupingBy(Held::note));
+        return known().filter(one -> one.owner().equals(owner)).collect(Collectors.groupingBy(Held::note));
     }
 
     /** Attempts that are no longer held although the database did not confirm their end. */

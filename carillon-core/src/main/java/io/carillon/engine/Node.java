@@ -1,6 +1,7 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.Uuid7;
 import java.util.List;
 import java.util.UUID;

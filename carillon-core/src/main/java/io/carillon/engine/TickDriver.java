@@ -11,6 +11,7 @@ import io.carillon.store.Look;
 import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
 import io.carillon.store.Verdict;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,10 +38,11 @@ public final class TickDriver {
     private final HandlerBook handlers;
     private final EngineParts parts;
     private final Listeners.Told told;
-    private final DatabaseClock clock = new DatabaseClock();
+    private final DatabaseClock clock;
 
     public TickDriver(EngineParts parts) {
         this.storage = parts.storage();
+        this.clock = storage.clock();
         this.handlers = new HandlerBook(parts.handlers());
         this.parts = parts;
         this.told = parts.listeners().here();
@@ -171,7 +173,7 @@ public final class TickDriver {
                     .filter(quota -> !limited.contains(quota.lane()))
                     .toList();
             List<Attempt> claimed =
-                    runs.claim(new ClaimRequest(owner, free, strangers, LEASE)).attempts();
+                    runs.claim(ClaimRequest.leased(owner, free, strangers, LEASE)).attempts();
             if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
             List<ClaimRequest.Quota> under = quotas.stream()
                     .filter(quota -> limited.contains(quota.lane()))
@@ -179,7 +181,7 @@ public final class TickDriver {
                             new ClaimRequest.Quota(quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
                     .toList();
             return storage.lanes()
-                    .claim(new ClaimRequest(owner, under, strangers, LEASE))
+                    .claim(ClaimRequest.leased(owner, under, strangers, LEASE))
                     .attempts();
         }
 

@@ -5,6 +5,7 @@ import io.carillon.store.Signal;
 import io.carillon.store.WakeChannel;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.carillon.postgres;
 
 import io.carillon.postgres.backend.Backend;
-import io.carillon.value.ClockEstimate;
+import io.carillon.value.DatabaseClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -34,7 +34,7 @@ final class Database {
     private final int statementSeconds;
     private final boolean prepares;
     private final @Nullable Connection joined;
-    private final ClockEstimate clock;
+    private final DatabaseClock clock;
 
     /** {@code prepares}: whether the driver may prepare statements on the server. */
     Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
@@ -42,10 +42,10 @@ final class Database {
         this.statementSeconds = (int) statementTimeout.toSeconds();
         this.prepares = prepares;
         this.joined = null;
-        this.clock = new ClockEstimate();
+        this.clock = new DatabaseClock();
     }
 
-    private Database(Connection caller, boolean prepares, ClockEstimate clock) {
+    private Database(Connection caller, boolean prepares, DatabaseClock clock) {
         this.source = ConnectionSource.none();
         this.statementSeconds = 0;
         this.prepares = prepares;
@@ -83,16 +83,21 @@ final class Database {
         }));
     }
 
+    private void observe(Session session) throws SQLException {
+        long sent = System.nanoTime();
+        session.query(CLOCK).first(row -> row.instant("now")).ifPresent(now -> clock.observe(now, sent));
+    }
+
     private void readClock(Session session) {
         try {
-            session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
+            observe(session);
         } catch (SQLException unread) {
             // The estimate goes on; the next statement on this connection finds out what is wrong.
         }
     }
 
     /** What this process knows of the database's time. */
-    ClockEstimate clock() {
+    DatabaseClock clock() {
         return clock;
     }
 
@@ -119,8 +124,7 @@ final class Database {
     private <T> T joining(Connection caller, Work<T> work) {
         try {
             Session session = on(caller);
-            if (clock.stale())
-                session.query(CLOCK).first(row -> row.instant("now")).ifPresent(clock::observe);
+            if (clock.stale()) observe(session);
             return work.on(session);
         } catch (SQLException failure) {
             throw new StorageException(failure);

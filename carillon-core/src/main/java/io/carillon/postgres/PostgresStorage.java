@@ -17,7 +17,7 @@ import io.carillon.store.ScheduleDesk;
 import io.carillon.store.Storage;
 import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
-import io.carillon.value.ClockEstimate;
+import io.carillon.value.DatabaseClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -155,7 +155,7 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
-    public ClockEstimate clock() {
+    public DatabaseClock clock() {
         return database.clock();
     }
 

@@ -24,9 +24,9 @@ public record ClaimRequest(
         strangers = Set.copyOf(strangers);
     }
 
-    /** A claim of a node that counts none. */
-    public ClaimRequest(UUID owner, List<Quota> quotas, Set<String> strangers, @Nullable Duration lease) {
-        this(owner, quotas, strangers, lease, 0);
+    /** A claim of a caller without a heartbeat: each run is leased for this long, and the store notes nothing. */
+    public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> strangers, Duration lease) {
+        return new ClaimRequest(owner, quotas, strangers, lease, 0);
     }
 
     /** The same claim of these lanes only. */

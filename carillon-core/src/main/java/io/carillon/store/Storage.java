@@ -1,6 +1,6 @@
 package io.carillon.store;
 
-import io.carillon.value.ClockEstimate;
+import io.carillon.value.DatabaseClock;
 import java.sql.Connection;
 import java.util.Optional;
 
@@ -31,7 +31,7 @@ public interface Storage extends AutoCloseable {
     VitalsStore vitals();
 
     /** What this process knows of the database's time; it is read again with statements that run anyway. */
-    ClockEstimate clock();
+    DatabaseClock clock();
 
     /** Why this version may no longer work on these tables, because a newer one changed them; empty while it may. */
     Optional<String> outdated();

@@ -43,8 +43,8 @@ public final class Uuid7 {
         }
 
         /** Ids by the database's clock, as far as this process knows it. */
-        public Sequence(ClockEstimate estimate) {
-            this(() -> estimate.now().toEpochMilli());
+        public Sequence(DatabaseClock database) {
+            this(() -> database.now().toEpochMilli());
         }
 
         /** Returns a new id. Bursts of more than 4,096 in a millisecond spill into the next one. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempts;
 import io.carillon.run.RunListener;
+import io.carillon.value.DatabaseClock;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;

@@ -12,6 +12,7 @@ import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.store.Ended;
+import io.carillon.value.DatabaseClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

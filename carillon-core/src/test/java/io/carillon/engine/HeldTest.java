@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Attempts;
+import io.carillon.value.DatabaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;

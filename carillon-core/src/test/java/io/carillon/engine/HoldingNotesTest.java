@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempts;
 import io.carillon.store.HeldRun;
+import io.carillon.value.DatabaseClock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

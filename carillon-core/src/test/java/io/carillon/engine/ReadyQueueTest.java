@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Trials;
 import io.carillon.run.Attempts;
 import io.carillon.run.Lane;
+import io.carillon.value.DatabaseClock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempts;
+import io.carillon.value.DatabaseClock;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;

@@ -55,11 +55,11 @@ class Uuid7Test {
 
     @Test
     void a_sequence_follows_the_database_and_not_this_machine() {
-        ClockEstimate clock = new ClockEstimate();
+        DatabaseClock clock = new DatabaseClock();
         Uuid7.Sequence ids = new Uuid7.Sequence(clock);
         assertThat(clock.stale()).isTrue();
         Instant far = Instant.parse("2031-05-01T12:00:00Z");
-        clock.observe(far);
+        clock.observe(far, System.nanoTime());
         assertThat(clock.stale()).isFalse();
         assertThat(clock.now()).isBetween(far, far.plusSeconds(5));
 
@@ -69,10 +69,10 @@ class Uuid7Test {
         assertThat(second).isGreaterThan(first);
         assertThat(millis(first)).isBetween(far.toEpochMilli(), far.toEpochMilli() + 5_000);
         // By less than a second, ids go on growing; a clock that was set back further is followed.
-        clock.observe(far.minusMillis(500));
+        clock.observe(far.minusMillis(500), System.nanoTime());
         assertThat(ids.next()).isGreaterThan(second);
         Instant back = far.minusSeconds(3_600);
-        clock.observe(back);
+        clock.observe(back, System.nanoTime());
         assertThat(millis(ids.next())).isBetween(back.toEpochMilli(), back.toEpochMilli() + 5_000);
     }
 

@@ -27,7 +27,7 @@ abstract class BreakerContract extends StoreContract {
     private List<Attempt> probe(UUID node) {
         return storage()
                 .lanes()
-                .claim(new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of(), null))
+                .claim(new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of(), null, 0))
                 .attempts();
     }
 

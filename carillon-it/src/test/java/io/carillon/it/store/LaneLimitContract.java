@@ -30,7 +30,7 @@ abstract class LaneLimitContract extends StoreContract {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         for (Priority one : classes.length == 0 ? new Priority[] {Priority.NORMAL} : classes)
             quotas.add(quota(Order.MAIL, one, count));
-        return storage().lanes().claim(new ClaimRequest(node, quotas, Set.of(), null));
+        return storage().lanes().claim(new ClaimRequest(node, quotas, Set.of(), null, 0));
     }
 
     private long running() {

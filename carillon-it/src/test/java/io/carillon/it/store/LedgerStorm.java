@@ -263,7 +263,7 @@ final class LedgerStorm extends PlanningContract {
         private void claimSome(Random own) {
             var quota = quota(Order.MAIL, io.carillon.run.Priority.NORMAL, 1 + own.nextInt(20));
             var bulk = quota(Order.MAIL, io.carillon.run.Priority.BULK, own.nextInt(20));
-            var request = new io.carillon.store.ClaimRequest(node, List.of(quota, bulk), Set.of(), null);
+            var request = new io.carillon.store.ClaimRequest(node, List.of(quota, bulk), Set.of(), null, 0);
             List<Attempt> claimed = new ArrayList<>(door.runs().claim(request).attempts());
             door.runs().claimSuspect(node, Set.of(Order.HANDLER)).ifPresent(claimed::add);
             held.addAll(claimed);

@@ -67,7 +67,7 @@ abstract class LostCases extends PlanningContract {
     }
 
     ClaimRequest mails(UUID node) {
-        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, 5)), Set.of(), null);
+        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, 5)), Set.of(), null, 0);
     }
 
     /** The run is listed once, and its state is this. */

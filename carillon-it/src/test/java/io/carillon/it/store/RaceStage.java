@@ -196,7 +196,7 @@ final class RaceStage extends PlanningContract {
     }
 
     static ClaimRequest request(UUID node, int count) {
-        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null);
+        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, count)), Set.of(), null, 0);
     }
 
     /** The contested schedule, and another one beside it, both after this time; the plans of both are made ahead of the race. */

@@ -109,7 +109,7 @@ class RowStormTest extends StoreContract {
         private void claimSome() {
             var quota = quota(Order.MAIL, Priority.NORMAL, 1 + random.nextInt(15));
             door.runs()
-                    .claim(new ClaimRequest(me, List.of(quota), Set.of(), null))
+                    .claim(new ClaimRequest(me, List.of(quota), Set.of(), null, 0))
                     .attempts()
                     .forEach(attempt -> held.add(new Hold(me, attempt)));
             door.runs().claimSuspect(me, Set.of(Order.HANDLER)).ifPresent(attempt -> held.add(new Hold(me, attempt)));

@@ -94,7 +94,7 @@ abstract class RunStoreContract extends StoreContract {
 
         Claimed claimed = storage()
                 .runs()
-                .claim(new ClaimRequest(node(), List.of(quota(Order.MAIL, Priority.NORMAL, 3)), Set.of(), null));
+                .claim(new ClaimRequest(node(), List.of(quota(Order.MAIL, Priority.NORMAL, 3)), Set.of(), null, 0));
 
         assertThat(claimed.readyAt()).containsExactly(minutesBefore(9), minutesBefore(7), minutesBefore(5));
         assertThat(claimed.attempts()).extracting(a -> a.times().dueAt()).containsExactlyElementsOf(claimed.readyAt());
@@ -158,7 +158,7 @@ abstract class RunStoreContract extends StoreContract {
 
         List<Attempt> claimed = storage()
                 .runs()
-                .claim(new ClaimRequest(node(), List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null))
+                .claim(new ClaimRequest(node(), List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null, 0))
                 .attempts();
 
         assertThat(claimed).extracting(Attempt::run).containsExactly(known);

@@ -220,7 +220,7 @@ class ScaleOutTest {
                     new ClaimRequest.Quota(new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
         List<Attempt> claimed = new ArrayList<>();
         through(storage -> claimed.addAll(storage.runs()
-                .claim(new ClaimRequest(node, quotas, Set.of(), null))
+                .claim(new ClaimRequest(node, quotas, Set.of(), null, 0))
                 .attempts()));
         return claimed;
     }

@@ -88,7 +88,7 @@ abstract class StoreContract {
     List<Attempt> claim(UUID node, ClaimRequest.Quota... quotas) {
         return storage()
                 .runs()
-                .claim(new ClaimRequest(node, List.of(quotas), Set.of(), null))
+                .claim(new ClaimRequest(node, List.of(quotas), Set.of(), null, 0))
                 .attempts();
     }
 
@@ -118,7 +118,7 @@ abstract class StoreContract {
         ClaimRequest.Quota quota = quota(Order.MAIL, Priority.NORMAL, count);
         return storage()
                 .runs()
-                .claim(new ClaimRequest(owner, List.of(quota), Set.of(), lease))
+                .claim(ClaimRequest.leased(owner, List.of(quota), Set.of(), lease))
                 .attempts();
     }
 

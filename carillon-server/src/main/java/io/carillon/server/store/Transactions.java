@@ -1,6 +1,6 @@
 package io.carillon.server.store;
 
-import io.carillon.value.ClockEstimate;
+import io.carillon.value.DatabaseClock;
 import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,7 +38,7 @@ public final class Transactions {
             """;
 
     private final DataSource source;
-    private final ClockEstimate clock = new ClockEstimate();
+    private final DatabaseClock clock = new DatabaseClock();
     private final Uuid7.Sequence ids = new Uuid7.Sequence(clock);
     private volatile @Nullable String role;
 
@@ -120,8 +120,9 @@ public final class Transactions {
     private <T> T committed(Connection connection, String project, String as, Work<T> work) throws SQLException {
         Manners before = impatient(connection, false);
         try {
+            long sent = System.nanoTime();
             Sql.first(connection, ENTER, row -> Sql.instantThere(row, "now"), project, as)
-                    .ifPresent(clock::observe);
+                    .ifPresent(now -> clock.observe(now, sent));
             T result = work.on(connection);
             connection.commit();
             return result;

@@ -1,8 +1,7 @@
-package io.carillon.engine;
+package io.carillon.value;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.WallClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,6 +22,23 @@ class DatabaseClockTest {
                 .isBetween(
                         Duration.ofMinutes(59).toNanos(), Duration.ofMinutes(60).toNanos());
         assertThat(clock.nanosUntil(THEN.minusSeconds(60))).isNegative();
+    }
+
+    @Test
+    void goes_by_the_machine_until_the_database_has_said_something_and_knows_when_that_was_long_ago() {
+        long[] nanos = {0};
+        DatabaseClock local = new DatabaseClock(() -> nanos[0]);
+        Instant machine = Instant.ofEpochMilli(WallClock.millis());
+        assertThat(local.now()).isBetween(machine.minusSeconds(30), machine.plusSeconds(30));
+        assertThat(local.stale()).isTrue();
+
+        local.observe(THEN, 0);
+
+        assertThat(local.stale()).isFalse();
+        nanos[0] = Duration.ofSeconds(11).toNanos();
+        assertThat(local.stale()).isTrue();
+        local.observe(THEN.plusSeconds(11), nanos[0]);
+        assertThat(local.stale()).isFalse();
     }
 
     @Test
