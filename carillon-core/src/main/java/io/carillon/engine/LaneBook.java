@@ -2,17 +2,16 @@ package io.carillon.engine;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.engine.LaneTurns.Entry;
 import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
 import io.carillon.store.LaneDue;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToIntFunction;
-import java.util.stream.Stream;
 
 /** What this node knows of lanes: when each class of each will next have something to claim, and from where on to look. All of it is hints: a look finds others. */
 final class LaneBook {
@@ -38,50 +36,10 @@ final class LaneBook {
     /** A lane that has its share of the slots is looked at again after so long, if none of its runs ended earlier. */
     private static final Duration NARROW = Duration.ofMillis(250);
 
-    private static final class Entry {
-        private Instant readyAt = Instant.MAX;
-        /** What the last look saw of the instants to come, the first of them included. */
-        private final Deque<Instant> coming = new ArrayDeque<>();
+    private final LaneTurns turns = new LaneTurns();
 
-        /** Where claims begin: before it lies what has ended, and perhaps cannot be vacuumed. Whoever names a run lowers it. */
-        private Instant low = Instant.MAX;
-
-        private Instant coldUntil = Instant.MIN;
-        private Duration cold = Duration.ZERO;
-        /** Until when the limit of its lane lets nobody start. */
-        private Instant shutUntil = Instant.MIN;
-        /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
-        private Instant meanwhile = Instant.MAX;
-        /** The last claim got all it asked for: there is more than this node can take. */
-        private boolean flowing;
-        /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
-        private int credit;
-
-        void atLeastFrom(Instant instant) {
-            if (instant.isBefore(low)) low = instant;
-            if (instant.isBefore(meanwhile)) meanwhile = instant;
-        }
-
-        /** What is ready by now is being claimed: the next known instant after it. */
-        void taken(Instant now) {
-            while (!coming.isEmpty() && !coming.getFirst().isAfter(now)) coming.removeFirst();
-            readyAt = coming.isEmpty() ? Instant.MAX : coming.getFirst();
-            meanwhile = Instant.MAX;
-        }
-
-        void shut(Instant until) {
-            shutUntil = until;
-            readyAt = until;
-        }
-
-        void warm() {
-            coldUntil = Instant.MIN;
-            cold = Duration.ZERO;
-        }
-    }
-
-    /** By project: a project is served as a whole, and goes behind the others then; and so do its lanes among themselves. */
-    private final Map<String, Map<Lane, Map<Priority, Entry>>> projects = new LinkedHashMap<>();
+    /** Those of which the last look saw instants to come. */
+    private final List<Entry> foreseen = new ArrayList<>();
 
     private final ToIntFunction<Lane> room;
     /** Lanes that somebody weighed; all others weigh one. */
@@ -118,13 +76,13 @@ final class LaneBook {
         boolean idle = ready;
         boolean flows = false;
         for (Priority priority : Priority.values()) {
-            Entry entry = entry(lane, priority);
-            if (!entry.readyAt.isAfter(now)) idle = false;
+            Entry entry = turns.entry(lane, priority);
+            if (!entry.readyAt().isAfter(now)) idle = false;
             entry.warm();
             Instant open = at.isBefore(entry.shutUntil) ? entry.shutUntil : at;
-            if (open.isBefore(entry.readyAt)) entry.readyAt = open;
+            if (open.isBefore(entry.readyAt())) entry.readyAt(open);
             entry.atLeastFrom(at.minus(LATE_COMMIT));
-            if (entry.flowing) flows = true;
+            if (entry.flowing()) flows = true;
         }
         if (idle && !flows) fresh.add(lane);
         return ready && !flows;
@@ -139,10 +97,13 @@ final class LaneBook {
     /** A look saw this, and all there is before the given instant. */
     synchronized void looked(List<LaneDue> found, Instant until) {
         seenUntil = until;
-        entries().forEach(entry -> entry.coming.clear());
+        foreseen.forEach(entry -> entry.coming.clear());
+        foreseen.clear();
         LaneDue.inOrder(found).forEach(due -> {
             Entry entry = seen(due);
-            if (due.readyAt().isAfter(entry.coldUntil)) entry.coming.addLast(due.readyAt());
+            if (!due.readyAt().isAfter(entry.coldUntil)) return;
+            entry.coming.addLast(due.readyAt());
+            foreseen.add(entry);
         });
     }
 
@@ -152,10 +113,10 @@ final class LaneBook {
     }
 
     private Entry seen(LaneDue due) {
-        Entry entry = entry(due.lane(), due.priority());
+        Entry entry = turns.entry(due.lane(), due.priority());
         Instant at = due.readyAt().isBefore(entry.coldUntil) ? entry.coldUntil : due.readyAt();
         if (at.isBefore(entry.shutUntil)) at = entry.shutUntil;
-        if (at.isBefore(entry.readyAt)) entry.readyAt = at;
+        if (at.isBefore(entry.readyAt())) entry.readyAt(at);
         entry.atLeastFrom(due.readyAt());
         return entry;
     }
@@ -173,18 +134,7 @@ final class LaneBook {
 
     /** When the next known run is ready; {@link Instant#MAX}: none is known. */
     synchronized Instant nextReady() {
-        return entries()
-                .map(entry -> entry.readyAt)
-                .min(Comparator.naturalOrder())
-                .orElse(Instant.MAX);
-    }
-
-    private Stream<Map<Priority, Entry>> lanes() {
-        return projects.values().stream().flatMap(lanes -> lanes.values().stream());
-    }
-
-    private Stream<Entry> entries() {
-        return lanes().flatMap(classes -> classes.values().stream());
+        return turns.next();
     }
 
     /**
@@ -194,23 +144,35 @@ final class LaneBook {
     synchronized List<ClaimRequest.Quota> take(int want, Instant now) {
         lastTake = now;
         Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
-        int found = 0;
-        for (Map.Entry<String, Map<Lane, Map<Priority, Entry>>> project : projects.entrySet()) {
-            Map<Lane, Map<Priority, Entry>> lanes = due(project.getValue(), want, now);
-            if (!lanes.isEmpty()) due.put(project.getKey(), lanes);
-            found += lanes.size();
-            if (found >= MOST_LANES || due.size() == want) break;
-        }
+        turns.due(now, new LaneTurns.Visitor() {
+            private Map<Lane, Map<Priority, Entry>> lanes = new LinkedHashMap<>();
+            private int found;
+
+            @Override
+            public boolean lane(Lane lane, Map<Priority, Entry> classes) {
+                add(lane, classes, now, lanes);
+                return lanes.size() < MOST_LANES && lanes.size() < want;
+            }
+
+            @Override
+            public boolean project(String project) {
+                found += lanes.size();
+                if (!lanes.isEmpty()) due.put(project, lanes);
+                lanes = new LinkedHashMap<>();
+                return found < MOST_LANES && due.size() < want;
+            }
+        });
         return share(want, due, now);
     }
 
     /** Where some lanes had more than the node could take, what has just come to others: it is not claimed together with their many. */
     synchronized List<ClaimRequest.Quota> takeNew(int want, Instant now) {
-        if (fresh.isEmpty() || lanes().noneMatch(LaneBook::flowing)) return List.of();
+        if (fresh.isEmpty() || !turns.anyFlowing()) return List.of();
         Map<String, Map<Lane, Map<Priority, Entry>>> due = new LinkedHashMap<>();
         for (Lane lane : fresh) {
             if (due.size() == want) break;
-            Map<Lane, Map<Priority, Entry>> ready = due(Map.of(lane, classes(lane)), 1, now);
+            Map<Lane, Map<Priority, Entry>> ready = new LinkedHashMap<>();
+            add(lane, turns.classes(lane), now, ready);
             if (!ready.isEmpty())
                 due.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
                         .putAll(ready);
@@ -218,29 +180,21 @@ final class LaneBook {
         return share(want, due, now);
     }
 
-    private static boolean flowing(Map<Priority, Entry> classes) {
-        return classes.values().stream().anyMatch(entry -> entry.flowing);
-    }
-
     private List<ClaimRequest.Quota> share(int want, Map<String, Map<Lane, Map<Priority, Entry>>> due, Instant now) {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         Appetite.equally(want, due.keySet()).forEach((project, part) -> {
             serve(requireNonNull(due.get(project)), part, now, quotas);
-            toTheEnd(projects, project);
+            turns.served(project);
         });
         return quotas;
     }
 
-    private Map<Lane, Map<Priority, Entry>> due(Map<Lane, Map<Priority, Entry>> lanes, int most, Instant now) {
-        Map<Lane, Map<Priority, Entry>> due = new LinkedHashMap<>();
-        for (Map.Entry<Lane, Map<Priority, Entry>> lane : lanes.entrySet()) {
-            Map<Priority, Entry> ready = ready(lane.getValue(), now);
-            if (ready.isEmpty()) continue;
-            if (room.applyAsInt(lane.getKey()) <= 0) ready.values().forEach(entry -> entry.shut(now.plus(NARROW)));
-            else due.put(lane.getKey(), ready);
-            if (due.size() == MOST_LANES || due.size() == most) break;
-        }
-        return due;
+    /** Adds a lane that is due, unless there is no room for more of it. */
+    private void add(Lane lane, Map<Priority, Entry> classes, Instant now, Map<Lane, Map<Priority, Entry>> due) {
+        Map<Priority, Entry> ready = ready(classes, now);
+        if (ready.isEmpty()) return;
+        if (room.applyAsInt(lane) <= 0) ready.values().forEach(entry -> entry.shut(now.plus(NARROW)));
+        else due.put(lane, ready);
     }
 
     /** Shares the part of a project among its lanes that are due. */
@@ -255,14 +209,15 @@ final class LaneBook {
                 entry.taken(now);
             });
             fresh.remove(lane);
-            if (owed.getOrDefault(lane, 0) == 0) toTheEnd(requireNonNull(projects.get(lane.project())), lane);
+            if (owed.getOrDefault(lane, 0) == 0) turns.served(lane);
         });
     }
 
     private static Map<Priority, Entry> ready(Map<Priority, Entry> classes, Instant now) {
-        if (classes.values().stream().allMatch(entry -> entry.readyAt.isAfter(now))) return Map.of();
-        Map<Priority, Entry> ready = new EnumMap<>(classes);
-        ready.values().removeIf(entry -> entry.readyAt.isAfter(now));
+        Map<Priority, Entry> ready = new EnumMap<>(Priority.class);
+        classes.forEach((priority, entry) -> {
+            if (!entry.readyAt().isAfter(now)) ready.put(priority, entry);
+        });
         return ready;
     }
 
@@ -308,11 +263,11 @@ final class LaneBook {
 
     /** A claim got all it asked for: there is probably more. The lowest of them is where the next one starts. */
     synchronized void full(Lane lane, Priority priority, Instant lowest, Instant now) {
-        Entry entry = entry(lane, priority);
+        Entry entry = turns.entry(lane, priority);
         entry.warm();
-        entry.flowing = true;
+        entry.flowing(true);
         fresh.remove(lane);
-        entry.readyAt = now;
+        entry.readyAt(now);
         entry.low = entry.meanwhile.isBefore(lowest) ? entry.meanwhile : lowest;
     }
 
@@ -321,8 +276,8 @@ final class LaneBook {
      * not believed for a while that doubles each time; a hint is.
      */
     synchronized void empty(Lane lane, Priority priority, Instant now) {
-        Entry entry = entry(lane, priority);
-        entry.flowing = false;
+        Entry entry = turns.entry(lane, priority);
+        entry.flowing(false);
         entry.coming.clear();
         entry.cold = entry.cold.isZero() ? FIRST_COLD : entry.cold.multipliedBy(2);
         if (entry.cold.compareTo(LONGEST_COLD) > 0) entry.cold = LONGEST_COLD;
@@ -331,24 +286,24 @@ final class LaneBook {
 
     /** A limit was reached: whatever anybody says of the lane, there is no use in asking before this instant, unless {@link #room room} was made. */
     synchronized void shut(Lane lane, Priority priority, Instant until) {
-        Entry entry = entry(lane, priority);
+        Entry entry = turns.entry(lane, priority);
         entry.warm();
         entry.shut(until);
     }
 
     /** A run of this lane has ended: if its limit was reached, it is not now. */
     synchronized void room(Lane lane, Instant now) {
-        for (Entry entry : classes(lane).values()) {
+        for (Entry entry : turns.classes(lane).values()) {
             if (!entry.shutUntil.isAfter(now)) continue;
             entry.shutUntil = Instant.MIN;
-            if (now.isBefore(entry.readyAt)) entry.readyAt = now;
+            if (now.isBefore(entry.readyAt())) entry.readyAt(now);
         }
     }
 
     /** A claim got some, the last of them ready at this instant, but fewer than it asked for: that was all. */
     synchronized void drained(Lane lane, Priority priority, Instant last, Instant now) {
-        Entry entry = entry(lane, priority);
-        entry.flowing = false;
+        Entry entry = turns.entry(lane, priority);
+        entry.flowing(false);
         entry.warm();
         Instant from = now.minus(BEFORE_CLAIM);
         entry.low = entry.meanwhile.isBefore(from) ? entry.meanwhile : from;
@@ -358,41 +313,21 @@ final class LaneBook {
 
     /** A claim failed: nothing is known about what it asked for, so it is due again. */
     synchronized void again(List<ClaimRequest.Quota> quotas, Instant now) {
-        quotas.forEach(quota -> entry(quota.lane(), quota.priority()).readyAt = now);
-    }
-
-    /** Who was served goes behind the others. */
-    private static <K, V> void toTheEnd(Map<K, V> turns, K served) {
-        V value = turns.remove(served);
-        if (value != null) turns.put(served, value);
-    }
-
-    private Map<Priority, Entry> classes(Lane lane) {
-        return projects.getOrDefault(lane.project(), Map.of()).getOrDefault(lane, Map.of());
-    }
-
-    private Entry entry(Lane lane, Priority priority) {
-        return projects.computeIfAbsent(lane.project(), project -> new LinkedHashMap<>())
-                .computeIfAbsent(lane, l -> new EnumMap<>(Priority.class))
-                .computeIfAbsent(priority, p -> new Entry());
+        quotas.forEach(quota -> turns.entry(quota.lane(), quota.priority()).readyAt(now));
     }
 
     /** Forgets all lanes: the clock that their instants were read from was set back. The next look finds them again. */
     synchronized void clear() {
-        projects.clear();
+        turns.clear();
+        foreseen.clear();
         owed.clear();
         looking();
     }
 
     /** Forgets lanes without anything to do, so that the book stays as small as the work. */
     synchronized void tidy() {
-        projects.values().removeIf(lanes -> {
-            lanes.values()
-                    .removeIf(classes -> classes.values().stream()
-                            .allMatch(one -> one.readyAt.equals(Instant.MAX) && !one.coldUntil.isAfter(lastTake)));
-            return lanes.isEmpty();
-        });
-        owed.keySet().removeIf(lane -> classes(lane).isEmpty());
-        fresh.removeIf(lane -> classes(lane).isEmpty());
+        turns.tidy(lastTake);
+        owed.keySet().removeIf(lane -> turns.classes(lane).isEmpty());
+        fresh.removeIf(lane -> turns.classes(lane).isEmpty());
     }
 }
