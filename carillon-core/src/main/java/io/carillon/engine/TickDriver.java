@@ -4,6 +4,7 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
+import io.carillon.store.Claimed;
 import io.carillon.store.Ended;
 import io.carillon.store.HeldRun;
 import io.carillon.store.LaneDue;
@@ -15,6 +16,8 @@ import io.carillon.value.DatabaseClock;
 import io.carillon.value.Uuid7;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +25,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent: for serverless functions and external crons. There is no
@@ -29,7 +34,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * claimed and not started goes back at once.
  */
 public final class TickDriver {
+    /** How many runs are claimed at a time: so many for each lane that is due, up to a bound. */
     private static final int CLAIM = 10;
+
+    private static final int MOST = 100;
     private static final int CRASH_LIMIT = 3;
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration RENEW = Duration.ofSeconds(10);
@@ -93,8 +101,7 @@ public final class TickDriver {
         }
 
         private void renew() {
-            List<HeldRun> held =
-                    turn.holding.all().stream().map(Holding::row).toList();
+            List<HeldRun> held = turn.holding.all().stream().map(Holding::row).toList();
             for (HeldRun lost : held.isEmpty() ? held : storage.nodes().renew(turn.owner, held, LEASE))
                 turn.holding.find(lost.run()).ifPresent(one -> one.stop(Held.Stop.LOST, "the lease was lost"));
             renewed = System.nanoTime();
@@ -110,6 +117,11 @@ public final class TickDriver {
                 new Gatekeeper(storage.gates(), clock, new Crowd(), lane -> {}, told.schedules());
         private final LoadReporter reporter;
         private final Set<String> strangers = new HashSet<>();
+        private final LaneBook book = new LaneBook(this::room);
+        /** The handlers that have due runs in a lane. */
+        private final Map<Lane, Set<String>> wanted = new HashMap<>();
+
+        private Set<Lane> limited = Set.of();
         private int processed;
         private final AtomicInteger errors = new AtomicInteger();
         private final Holding holding = new Holding();
@@ -131,58 +143,68 @@ public final class TickDriver {
             reporter.seen(look.broken());
             boolean any = look.suspects() && suspect();
             if (timeIsUp()) return false;
+            see(look);
+            return work(look.now()) || any;
+        }
+
+        /** Tells the book which lanes are due, and remembers for which handlers. */
+        private void see(Look look) {
             List<LaneDue> due = due(look).stream()
                     .filter(one -> !one.readyAt().isAfter(look.now()) && !strangers.contains(one.handler()))
                     .toList();
-            List<ClaimRequest.Quota> quotas = quotas(due, look.weights());
-            if (quotas.isEmpty()) return any;
-            List<Attempt> claimed = claim(quotas, look.limited());
+            limited = look.limited();
+            book.weigh(look.weights());
+            book.looked(due, look.seenUntil());
+            wanted.clear();
+            due.forEach(one ->
+                    wanted.computeIfAbsent(one.lane(), lane -> new HashSet<>()).add(one.handler()));
+        }
+
+        /** Claims from the lanes that are due, a share of them at a time, until something was executed; false: nothing could be claimed. */
+        private boolean work(Instant now) {
+            int want = Math.min(MOST, CLAIM * wanted.size());
+            boolean any = false;
+            while (!any && !timeIsUp()) {
+                List<ClaimRequest.Quota> quotas = book.take(want, now);
+                if (quotas.isEmpty()) break;
+                // What has a limit is not claimed before it can run: it would hold a place that others could use.
+                any = execute(storage.lanes()::claim, quotas, limited::contains);
+                any |= execute(runs::claim, quotas, lane -> !limited.contains(lane));
+            }
+            return any;
+        }
+
+        /** Claims from some of these lanes and executes what it got, by turns of projects and lanes; what was not started when the time is up goes back. */
+        private boolean execute(
+                Function<ClaimRequest, Claimed> from, List<ClaimRequest.Quota> quotas, Predicate<Lane> which) {
+            List<ClaimRequest.Quota> some = quotas.stream()
+                    .filter(quota -> which.test(quota.lane()))
+                    .map(quota -> quota.of(wanted.getOrDefault(quota.lane(), Set.of())))
+                    .toList();
+            if (some.isEmpty() || timeIsUp()) return false;
+            List<Attempt> claimed = from.apply(ClaimRequest.leased(owner, some, strangers, LEASE))
+                    .attempts();
             List<Held> held = claimed.stream()
                     .map(attempt -> new Held(owner, attempt, clock))
                     .toList();
             held.forEach(holding::add);
-            for (int i = 0; i < held.size(); i++) {
+            ReadyQueue queue = new ReadyQueue(1, true);
+            queue.add(held, false);
+            for (Held next = queue.poll(); next != null; next = queue.poll()) {
                 if (timeIsUp()) {
-                    held.subList(i, held.size()).forEach(holding::remove);
-                    runs.handBack(owner, claimed.subList(i, claimed.size()));
-                    return false;
+                    List<Held> rest = new ArrayList<>(queue.clear());
+                    rest.add(next);
+                    holding.handBack(runs, owner, rest);
+                    break;
                 }
-                run(held.get(i));
+                run(next);
+                queue.ended(next);
             }
-            return any || !claimed.isEmpty();
+            return !claimed.isEmpty();
         }
 
-        /** Ten of each class of each lane, or so many by weight. */
-        private static List<ClaimRequest.Quota> quotas(List<LaneDue> due, Map<Lane, Integer> weights) {
-            int all = due.stream()
-                    .mapToInt(one -> weights.getOrDefault(one.lane(), 1))
-                    .sum();
-            return due.stream()
-                    .map(one -> new ClaimRequest.Quota(
-                            one.lane(),
-                            one.priority(),
-                            Math.max(1, CLAIM * due.size() * weights.getOrDefault(one.lane(), 1) / all),
-                            Instant.MIN,
-                            Set.of(one.handler())))
-                    .toList();
-        }
-
-        /** What has no limit first; only if there is nothing left of it, what has one: that must not wait here while others could run it. */
-        private List<Attempt> claim(List<ClaimRequest.Quota> quotas, Set<Lane> limited) {
-            List<ClaimRequest.Quota> free = quotas.stream()
-                    .filter(quota -> !limited.contains(quota.lane()))
-                    .toList();
-            List<Attempt> claimed =
-                    runs.claim(ClaimRequest.leased(owner, free, strangers, LEASE)).attempts();
-            if (!claimed.isEmpty() || free.size() == quotas.size()) return claimed;
-            List<ClaimRequest.Quota> under = quotas.stream()
-                    .filter(quota -> limited.contains(quota.lane()))
-                    .map(quota ->
-                            new ClaimRequest.Quota(quota.lane(), quota.priority(), 1, quota.low(), quota.handlers()))
-                    .toList();
-            return storage.lanes()
-                    .claim(ClaimRequest.leased(owner, under, strangers, LEASE))
-                    .attempts();
+        private int room(Lane lane) {
+            return limited.contains(lane) ? 1 : MOST;
         }
 
         /** One at a time, as everywhere; false: all of them are held, paused or foreign. */

@@ -139,6 +139,51 @@ class TickTest {
     }
 
     @Test
+    void projects_share_a_call_equally_however_many_queues_they_have() {
+        Carillon carillon = house.client(builder -> builder.handle(JOB, (job, run) -> done.add(run.project())));
+        for (int queue = 0; queue < 30; queue++)
+            carillon.project("many")
+                    .enqueueAll(
+                            JOB,
+                            Collections.nCopies(10, new Job("x")),
+                            Enqueue.now().queue("queue-" + queue));
+        clock.advance(Duration.ofSeconds(1));
+        carillon.project("one")
+                .enqueueAll(JOB, Collections.nCopies(40, new Job("x")), Enqueue.now().queue("queue"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(340, 0));
+
+        assertThat(done.stream().limit(20).filter("one"::equals).count())
+                .as("of the first 20")
+                .isBetween(8L, 12L);
+        assertThat(done.stream().limit(60).filter("one"::equals).count())
+                .as("of the first 60, in several claims")
+                .isGreaterThanOrEqualTo(20);
+    }
+
+    @Test
+    void queues_share_a_call_equally_however_many_handlers_they_have() {
+        Carillon carillon = house.client(builder -> {
+            for (int i = 0; i < 8; i++)
+                builder = builder.handle(HandlerType.of("part-" + i, Job.class), (job, run) -> done.add("shared"));
+            return builder.handle(JOB, (job, run) -> done.add("own"));
+        });
+        for (int i = 0; i < 8; i++)
+            carillon.enqueueAll(
+                    HandlerType.of("part-" + i, Job.class),
+                    Collections.nCopies(10, new Job("x")),
+                    Enqueue.now().queue("shared"));
+        clock.advance(Duration.ofSeconds(1));
+        carillon.enqueueAll(JOB, Collections.nCopies(40, new Job("x")), Enqueue.now().queue("own"));
+
+        assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(120, 0));
+
+        assertThat(done.stream().limit(40).filter("own"::equals).count())
+                .as("of the first 40")
+                .isBetween(18L, 22L);
+    }
+
+    @Test
     void stops_when_the_budget_is_spent_and_gives_back_what_it_did_not_start() {
         clock.free();
         Duration budget = Duration.ofSeconds(2);
@@ -149,11 +194,13 @@ class TickTest {
         }));
         carillon.enqueueAll(JOB, Collections.nCopies(10, new Job("x")));
 
+        house.database().execute("UPDATE carillon.run SET start_by = carillon.clock() + interval '1 hour'");
+
         end.set(System.nanoTime() + budget.toNanos() + 500_000_000L);
         TickResult result = carillon.tick(budget);
 
         assertThat(result).isEqualTo(new TickResult(1, 0));
-        assertThat(house.number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+        assertThat(house.number("SELECT count(*) FROM carillon.run WHERE owner IS NULL AND start_by < 'infinity'"))
                 .isEqualTo(9);
         assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(9, 0));
         assertThat(done).hasSize(10);
