@@ -25,7 +25,7 @@ final class GenericPlan {
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
             deliveries text[] '{null}' | resultCodecs text[] '{json}' | keeps bool[] '{t}' | outcomes text[] '{failed}' | errors text[] '{oops}'
-            failed bool[] '{t}' | digests text[] '{x}' | atMosts float8[] '{5}' | wait boolean true | due timestamptz '2026-03-02'
+            failed bool[] '{t}' | started bool[] '{t}' | digests text[] '{x}' | atMosts float8[] '{5}' | wait boolean true | due timestamptz '2026-03-02'
             tzdata text '2026a' | unreadable uuid[] '{}' | driver uuid '00000000-0000-7000-8000-000000000001'
             since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | classes smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
             cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
