@@ -1,6 +1,5 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.sql.DeadRunRows;
 import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;
@@ -92,7 +91,7 @@ final class Endings {
             + ":reasons::text[]) " + CELLS + "reason)),"
             + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts" + HELD + ")),"
             + " kept AS ("
-            + DeadRunRows.of("done", "'dead'", "e.reason")
+            + HistoryRows.Dead.of("done", "'dead'", "e.reason")
                     .with("failures", "done.failures + 1")
                     .from("done" + OF)
             + ")\n"

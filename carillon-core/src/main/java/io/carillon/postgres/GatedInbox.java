@@ -10,15 +10,15 @@ import java.util.List;
 final class GatedInbox {
     // The lock of a strict line is held to the end of the transaction, so that places are taken in the order of
     // commits.
-    private static final String INSERT_GATED = """
+    private static final String INSERT_GATED =
+            """
             WITH locked AS MATERIALIZED (
               SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
                 FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock
                         FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate)
                        WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
             stored AS (
-            """
-            + InboxRepository.ROWS.behindGate("e.gate", "e.most").from("""
+            """ + InboxRepository.ROWS.behindGate("e.gate", "e.most").from("""
                 locked,
                      unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
                             :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],

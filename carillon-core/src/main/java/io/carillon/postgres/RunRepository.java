@@ -140,7 +140,11 @@ final class RunRepository implements RunStore {
             List<LaneGates.Suspect> due =
                     session.query(SUSPECTS).texts("targets", asked.targets()).list(LaneGates.Suspect::read).stream()
                             .filter(one -> !asked.busy()
-                                    || sinceDeath.get().compareTo(Suspicion.pause(one.candidate().deaths())) >= 0)
+                                    || sinceDeath
+                                                    .get()
+                                                    .compareTo(Suspicion.pause(
+                                                            one.candidate().deaths()))
+                                            >= 0)
                             .toList();
             List<Suspicion.Candidate> waiting = LaneGates.withPlace(session, due);
             List<Suspicion.Candidate> group =

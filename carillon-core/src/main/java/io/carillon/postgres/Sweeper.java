@@ -1,6 +1,5 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.sql.DeadRunRows;
 import io.carillon.postgres.sql.HistoryRows;
 import io.carillon.run.RunId;
 import io.carillon.store.Suspicion;
@@ -92,7 +91,7 @@ final class Sweeper {
               RETURNING r.*),
             kept AS (
             """
-            + DeadRunRows.of("gone", "'quarantined'", REASON)
+            + HistoryRows.Dead.of("gone", "'quarantined'", REASON)
                     .with("crashes", "gone.crashes + 1")
                     .from("gone)")
             + HistoryRows.of("gone", "'quarantined'")

@@ -75,8 +75,13 @@ public final class Suspicion {
         // Of equals, a handler none of whose runs has shared more deaths: it is the less likely cause.
         Map<String, Integer> worst =
                 waiting.stream().collect(Collectors.toMap(Candidate::handler, Candidate::deaths, Math::max));
-        int least = handlers.stream().mapToInt(worst::get).min().orElseThrow();
-        handlers = handlers.stream().filter(one -> worst.get(one) == least).toList();
+        int least = handlers.stream()
+                .mapToInt(one -> worst.getOrDefault(one, 0))
+                .min()
+                .orElseThrow();
+        handlers = handlers.stream()
+                .filter(one -> worst.getOrDefault(one, 0) == least)
+                .toList();
         String handler = handlers.get(random.nextInt(handlers.size()));
         return first.stream()
                 .filter(one -> one.handler().equals(handler))

@@ -60,7 +60,7 @@ class StatementRuleTest {
                 }));
 
         assertThat(others)
-                .as("inserts that do not come from NewRunRows, HistoryRows or DeadRunRows")
+                .as("inserts that do not come from NewRunRows or HistoryRows")
                 .isEmpty();
     }
 
