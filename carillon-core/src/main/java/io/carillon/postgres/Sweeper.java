@@ -123,8 +123,11 @@ final class Sweeper {
             SELECT id FROM released
             """;
 
-    private static final String SWEPT =
-            "UPDATE carillon.node SET swept_at = greatest(swept_at, :at::timestamptz) WHERE id = ANY (:dead::uuid[])";
+    // Of two sweeps that end at the same time one counts the node.
+    private static final String SWEPT = """
+            UPDATE carillon.node SET swept_at = :at::timestamptz
+             WHERE id = ANY (:dead::uuid[]) AND (swept_at IS NULL OR swept_at < :at::timestamptz)
+            """;
 
     // Not before the second sweep has read them. It counts when that was, not when the sweep ended: what was noted
     // between the two was not read.
@@ -283,10 +286,11 @@ final class Sweeper {
                 .toList();
         if (over.isEmpty()) return swept;
         Instant read = java.util.Objects.requireNonNull(dead.get(over.get(0))).readAt();
+        int nodes = 0;
         for (String done : List.of(FORGET_NOTES, SWEPT))
-            database.single(session ->
+            nodes = database.single(session ->
                     session.query(done).uuids("dead", over).instant("at", read).update());
-        return swept.plus(new Swept(over.size(), 0, 0));
+        return swept.plus(new Swept(nodes, 0, 0));
     }
 
     /** What the dead nodes hold, judged; empty: there are none, or another node looks already. */
