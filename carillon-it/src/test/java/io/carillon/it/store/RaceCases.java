@@ -9,6 +9,7 @@ import static io.carillon.it.store.RaceStage.PROJECT;
 import static io.carillon.it.store.RaceStage.SECOND;
 import static io.carillon.it.store.RaceStage.TEN;
 
+import io.carillon.it.store.RaceAnswer.Told;
 import io.carillon.it.store.RaceCase.Deed;
 import io.carillon.it.store.RaceCase.Hand;
 import io.carillon.it.store.RaceCase.Skip;
@@ -16,7 +17,6 @@ import io.carillon.run.Limits;
 import io.carillon.run.NewRun;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
-import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.store.Beat;
@@ -45,10 +45,10 @@ final class RaceCases extends RaceStatements {
         CLAIMED, CANCEL_ORDERED, PARKED, ORPHANED, LEASE_EXPIRED, LIMITED_CLAIMED, GATE_TAKEN
     };
 
-    static final Deed PARK = (stage, through, hand) -> through.runs().parkRunning(OWNER, stage.attempts(hand)).stream()
-            .map(RunId::toString)
-            .sorted()
-            .toList();
+    static final Deed PARK = (stage, through, hand) -> {
+        Set<String> parked = texts(through.runs().parkRunning(OWNER, stage.attempts(hand)));
+        return new Told(parked, parked.size() < stage.attempts(hand).size());
+    };
 
     RaceCases() {
         endings();
@@ -316,9 +316,12 @@ final class RaceCases extends RaceStatements {
                 CLAIMED,
                 BREAKER_OPEN,
                 GATED);
-        add(
+        // One chunk, because between two of them another caller may move a run, which is then moved and counted twice.
+        skipping(
+                Skip.ROW,
                 "DeskRepository.RESCHEDULE",
-                (stage, through, hand) -> bulk(through, RunState.WAITING, new BulkDeed.Reschedule(due(hand))),
+                (stage, through, hand) -> through.runDesk()
+                        .bulk(PROJECT, RunFilter.all().state(RunState.WAITING), new BulkDeed.Reschedule(due(hand))),
                 WAITING,
                 CANCEL_DUE,
                 LIMITED);

@@ -23,8 +23,6 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /** How each writing statement about schedules, gates, tokens and projects is sent in a race; see {@link RaceCases}. */
 final class RaceScheduleCases extends RaceStatements {
@@ -196,9 +194,5 @@ final class RaceScheduleCases extends RaceStatements {
             done.addAll(texts(passed.skipped()));
             return new Told(done, !passed.busy().isEmpty() || !passed.again().isEmpty());
         };
-    }
-
-    private static Set<String> texts(Collection<?> some) {
-        return some.stream().map(String::valueOf).collect(Collectors.toCollection(TreeSet::new));
     }
 }

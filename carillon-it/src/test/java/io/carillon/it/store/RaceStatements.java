@@ -4,8 +4,12 @@ import io.carillon.it.store.RaceCase.Deed;
 import io.carillon.it.store.RaceCase.Skip;
 import io.carillon.store.Swept;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** A list of cases, filled by the constructors of its kinds. */
 abstract class RaceStatements {
@@ -58,5 +62,9 @@ abstract class RaceStatements {
     static Object done(Runnable deed) {
         deed.run();
         return "done";
+    }
+
+    static Set<String> texts(Collection<?> some) {
+        return some.stream().map(String::valueOf).collect(Collectors.toCollection(TreeSet::new));
     }
 }

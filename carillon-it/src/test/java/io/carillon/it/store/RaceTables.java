@@ -78,7 +78,7 @@ final class RaceTables implements AutoCloseable {
         if (table.equals("node"))
             place =
                     " - 'sole_run' || jsonb_build_object('sole_run', (SELECT r.id FROM carillon.run r WHERE r.id = t.sole_run AND r.owner = t.id))";
-        // A rate key without starts is as good as none.
+        // A rate key without starts is as good as none: whoever lets a run start writes it.
         String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
                 + " t" + some;
