@@ -137,11 +137,12 @@ final class Race implements AutoCloseable {
         if (serial(pair, meeting, outcome, Again.NONE)) return null;
         String half = half(pair, meeting, outcome);
         if (half != null) return half + told(pair, meeting, outcome);
-        for (Again again : repeats(pair, meeting)) {
+        List<Again> repeats = repeats(pair, meeting, outcome);
+        for (Again again : repeats) {
             outcome = met(pair, meeting, again);
             if (serial(pair, meeting, outcome, again)) return null;
         }
-        return (repeats(pair, meeting).isEmpty() ? "" : "although repeated: ") + told(pair, meeting, outcome);
+        return (repeats.isEmpty() ? "" : "although repeated: ") + told(pair, meeting, outcome);
     }
 
     private boolean serial(Pair pair, Meeting meeting, Outcome outcome, Again again) throws Exception {
@@ -154,10 +155,10 @@ final class Race implements AutoCloseable {
         return false;
     }
 
-    /** A comes first and leaves nothing out, unless B stopped inside: then B may have locked rows before. */
-    private static List<Again> repeats(Pair pair, Meeting meeting) {
+    /** A comes first and leaves nothing out, unless B stopped inside, and may have locked rows before, or A's answer asks for it. */
+    private static List<Again> repeats(Pair pair, Meeting meeting, Outcome outcome) {
         boolean later = pair.a.later() || pair.b.later();
-        boolean first = meeting == Meeting.INSIDE && pair.a.repeats();
+        boolean first = pair.a.repeats() && (meeting == Meeting.INSIDE || outcome.first.asks());
         List<Again> repeats = new ArrayList<>();
         if (later) repeats.add(new Again(false, false, true));
         if (pair.b.repeats()) repeats.add(new Again(false, true, later));
