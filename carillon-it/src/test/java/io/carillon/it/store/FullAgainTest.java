@@ -98,9 +98,8 @@ class FullAgainTest {
                         "CREATE TEMP TABLE asked ON COMMIT DROP AS SELECT project, id FROM carillon.run ORDER BY id LIMIT "
                                 + count);
                 if (!function.startsWith("end_waiting"))
-                    statement.execute(
-                            "UPDATE carillon.run r SET owner = '" + NODE
-                                    + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
+                    statement.execute("UPDATE carillon.run r SET owner = '" + NODE
+                            + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
                 String runs =
                         "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id) FROM asked)";
                 String call = function.replace(":fence", "'" + NODE + "', " + runs + ", array_fill(0, ARRAY[:n])")

@@ -243,8 +243,8 @@ abstract class LaneLimitContract extends StoreContract {
 
         List<UUID> nodes = Stream.generate(this::node).limit(8).toList();
         for (int turn = 0; turn < 10; turn++) {
-            List<List<Attempt>> got = Together.run(
-                    8, thread -> limited(nodes.get(thread), 3).attempts());
+            List<List<Attempt>> got =
+                    Together.run(8, thread -> limited(nodes.get(thread), 3).attempts());
             long together = got.stream().mapToLong(List::size).sum();
             assertThat(together).isBetween(1L, 7L);
             assertThat(running()).isEqualTo(together);

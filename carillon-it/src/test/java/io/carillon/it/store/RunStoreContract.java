@@ -158,7 +158,8 @@ abstract class RunStoreContract extends StoreContract {
 
         List<Attempt> claimed = storage()
                 .runs()
-                .claim(new ClaimRequest(node(), List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null, 0))
+                .claim(new ClaimRequest(
+                        node(), List.of(quota(Order.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null, 0))
                 .attempts();
 
         assertThat(claimed).extracting(Attempt::run).containsExactly(known);
