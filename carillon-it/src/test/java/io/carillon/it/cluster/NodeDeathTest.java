@@ -49,7 +49,7 @@ class NodeDeathTest {
             for (String idle : List.of("node-2", "node-3")) cluster.node(idle).cont();
             cluster.kill("node-1");
 
-            await().atMost(Duration.ofSeconds(180))
+            await().atMost(Duration.ofMinutes(3))
                     .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                             == 45);
             List<Double> again = cluster.rows(AGAIN, "node-1", "node-1").stream()
