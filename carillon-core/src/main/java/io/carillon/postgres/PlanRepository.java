@@ -63,7 +63,7 @@ final class PlanRepository implements PlanStore {
                    r.runs_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
                                   WHERE l.queue = r.queue AND l.project = r.project
                                     AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL
-                                         OR l.released_at > r.planned_at)) AS held_back
+                                         OR (l.held_since < r.start_by AND l.released_at > r.planned_at))) AS held_back
               FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
                AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))

@@ -1,4 +1,4 @@
--- min_code: 1
+-- min_code: 22
 -- transaction: off
 -- A run whose handler no living node has cannot start, and holds no place under a limit. By a concurrency or rate key a run has a place while its seq is
 -- null, and waits for one with a seq below the largest number. The largest number means that it is set aside: it has no place and waits for none. So it is

@@ -1,15 +1,24 @@
 -- min_code: 1
--- When the last thing that held a queue back was lifted: a pause, a limit or a breaker. A tick that waited in the queue at that time is late and not missed,
--- also if its grace ended before the planner looked at it. A trigger, because nodes of earlier versions lift pauses, limits and breakers, too.
+-- Since when a queue is held back by a pause, a limit or a breaker, and when the last of them was lifted. A tick whose grace ended in that time is late and not
+-- missed, also if the planner looks at it afterwards. A trigger, because nodes of earlier versions set and lift pauses, limits and breakers, too.
+ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS held_since timestamptz;
 ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS released_at timestamptz;
 
-CREATE OR REPLACE FUNCTION carillon.set_released_at() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION carillon.keep_hold_times() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  v_held boolean := NEW.paused_at IS NOT NULL OR NEW.breaker <> 'closed' OR NEW.max_running IS NOT NULL OR NEW.rate IS NOT NULL;
 BEGIN
-  NEW.released_at := carillon.clock();
+  IF v_held AND (NEW.held_since IS NULL OR NEW.released_at IS NOT NULL) THEN
+    NEW.held_since := carillon.clock();
+    NEW.released_at := NULL;
+  ELSIF NOT v_held AND NEW.held_since IS NOT NULL AND NEW.released_at IS NULL THEN
+    NEW.released_at := carillon.clock();
+  END IF;
   RETURN NEW;
 END $$;
 
-CREATE OR REPLACE TRIGGER set_released_at BEFORE UPDATE ON carillon.lane FOR EACH ROW
-WHEN ((OLD.paused_at IS NOT NULL OR OLD.breaker <> 'closed' OR OLD.max_running IS NOT NULL OR OLD.rate IS NOT NULL)
-      AND NEW.paused_at IS NULL AND NEW.breaker = 'closed' AND NEW.max_running IS NULL AND NEW.rate IS NULL)
-EXECUTE FUNCTION carillon.set_released_at();
+CREATE OR REPLACE TRIGGER keep_hold_times BEFORE INSERT OR UPDATE ON carillon.lane FOR EACH ROW EXECUTE FUNCTION carillon.keep_hold_times();
+
+-- Those that are held back already.
+UPDATE carillon.lane SET held_since = '-infinity'
+ WHERE held_since IS NULL AND (paused_at IS NOT NULL OR breaker <> 'closed' OR max_running IS NOT NULL OR rate IS NOT NULL);

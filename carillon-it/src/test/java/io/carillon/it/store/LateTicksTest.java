@@ -200,6 +200,21 @@ class LateTicksTest extends PlanningContract {
         covered();
     }
 
+    @Test
+    void a_pause_after_the_grace_makes_no_tick_late() {
+        store(PROMISE.missed(Missed.SKIP));
+        advance(Duration.ofMinutes(3));
+        planAll();
+        advance(Duration.ofMinutes(6));
+        hold("pause");
+        lift("pause");
+
+        planAll();
+
+        assertThat(lines("report")).contains("12:01:00 missed missed instants are skipped");
+        covered();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"pause", "limit", "open", "half-open"})
     void what_a_queue_holds_back_is_late_and_not_missed(String how) {
