@@ -8,6 +8,7 @@ import io.carillon.schedule.When;
 import io.carillon.store.PlanStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /** Changes schedules where nobody does it by hand: pauses begin and end, intervals follow the backlog, and new time zone rules move the future. */
 final class ScheduleKeeper {
     static final String OVER = """
-            SELECT s.project, s.name, s.version FROM carillon.schedule s
-             WHERE s.paused_until <= carillon.clock() ORDER BY s.paused_until LIMIT 500
+            SELECT s.project, s.name, s.id, s.version FROM carillon.schedule s
+             WHERE s.paused_until <= carillon.clock() AND s.id <> ALL (:unreadable::uuid[]) ORDER BY s.paused_until LIMIT 500
             """;
 
     // Whoever shall pause by itself and has a run soon.
@@ -41,7 +43,7 @@ final class ScheduleKeeper {
     // costs
     // nothing. An edit or a resume starts the count anew: what failed before it was another promise.
     private static final String FAILING = """
-            SELECT s.project, s.name, s.version, s.pause_after, f.error
+            SELECT s.project, s.name, s.id, s.version, s.pause_after, f.error
               FROM (""" + MAY_FAIL + """
                    ) s
               CROSS JOIN LATERAL (
@@ -122,20 +124,21 @@ final class ScheduleKeeper {
     }
 
     /** A schedule as it was seen, and the pause it needs; null: its pause is over. */
-    private record Turn(String project, String name, long version, Schedule.@Nullable Pause pause) {}
+    private record Turn(String project, String name, UUID id, long version, Schedule.@Nullable Pause pause) {
+        static Turn of(Row row, Schedule.@Nullable Pause pause) throws SQLException {
+            return new Turn(row.text("project"), row.text("name"), row.uuid("id"), row.number("version"), pause);
+        }
+    }
 
     List<Schedule> turn(PlanStore.Reach reach) {
         List<Turn> turns = database.single(session -> {
             List<Turn> found = new ArrayList<>(session.query(OVER)
-                    .list(row -> new Turn(row.text("project"), row.text("name"), row.number("version"), null)));
+                    .uuids("unreadable", unreadable.ids())
+                    .list(row -> Turn.of(row, null)));
             found.addAll(session.query(FAILING)
                     .instant("since", reach.since())
                     .seconds("ahead", reach.ahead())
-                    .list(row -> new Turn(
-                            row.text("project"),
-                            row.text("name"),
-                            row.number("version"),
-                            failed(row.integer("pause_after"), row.maybeText("error")))));
+                    .list(row -> Turn.of(row, failed(row.integer("pause_after"), row.maybeText("error")))));
             return found;
         });
         List<Schedule> turned = new ArrayList<>();
@@ -262,7 +265,8 @@ final class ScheduleKeeper {
                 () -> turn.pause == null
                         ? schedules.resume(turn.project, turn.name, seen)
                         : schedules.pause(turn.project, turn.name, turn.pause, seen),
-                failure -> log.error("change refused schedule={} error={}", turn.name, failure.getMessage()));
+                failure -> unreadable.add(
+                        turn.id, turn.project + "/" + turn.name, String.valueOf(failure.getMessage())));
     }
 
     private boolean unlessRefused(Schedule schedule, BooleanSupplier change) {

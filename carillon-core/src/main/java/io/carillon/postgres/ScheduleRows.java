@@ -65,10 +65,30 @@ final class ScheduleRows {
             String error = Text.clean(String.valueOf(failure.getMessage()), 1_000);
             When when = new When(
                     new When.Timing.Unreadable(stored, error),
-                    DstPolicy.defaults(),
-                    new When.Bounds(null, null, Set.of(), null),
-                    Duration.ZERO);
-            return read(row, when, Policies.defaults());
+                    known(() -> dst(row), DstPolicy.defaults()),
+                    bounds(row),
+                    row.seconds("jitter"));
+            Policies defaults = Policies.defaults();
+            return read(
+                    row,
+                    when,
+                    policies(
+                            row,
+                            known(() -> Missed.of(row.text("missed")), defaults.missed()),
+                            known(() -> Overlap.of(row.text("overlap")), defaults.overlap())));
+        }
+    }
+
+    /** Reads words of a row. */
+    private interface Words<T> {
+        T read() throws SQLException;
+    }
+
+    private static <T> T known(Words<T> words, T otherwise) throws SQLException {
+        try {
+            return words.read();
+        } catch (RuntimeException unknown) {
+            return otherwise;
         }
     }
 
@@ -89,14 +109,17 @@ final class ScheduleRows {
     }
 
     static Schedule read(Row row) throws SQLException {
-        Policies policies = new Policies(
-                Missed.of(row.text("missed")),
+        return read(row, when(row), policies(row, Missed.of(row.text("missed")), Overlap.of(row.text("overlap"))));
+    }
+
+    private static Policies policies(Row row, Missed missed, Overlap overlap) throws SQLException {
+        return new Policies(
+                missed,
                 row.seconds("grace"),
                 row.seconds("catch_up"),
                 new Policies.RunAll(row.integer("missed_cap"), row.seconds("missed_spread")),
-                Overlap.of(row.text("overlap")),
+                overlap,
                 row.maybeInteger("pause_after"));
-        return read(row, when(row), policies);
     }
 
     private static Schedule read(Row row, When when, Policies policies) throws SQLException {
@@ -216,14 +239,20 @@ final class ScheduleRows {
     }
 
     private static When when(Row row) throws SQLException {
-        DstPolicy dst = new DstPolicy(
+        return new When(timing(row), dst(row), bounds(row), row.seconds("jitter"));
+    }
+
+    private static DstPolicy dst(Row row) throws SQLException {
+        return new DstPolicy(
                 DstPolicy.Gap.valueOf(upper(row.text("gap"))), DstPolicy.Repeat.valueOf(upper(row.text("repeat"))));
-        When.Bounds bounds = new When.Bounds(
+    }
+
+    private static When.Bounds bounds(Row row) throws SQLException {
+        return new When.Bounds(
                 row.maybeInstant("starts_at"),
                 row.maybeInstant("ends_at"),
                 row.texts("excluded").stream().map(LocalDate::parse).collect(Collectors.toSet()),
                 row.maybeNumber("max_runs"));
-        return new When(timing(row), dst, bounds, row.seconds("jitter"));
     }
 
     private static When.Timing timing(Row row) throws SQLException {

@@ -88,7 +88,8 @@ class SchedulesTest {
         Served.Reply shown = SERVED.get(key, "/v1/schedules/b").is(200);
         assertThat(shown.at("/unreadable/stored/zone")).isEqualTo("Mars/Olympus");
         assertThat(shown.at("/target/handler")).isEqualTo("report.build");
-        assertThat(shown.json().has("when")).isFalse();
+        assertThat(shown.json().path("when").has("cron")).isFalse();
+        assertThat(shown.at("/missed")).isEqualTo("run-once");
         SERVED.get(key, "/v1/timeline").is(200);
 
         Served.Reply replaced = SERVED.put(key, "/v1/schedules/b", DAILY).is(200);

@@ -1,11 +1,13 @@
 package io.carillon.cli.remote;
 
+import io.carillon.cli.shell.UsageException;
 import io.carillon.run.Priority;
 import io.carillon.schedule.Missed;
 import io.carillon.schedule.Overlap;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A schedule, by flags: when, what, and how it behaves. */
@@ -85,7 +87,6 @@ final class ScheduleForm {
 
     /** What was said put in the place of what is there. */
     ObjectNode over(ObjectNode body) {
-        // A schedule that cannot be read has none.
         when.over(body.get("when") instanceof ObjectNode before ? before : body.putObject("when"));
         if (handler != null || !target.isEmpty()) body.set("target", target.json(handler, "--handler"));
         if (payload != null) body.set("payload", Json.typed("--payload", payload));
@@ -99,5 +100,21 @@ final class ScheduleForm {
         RemoteGroup.with(body, "missedSpread", missedSpread);
         if (pauseAfter != null) body.put("pauseAfter", pauseAfter);
         return body;
+    }
+
+    /** Refuses to replace policies that the server cannot read by defaults. */
+    void replaces(JsonNode there) {
+        if (!there.has("unreadable")) return;
+        require(there, "missed", missed);
+        require(there, "overlap", overlap);
+    }
+
+    private static void require(JsonNode there, String policy, @Nullable String given) {
+        if (given != null || there.has(policy)) return;
+        throw new UsageException("The policy %s of this schedule is '%s', which this version does not know. Give --%s."
+                .formatted(
+                        policy,
+                        there.path("unreadable").path("stored").path(policy).asString(""),
+                        policy));
     }
 }

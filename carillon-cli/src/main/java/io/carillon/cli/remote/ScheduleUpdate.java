@@ -35,6 +35,7 @@ final class ScheduleUpdate {
 
     JsonNode one(String name, ScheduleForm form, List<String> cleared) {
         JsonNode there = client.get(Client.path("schedules", name));
+        form.replaces(there);
         ObjectNode body = ScheduleApply.settable(there);
         for (String flag : cleared) clear(body, flag);
         form.over(body);

@@ -75,6 +75,25 @@ class ScheduleCommandsTest {
     }
 
     @Test
+    void a_schedule_that_cannot_be_read_keeps_the_policies_that_can() {
+        schedule("create", "venus", "--cron", "0 2 * * *", "--handler", "fine", "--grace", "1h", "--overlap", "skip");
+        SERVER.database()
+                .execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus', missed = 'run-some', max_runs = 7"
+                        + " WHERE name = 'venus'");
+
+        RemoteServer.Called unsaid = schedule("update", "venus", "--cron", "0 3 * * *", "-z", "UTC");
+        assertThat(unsaid.exit()).isEqualTo(2);
+        assertThat(unsaid.err()).contains("'run-some'", "--missed");
+        assertThat(schedule("update", "venus", "--cron", "0 3 * * *", "-z", "UTC", "--missed", "skip")
+                        .exit())
+                .isZero();
+
+        assertThat(schedule("get", "venus", "-o", "json").out().replace(" ", ""))
+                .contains("\"overlap\":\"skip\"", "\"missed\":\"skip\"", "\"grace\":\"PT1H\"", "\"maxRuns\":7");
+        assertThat(schedule("delete", "venus").exit()).isZero();
+    }
+
+    @Test
     void a_name_that_is_taken_is_refused_as_a_conflict() {
         assertThat(schedule("create", "taken", "--every", "1h", "--handler", "fine")
                         .exit())

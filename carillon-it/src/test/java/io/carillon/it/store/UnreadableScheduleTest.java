@@ -142,6 +142,23 @@ class UnreadableScheduleTest extends PlanningContract {
     }
 
     @Test
+    void the_end_of_the_pause_of_an_unreadable_row_is_tried_once_in_a_while() {
+        store(PARIS);
+        set("report", "overlap = 'sometimes'");
+        fresh.schedules()
+                .pause(
+                        PROJECT,
+                        "report",
+                        new Schedule.Pause(Instant.EPOCH, "ann", null, StoreBench.NOON.plusSeconds(30)));
+        advance(Duration.ofMinutes(1));
+
+        assertThat(fresh.plans().turnPauses(REACH)).isEmpty();
+
+        assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/report");
+        assertThat(fresh.plans().anything(REACH)).isFalse();
+    }
+
+    @Test
     void more_unreadable_rows_than_a_round_reads_do_not_hide_the_others() {
         for (int i = 0; i < 10; i++) {
             store(PARIS.named("u" + i));

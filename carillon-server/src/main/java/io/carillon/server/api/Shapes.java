@@ -51,7 +51,7 @@ final class Shapes {
                 .put("name", schedule.name())
                 .put("id", schedule.id().toString())
                 .put("version", schedule.version())
-                .put("when", unreadable == null ? when(definition.when()) : null)
+                .put("when", when(definition.when()))
                 .put("description", definition.when().describe())
                 .put("unreadable", unreadable == null ? null : unreadable(unreadable))
                 .put(
@@ -60,15 +60,14 @@ final class Shapes {
                 .put("payload", webhook.isPresent() ? null : payload(payload))
                 .put("queue", what.queue())
                 .put("priority", Fields.wordOf(Priority.of(what.priority())));
-        if (unreadable == null)
-            doc.put("missed", policies.missed().text())
-                    .put("overlap", policies.overlap().text())
-                    .put("grace", policies.grace())
-                    .put("catchUp", policies.catchUp())
-                    .put("missedCap", policies.runAll().cap())
-                    .put("missedSpread", policies.runAll().spread())
-                    .put("pauseAfter", policies.pauseAfter());
-        return doc.put("ticks", schedule.progress().ticks())
+        return doc.put("missed", known(unreadable, "missed", policies.missed().text()))
+                .put("overlap", known(unreadable, "overlap", policies.overlap().text()))
+                .put("grace", policies.grace())
+                .put("catchUp", policies.catchUp())
+                .put("missedCap", policies.runAll().cap())
+                .put("missedSpread", policies.runAll().spread())
+                .put("pauseAfter", policies.pauseAfter())
+                .put("ticks", schedule.progress().ticks())
                 .put("plannedUntil", schedule.progress().cursor())
                 .put("nextAfterPlanned", next.equals(Instant.MAX) ? null : next)
                 .put("nextRuns", pause == null ? next(definition.when(), schedule.runsLeft(), now) : List.of())
@@ -76,6 +75,11 @@ final class Shapes {
                 .put("createdAt", schedule.facts().createdAt())
                 .put("updatedAt", schedule.facts().updatedAt())
                 .put("paused", pause == null ? null : pause(pause));
+    }
+
+    /** The word of a policy, unless another one is stored that this version does not know. */
+    private static @Nullable String known(When.Timing.@Nullable Unreadable unreadable, String name, String word) {
+        return unreadable == null || word.equals(unreadable.stored().get(name)) ? word : null;
     }
 
     private static Doc unreadable(When.Timing.Unreadable unreadable) {
