@@ -1,5 +1,7 @@
 package io.carillon.cli.remote;
 
+import static java.util.Objects.requireNonNull;
+
 import io.carillon.cli.shell.UsageException;
 import io.carillon.schedule.DstPolicy;
 import java.util.List;
@@ -19,7 +21,7 @@ final class WhenForm {
     private static final List<String> TIMINGS = List.of("cron", "every", "once", "adaptive");
 
     private static final Pattern EVERY =
-            Pattern.compile("(\\d{1,9})\\s*(s|m|h|d|w|second|minute|hour|day|week|month|year)s?");
+            Pattern.compile("(\\d{1,9})\\s*(?:([smhdw])|((?i)second|minute|hour|day|week|month|year)(?i:s)?)");
     private static final Pattern ADAPTIVE = Pattern.compile("(\\S+?)\\.\\.(\\S+)");
     private static final Map<String, String> UNITS =
             Map.of("s", "seconds", "m", "minutes", "h", "hours", "d", "days", "w", "weeks");
@@ -141,15 +143,18 @@ final class WhenForm {
     }
 
     private static ObjectNode interval(String text) {
-        Matcher parts = EVERY.matcher(text.strip().toLowerCase(Locale.ROOT));
+        Matcher parts = EVERY.matcher(text.strip());
         if (!parts.matches())
             throw new UsageException(
                     "--every is '%s'. Write a number and a unit, such as 10s, 5m, 2h, 1d, 1w or '3 months'."
                             .formatted(text));
-        String unit = parts.group(2);
+        String letter = parts.group(2);
+        String unit = letter != null
+                ? requireNonNull(UNITS.get(letter))
+                : parts.group(3).toLowerCase(Locale.ROOT) + "s";
         return JsonNodeFactory.instance
                 .objectNode()
                 .put("amount", Long.parseLong(parts.group(1)))
-                .put("unit", UNITS.getOrDefault(unit, unit + "s"));
+                .put("unit", unit);
     }
 }

@@ -6,6 +6,7 @@ import io.carillon.cli.Main;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -132,6 +133,10 @@ class ScheduleCommandsTest {
         assertThat(schedule("create", "x", "--every", "soon", "--handler", "fine")
                         .err())
                 .contains("'soon'", "10s");
+        for (String unit : List.of("500ms", "1M", "10S", "2hs"))
+            assertThat(schedule("create", "x", "--every", unit, "--handler", "fine")
+                            .err())
+                    .contains("'" + unit + "'");
         assertThat(schedule("create", "x", "--every", "1h", "--handler", "fine", "--payload", "{n:1}")
                         .err())
                 .contains("--payload is no JSON");
