@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  * done until then stays done.
  */
 public final class Bulk {
-    /** How many runs were changed, and whether the watcher broke it off. */
+    /** How many runs were changed, and whether the watcher, or an interrupt during a wait for locked runs, broke it off. */
     public record Result(long done, boolean aborted) {}
 
     /** How far runs are counted before something is done to them: beyond, the number is not worth reading them all. */
@@ -42,6 +42,7 @@ public final class Bulk {
 
     /**
      * The same, watched: after each chunk it is asked with what is done and what matched at the start, counted up to {@link #COUNTED}; false breaks it off.
+     * While all runs that are left are locked by other transactions, it is asked every two seconds.
      */
     public Bulk watched(Predicate<Progress> goOn) {
         return new Bulk(desk, project, filter, woken, goOn);
@@ -89,8 +90,8 @@ public final class Bulk {
     }
 
     /**
-     * Does it to the next thousand at most that existed at this instant of the database, and returns to how many; 0: there are no more. For callers with a loop
-     * of their own.
+     * Does it to the next thousand at most that existed at this instant of the database, and returns to how many; 0: there are no more; a negative number: all
+     * that are left are locked by other transactions. For callers with a loop of their own.
      */
     public int chunk(BulkDeed deed, Instant existing) {
         int done = checked(deed).desk.bulk(project, filter, deed, existing);
@@ -106,8 +107,10 @@ public final class Bulk {
         try {
             for (int chunk = -1; chunk != 0 && goOn; ) {
                 chunk = desk.bulk(project, filter, deed);
-                done += chunk;
-                if (chunk > 0) goOn = watcher.test(new Progress(done, Math.max(done, total)));
+                done += Math.max(0, chunk);
+                if (chunk != 0) goOn = watcher.test(new Progress(done, Math.max(done, total)));
+                // The lock may stay for long, and not everybody has a watcher.
+                if (chunk == RunDesk.LOCKED && Thread.currentThread().isInterrupted()) goOn = false;
             }
         } finally {
             woken.run();

@@ -23,6 +23,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Asks for rows to claim, and reads those that were. */
 final class AttemptRows {
+    /** The attempts of a run that did not end it. */
+    static final String EARLIER = """
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
+              FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
+            """;
+
     static final String COLUMNS = """
             ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
             origin, target, target_name, codec, payload, trace, gate_key

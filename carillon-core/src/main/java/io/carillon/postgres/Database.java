@@ -58,6 +58,11 @@ final class Database {
         return new Database(caller, prepares, clock);
     }
 
+    /** Returns whether everything happens in a transaction of the caller. */
+    boolean joins() {
+        return joined != null;
+    }
+
     /** On a connection of the caller's, whose limits are the caller's. */
     Session on(Connection caller) throws SQLException {
         if (!prepares) Backend.preparingNothing(caller);

@@ -145,11 +145,6 @@ final class DeskRepository implements RunDesk {
 
     private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:places::tid[])";
 
-    private static final String ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
-              FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
-            """;
-
     private static final String STRANGERS = """
             SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name ORDER BY target_name LIMIT 100
             """;
@@ -219,10 +214,8 @@ final class DeskRepository implements RunDesk {
     private Cancellation tryCancel(String project, RunId run, String reason) {
         return database.single(session -> {
             for (int turn = 0; turn < 3; turn++) {
-                if (named(session.query(CANCEL_WAITING), project, run)
-                        .text("reason", reason)
-                        .first(row -> row)
-                        .isPresent()) return new Cancellation.Cancelled();
+                if (found(named(session.query(CANCEL_WAITING), project, run).text("reason", reason)))
+                    return new Cancellation.Cancelled();
                 if (named(session.query(CANCEL_RUNNING), project, run)
                                 .text("reason", reason)
                                 .update()
@@ -248,17 +241,13 @@ final class DeskRepository implements RunDesk {
     private Redrive redrive(String project, RunId run, UUID fresh) {
         try {
             return database.attempt(() -> database.single(session -> {
-                if (named(session.query(REDRIVE), project, run)
-                        .uuid("new", fresh)
-                        .first(row -> row)
-                        .isPresent()) return new Redrive.Redriven(run, new RunId(fresh));
+                if (found(named(session.query(REDRIVE), project, run).uuid("new", fresh)))
+                    return new Redrive.Redriven(run, new RunId(fresh));
                 Optional<Redrive> dead = stillDead(session, project, run);
                 if (dead.isPresent()) return dead.get();
                 // Gone from the dead letter: by an earlier write of ours whose answer was lost, or by somebody else's.
-                boolean ours = named(session.query(REDRIVEN_AS), project, run)
-                        .uuid("new", fresh)
-                        .first(row -> row)
-                        .isPresent();
+                boolean ours =
+                        found(named(session.query(REDRIVEN_AS), project, run).uuid("new", fresh));
                 return ours ? new Redrive.Redriven(run, new RunId(fresh)) : new Redrive.Gone(run);
             }));
         } catch (StorageException failure) {
@@ -304,16 +293,23 @@ final class DeskRepository implements RunDesk {
     @Override
     public int bulk(String project, RunFilter filter, BulkDeed deed, @Nullable Instant existing) {
         Chosen chosen = new Chosen(project, filter, existing);
-        if (deed instanceof BulkDeed.Redrive) return redriveMany(chosen);
-        return partitions.completing(() -> database.transaction(session -> {
-            if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, chosen, cancel.reason());
-            if (deed instanceof BulkDeed.Reschedule to) {
-                Binding due = lock -> chosen.bind(lock).instant("due", to.due());
-                return moved(session, next(session, LOCK_MOVABLE_MANY, due), to.due());
-            }
-            return at(session.query(DELETE_MANY), nextDead(session, chosen, true))
-                    .update();
-        }));
+        try {
+            if (deed instanceof BulkDeed.Redrive) return redriveMany(chosen);
+            return partitions.completing(() -> database.transaction(session -> next(session, chosen, deed)));
+        } catch (StorageException failure) {
+            // The failure ends a caller's transaction, and how long that waits is the caller's choice.
+            if (!failure.locked() || database.joins()) throw failure;
+            return LOCKED;
+        }
+    }
+
+    private static int next(Session session, Chosen chosen, BulkDeed deed) throws SQLException {
+        if (deed instanceof BulkDeed.Cancel cancel) return cancelMany(session, chosen, cancel.reason());
+        if (deed instanceof BulkDeed.Reschedule to) {
+            Binding due = lock -> chosen.bind(lock).instant("due", to.due());
+            return moved(session, next(session, LOCK_MOVABLE_MANY, due), to.due());
+        }
+        return at(session.query(DELETE_MANY), nextDead(session, chosen, true)).update();
     }
 
     /** The runs of a bulk action. */
@@ -378,8 +374,8 @@ final class DeskRepository implements RunDesk {
 
     @Override
     public List<AttemptRecord> attempts(String project, RunId run) {
-        return database.single(
-                session -> named(session.query(ATTEMPTS), project, run).list(AttemptRows::record));
+        return database.single(session ->
+                named(session.query(AttemptRows.EARLIER), project, run).list(AttemptRows::record));
     }
 
     @Override
@@ -388,6 +384,10 @@ final class DeskRepository implements RunDesk {
         database.single(session ->
                 session.query(STRANGERS).list(row -> found.put(row.text("target_name"), row.number("runs"))));
         return found;
+    }
+
+    private static boolean found(Query query) throws SQLException {
+        return query.first(row -> row).isPresent();
     }
 
     private static Query named(Query query, String project, RunId run) throws SQLException {

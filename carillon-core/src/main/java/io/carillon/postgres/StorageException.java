@@ -42,6 +42,11 @@ final class StorageException extends CarillonException {
         return state.equals("57014") || state.equals("55P03");
     }
 
+    /** Another transaction kept a lock for longer than the statement waits; the statement changed nothing. */
+    boolean locked() {
+        return state.equals("55P03");
+    }
+
     /** A check or the bounds of all partitions stood in the way. */
     boolean outside() {
         return state.equals("23514");

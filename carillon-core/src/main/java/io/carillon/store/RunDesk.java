@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What people ask about runs and do to them by hand. Everything is inside one project. */
 public interface RunDesk {
+    /** The answer of a bulk action when only runs are left that other transactions keep locked: the caller asks again. */
+    int LOCKED = -1;
+
     Optional<Run> get(String project, RunId run);
 
     /** The newest runs that match, living and ended. */
@@ -41,7 +44,7 @@ public interface RunDesk {
     /** How many runs match, counted up to this many; the filter's own limit does not apply. */
     long count(String project, RunFilter filter, long atMost);
 
-    /** Does it to the next thousand at most that match, and returns to how many; 0: there are no more. */
+    /** Does it to the next thousand at most that match, and returns to how many; 0: there are no more; {@link #LOCKED}: all that are left stay locked. */
     default int bulk(String project, RunFilter filter, BulkDeed deed) {
         return bulk(project, filter, deed, null);
     }

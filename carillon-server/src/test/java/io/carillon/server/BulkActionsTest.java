@@ -140,6 +140,26 @@ class BulkActionsTest {
                 .isEqualTo("bulk-ended");
     }
 
+    @Test
+    void an_action_that_meets_a_locked_run_does_not_hold_up_the_others() throws Exception {
+        enqueue("held", 2, "1h");
+        enqueue("free", 3, "1h");
+        Served.Reply held;
+        try (Connection owner = SERVED.database().dataSource().getConnection();
+                Statement statement = owner.createStatement()) {
+            owner.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE queue = 'held' ORDER BY id LIMIT 1 FOR UPDATE");
+            held = SERVED.post(key(), "/v1/bulk-actions", body("cancel", "waiting", "held", ""));
+            Served.Reply free = ended(SERVED.post(key(), "/v1/bulk-actions", body("cancel", "waiting", "free", "")));
+
+            assertThat(free.at("/done")).isEqualTo("3");
+            assertThat(SERVED.get(key(), "/v1/bulk-actions/" + held.at("/id")).at("/state"))
+                    .isEqualTo("running");
+            owner.rollback();
+        }
+        assertThat(ended(held).at("/done")).isEqualTo("2");
+    }
+
     private static String path(String action, String verb) {
         return action + "/" + verb;
     }

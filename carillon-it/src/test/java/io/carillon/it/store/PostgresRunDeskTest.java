@@ -78,7 +78,7 @@ class PostgresRunDeskTest extends RunDeskContract {
         RunDesk desk = bench().another().runDesk();
         RunFilter waiting = RunFilter.all().state(RunState.WAITING);
         int all = 0;
-        for (int chunk = -1; chunk != 0; all += chunk)
+        for (int chunk = -1; chunk != 0; all += Math.max(0, chunk))
             chunk = desk.bulk(PROJECT, waiting, new BulkDeed.Cancel("enough"));
         return all;
     }

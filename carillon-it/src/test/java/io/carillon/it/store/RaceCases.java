@@ -342,7 +342,7 @@ final class RaceCases extends RaceStatements {
     /** As callers do it: until there are no more. */
     private static int bulk(Storage through, RunState state, BulkDeed deed) {
         int all = 0;
-        for (int chunk = -1; chunk != 0; all += chunk)
+        for (int chunk = -1; chunk != 0; all += Math.max(0, chunk))
             chunk = through.runDesk().bulk(PROJECT, RunFilter.all().state(state), deed);
         return all;
     }

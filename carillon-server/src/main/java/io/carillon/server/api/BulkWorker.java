@@ -13,7 +13,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -48,21 +50,22 @@ public final class BulkWorker {
     /** Waits for work, for a while, and does all there is. */
     public void round() throws InterruptedException {
         if (called.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) called.drainPermits();
+        Set<Place> putOff = new HashSet<>();
         try {
-            while (step()) if (Thread.interrupted()) throw new InterruptedException("closing");
+            while (step(putOff)) if (Thread.interrupted()) throw new InterruptedException("closing");
         } catch (RuntimeException failure) {
-            log.warn("bulk actions could not be gone on with, the next round will", failure);
+            log.warn("bulk actions failed; will retry", failure);
         }
     }
 
-    /** One part of each action; false: there is nothing to do that nobody else does. */
-    private boolean step() {
+    /** One part of each action that is not put off; false: there is nothing to do that nobody else does. */
+    private boolean step(Set<Place> putOff) {
         boolean any = false;
-        for (Place place : actions.running()) any |= part(place);
+        for (Place place : actions.running()) if (!putOff.contains(place)) any |= part(place, putOff);
         return any;
     }
 
-    private boolean part(Place place) {
+    private boolean part(Place place, Set<Place> putOff) {
         List<Runnable> hints = new ArrayList<>();
         try {
             boolean worked = house.transactions().in(place.project(), connection -> {
@@ -83,8 +86,17 @@ public final class BulkWorker {
             return worked;
         } catch (RuntimeException failure) {
             Problem problem = Troubles.of(failure);
-            // The database is away for a moment: the next round goes on.
-            if (problem.status() == 503) throw failure;
+            if (problem.status() == 503) {
+                if (!house.transactions().reachable()) throw failure;
+                // Such as a run that another transaction keeps locked: that concerns this action only.
+                putOff.add(place);
+                log.warn(
+                        "bulk action interrupted; will retry project={} id={} cause={}",
+                        place.project(),
+                        place.id(),
+                        failure.getMessage());
+                return false;
+            }
             log.warn("bulk action failed project={} id={}", place.project(), place.id(), failure);
             fail(place, problem.code());
             return true;
