@@ -35,8 +35,17 @@ final class GateRepository implements GateStore {
             ready_at = CASE WHEN isolate THEN 'infinity' ELSE carillon.clock() END
             """;
 
+    // Those of the found runs that no other transaction has locked: a wait for one run would hold up all gates of the
+    // statement. What was left out is told by the counts of both statements that use this.
+    static final String UNLOCKED = """
+             WHERE seq < 9223372036854775807 AND ctid = any(array(
+               SELECT ctid FROM carillon.run
+                WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes)) FOR UPDATE SKIP LOCKED))
+            """;
+
     // In the order of the line, and nobody past one who must wait: a strict line stands still while its first is not
-    // due. Gates where one that should pass has ended or moved meanwhile are named, because others may pass instead.
+    // due. Gates where one that should pass is locked, has ended or moved meanwhile are named: they are looked at
+    // again.
     private static final String PASS = """
             WITH line AS (
               SELECT g.project, g.name, next.tid,
@@ -57,8 +66,7 @@ final class GateRepository implements GateStore {
                                              WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next),
             passed AS (
-              UPDATE carillon.run SET\s""" + THROUGH + """
-               WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
+              UPDATE carillon.run SET\s""" + THROUGH + UNLOCKED + """
               RETURNING queue, project, gate_key)
             SELECT queue, project, gate_key AS name FROM passed
             UNION ALL
@@ -140,7 +148,7 @@ final class GateRepository implements GateStore {
                         (session, mine) -> named(session.query(PASS), mine)
                                 .list(row ->
                                         row.maybeText("queue") == null ? busy.add(name(row)) : lanes.add(lane(row)))));
-        inGroups(timed, busy, group -> locked(group, (session, mine) -> rates.pass(session, mine, lanes, again)));
+        inGroups(timed, busy, group -> locked(group, (session, mine) -> rates.pass(session, mine, lanes, again, busy)));
         inGroups(ticks, busy, group -> overlaps.pass(group, lanes, skipped));
         return new Passed(List.copyOf(lanes), busy, skipped, again);
     }

@@ -4,6 +4,7 @@ import io.carillon.run.Lane;
 import io.carillon.store.GateName;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -45,21 +46,22 @@ final class RateGates {
               SELECT seen.*, recent.first, greatest(seen.most - seen.unclaimed - recent.count, 0) AS runs
                 FROM seen, LATERAL (SELECT count(*) AS count, min(s) AS first FROM unnest(seen.starts) AS s) recent),
             line AS (
-              SELECT next.tid, bool_and(next.here) OVER (PARTITION BY room.project, room.name ORDER BY next.place) AS passes
+              SELECT room.project, room.name, next.tid, bool_and(next.here) OVER (PARTITION BY room.project, room.name ORDER BY next.place) AS passes
                 FROM room, LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.seq) AS place
                                       FROM (SELECT r.ctid AS tid, r.seq, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
                                               FROM carillon.run r
                                              WHERE r.project = room.project AND r.gate_key = room.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT coalesce(room.runs, 0)) w) next),
             passed AS (
-              UPDATE carillon.run SET\s""" + GateRepository.THROUGH + """
-               WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes))
+              UPDATE carillon.run SET\s""" + GateRepository.THROUGH + GateRepository.UNLOCKED + """
               RETURNING queue, project, gate_key),
             counted AS (
               SELECT project, gate_key AS name, count(*)::int AS runs, array_agg(DISTINCT queue) AS queues FROM passed GROUP BY project, gate_key),
             now AS (
-              SELECT room.*, counted.queues, room.unclaimed + coalesce(counted.runs, 0) AS unseen
-                FROM room LEFT JOIN counted USING (project, name)),
+              SELECT room.*, counted.queues, room.unclaimed + coalesce(counted.runs, 0) AS unseen,
+                     coalesce(allowed.runs, 0) > coalesce(counted.runs, 0) AS incomplete
+                FROM room LEFT JOIN counted USING (project, name)
+                LEFT JOIN (SELECT project, name, count(*) AS runs FROM line WHERE passes GROUP BY project, name) allowed USING (project, name)),
             kept AS (
               INSERT INTO carillon.gate (project, kind, key, live, starts, driver, refilled_at)
               SELECT project, 'rate', name, unseen, starts, driver,
@@ -68,7 +70,7 @@ final class RateGates {
               ON CONFLICT (project, kind, key) DO UPDATE
                  SET live = excluded.live, starts = excluded.starts, driver = excluded.driver,
                      refilled_at = excluded.refilled_at)
-            SELECT project, name, queues, driver = :driver AS driving,
+            SELECT project, name, queues, incomplete, driver = :driver AS driving,
                    extract(epoch FROM CASE WHEN unseen > 0 THEN per / 20 WHEN here THEN first + per - carillon.clock() END)::float8 AS wait
               FROM now
             """;
@@ -78,21 +80,32 @@ final class RateGates {
 
     private final UUID driver = UUID.randomUUID();
 
-    /** Lets through what may start, adds the lanes of it, and says when to come again, if that is our part. Under the gates' locks. */
-    void pass(Session session, List<GateName> gates, Set<Lane> lanes, Map<GateName, Duration> again)
+    /**
+     * Lets through what may start, adds the lanes of it, and says when to come again, if that is our part. Gates where a run that may start is locked are busy.
+     * Under the gates' locks.
+     */
+    void pass(
+            Session session,
+            List<GateName> gates,
+            Set<Lane> lanes,
+            Map<GateName, Duration> again,
+            Collection<GateName> busy)
             throws SQLException {
         record Look(
                 GateName gate,
                 List<String> queues,
+                boolean incomplete,
                 @Nullable Double seconds) {}
         List<Look> looks = GateRepository.named(session.query(LET_START).uuid("driver", driver), gates)
                 .list(row -> new Look(
                         new GateName(row.text("project"), row.text("name")),
                         row.texts("queues"),
+                        row.flag("incomplete"),
                         row.flag("driving") ? row.maybeReal("wait") : null));
         for (Look look : looks) {
             for (String queue : look.queues())
                 lanes.add(new Lane(queue, look.gate().project()));
+            if (look.incomplete()) busy.add(look.gate());
             if (look.seconds() != null) again.put(look.gate(), bounded(look.seconds()));
         }
     }

@@ -3,6 +3,7 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.store.GateName;
 import java.sql.Connection;
@@ -43,6 +44,30 @@ class PostgresGateStoreTest extends GateStoreContract {
         }
         assertThat(storage().gates().pass(both).busy()).isEmpty();
         assertThat(claim(node(), 9)).hasSize(1);
+    }
+
+    @Test
+    void a_locked_run_holds_up_its_own_gate_only_and_that_gate_is_busy() throws Exception {
+        RunId locked = enqueue(STRICT);
+        enqueue(Order.mail().fifoKey("other"));
+        RunId rated = enqueue(Order.mail().rateKey("shop", 1, SECOND));
+        enqueue(Order.mail().rateKey("other shop", 1, SECOND));
+        GateName account = new GateName(PROJECT, "fifo:account");
+        GateName shop = new GateName(PROJECT, "rate:1000:shop");
+        List<GateName> all = List.of(
+                account, new GateName(PROJECT, "fifo:other"), shop, new GateName(PROJECT, "rate:1000:other shop"));
+        try (Connection somebody = BENCH.open();
+                Statement statement = somebody.createStatement()) {
+            somebody.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM carillon.run WHERE id IN ('%s', '%s') FOR UPDATE"
+                    .formatted(locked.value(), rated.value()));
+
+            assertThat(storage().gates().pass(all).busy()).containsExactlyInAnyOrder(account, shop);
+            assertThat(claim(node(), 9)).hasSize(2);
+            somebody.rollback();
+        }
+        assertThat(storage().gates().pass(all).busy()).isEmpty();
+        assertThat(claim(node(), 9)).extracting(Attempt::run).containsExactlyInAnyOrder(locked, rated);
     }
 
     @Test

@@ -30,6 +30,8 @@ class StatementRuleTest {
             "RunRepository.CLAIM_SUSPECTS", "a claim: a run that was missed is claimed next time",
             "LaneGates.TAKE", "a claim: a run that was missed is claimed next time",
             "GateRepository.ARRIVE", "a mark: what was missed is marked by the next look, a second later",
+            "GateRepository.PASS", "a gate where a run was missed is named as busy and looked at again",
+            "RateGates.LET_START", "a gate where a run was missed is named as busy and looked at again",
             "NodeRepository.WAKE", "a run that was missed is found by the next beat",
             "NodeRepository.WAKE_STRANGERS", "a run that was missed is found by the next beat");
 
