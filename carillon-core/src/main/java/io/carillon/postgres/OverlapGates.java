@@ -19,10 +19,12 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The gates of schedules: reads who waits and who is through, lets {@link OverlapDecider} decide, and writes that down, all under the gate's lock. */
 final class OverlapGates {
@@ -188,13 +190,21 @@ final class OverlapGates {
         }
     }
 
+    private static Optional<Overlap> known(String policy) {
+        return Stream.of(Overlap.values())
+                .filter(overlap -> overlap.text().equals(policy))
+                .findFirst();
+    }
+
     private static Map<GateName, Decision> decide(Session session, List<GateName> gates) throws SQLException {
         Map<GateName, Line> lines = new LinkedHashMap<>();
         GateRepository.named(session.query(LINE), gates).list(row -> {
             GateName gate = new GateName(row.text("project"), row.text("name"));
-            Overlap policy = Overlap.of(row.text("overlap"));
+            Optional<Overlap> policy = known(row.text("overlap"));
+            // A policy of a newer version: nodes that know it decide, and the other gates of the group go on.
+            if (policy.isEmpty()) return false;
             long live = row.number("live");
-            Line line = lines.computeIfAbsent(gate, g -> new Line(policy, live, new ArrayList<>()));
+            Line line = lines.computeIfAbsent(gate, g -> new Line(policy.get(), live, new ArrayList<>()));
             return line.waiting().add(new Waiting(row.uuid("id"), row.flag("fresh"), row.flag("droppable")));
         });
         Map<GateName, Decision> decided = new LinkedHashMap<>();

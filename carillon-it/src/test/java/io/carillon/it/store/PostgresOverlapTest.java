@@ -2,7 +2,12 @@ package io.carillon.it.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.run.Attempt;
+import io.carillon.run.RunId;
+import io.carillon.schedule.Overlap;
+import io.carillon.schedule.Policies;
 import io.carillon.store.GateName;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,5 +47,30 @@ class PostgresOverlapTest extends OverlapContract {
                 .containsExactly("through", "2");
         assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0' AND seq IS NOT NULL"))
                 .isZero();
+    }
+
+    @Test
+    void a_policy_of_a_newer_version_costs_its_own_gate_only() {
+        store(Promise.every(SECOND.multipliedBy(10))
+                .policies(Policies.defaults().overlap(Overlap.SKIP)));
+        advance(SECOND.multipliedBy(10));
+        planAll();
+        BENCH.database().execute("UPDATE carillon.schedule SET overlap = 'merge-all'");
+        List<GateName> gates = new ArrayList<>(storage().gates().arrive(10).gates());
+        assertThat(gates).hasSize(1);
+        RunId other = enqueue(Order.mail());
+        BENCH.database().execute("""
+                UPDATE carillon.run SET gate_key = '%s', seq = 1, parked = 'gate', ready_at = 'infinity' WHERE id = '%s'
+                """.formatted(GATE, other.value()));
+        gates.add(new GateName(PROJECT, GATE));
+
+        assertThat(storage().gates().pass(gates).busy())
+                .as("nothing that a moment would change")
+                .isEmpty();
+
+        assertThat(claim(node(), 9)).extracting(Attempt::run).containsExactly(other);
+        BENCH.database().execute("UPDATE carillon.schedule SET overlap = 'skip'");
+        passGates();
+        assertThat(claim(node(), 9)).hasSize(1);
     }
 }
