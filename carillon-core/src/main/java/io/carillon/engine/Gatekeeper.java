@@ -26,7 +26,10 @@ final class Gatekeeper extends Loop {
     private static final Duration LOOK = Duration.ofSeconds(1);
     private static final Duration SWEEP = Duration.ofSeconds(2);
     private static final Duration RAREST = Duration.ofSeconds(20);
+    /** The first wait for a gate that is busy; it doubles while the gate stays so. */
     private static final long BUSY_NANOS = 3_000_000L;
+
+    private static final long LONGEST_BUSY_NANOS = 1_000_000_000L;
     /** Looking around takes at most one part in so many of the time. */
     private static final int SHARE = 20;
 
@@ -36,8 +39,10 @@ final class Gatekeeper extends Loop {
     private final Consumer<Lane> opened;
     private final ScheduleListener told;
     private final Set<GateName> knocked = new LinkedHashSet<>();
-    /** When to come to a gate that only the time opens. */
+    /** When to look at a gate that only the time opens, or that was busy. */
     private final Map<GateName, Long> timers = new HashMap<>();
+    /** How long the last wait for each gate was that is still busy. */
+    private final Map<GateName, Long> busyWaits = new HashMap<>();
 
     private volatile boolean lookNow = true;
     private volatile boolean anyGate = true;
@@ -91,19 +96,27 @@ final class Gatekeeper extends Loop {
     @Override
     void turn() throws InterruptedException {
         atWork = take();
+        // Something happened there: whoever was at the gate may not have seen it.
+        busyWaits.keySet().removeAll(atWork);
         atWork.addAll(timed());
         boolean all = lookNow;
         lookNow = false;
         if (all || lookDue()) atWork.addAll(arrived());
         if (all || (anyGate && System.nanoTime() - nextSweep >= 0)) atWork.addAll(sweep());
-        List<GateName> busy = pass(atWork);
+        waitFor(pass(atWork));
         atWork = Set.of();
-        if (busy.isEmpty()) {
-            sleep(untilDue());
-            return;
+        sleep(untilDue());
+    }
+
+    /** Looks at busy gates again after a while: another node is at the gate for a moment, but a run there may stay locked for long. */
+    private void waitFor(List<GateName> busy) {
+        busy.forEach(atWork::remove);
+        busyWaits.keySet().removeAll(atWork);
+        long now = System.nanoTime();
+        for (GateName gate : busy) {
+            long wait = busyWaits.merge(gate, BUSY_NANOS, (last, first) -> Math.min(last * 2, LONGEST_BUSY_NANOS));
+            timers.merge(gate, now + wait, (one, other) -> one - other < 0 ? one : other);
         }
-        add(busy);
-        sleep(BUSY_NANOS);
     }
 
     /** What was knocked at is not forgotten, and what was left out is looked at. */
