@@ -56,9 +56,19 @@ final class Appetite {
         return Math.max(0, Math.min(room, Math.min(prefetch, NEWCOMERS)));
     }
 
-    /** What a node that holds nothing may claim and start at once. */
-    int slots() {
-        return Math.min(slots.concurrency(), slots.claim());
+    /** What a node may claim and start at once that holds nothing but so many long runs. */
+    int beside(int longRuns) {
+        return Math.max(0, Math.min(slots.concurrency() - longRuns, slots.claim()));
+    }
+
+    /** Whether slots are kept free for runs of other queues and projects; not while nothing else may be claimed. */
+    void keepForOthers(boolean keep) {
+        queue.keepForOthers(keep);
+    }
+
+    /** Hands back what waits for a slot. */
+    void handBackQueued() {
+        queue.clear().forEach(completer::handBack);
     }
 
     /** What to ask for; only the claimer calls this. */

@@ -96,7 +96,7 @@ final class Claimer extends Loop {
         this.runs = storage.runs();
         this.lanes = storage.lanes();
         this.claims = claims;
-        this.isolation = claims.new Isolation();
+        this.isolation = claims.new Isolation(appetite);
         this.book = book;
         this.node = node;
         this.appetite = appetite;
@@ -162,7 +162,7 @@ final class Claimer extends Loop {
         // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
         if (System.nanoTime() - lastLook >= pause().toNanos()) look();
         if (suspects && isolation.restNanos() <= 0) {
-            suspects = isolation.claim(appetite.slots(), busy());
+            suspects = isolation.claim(busy());
             if (suspects) {
                 took = true;
                 return;

@@ -274,21 +274,26 @@ final class Claims {
      * takes at most half of this node's time, and the store lets one node of the cluster do it at a time.
      */
     final class Isolation {
+        private final Appetite appetite;
         private List<Held> group = List.of();
         private boolean started;
+        private long startNanos;
         private long since;
         private long restUntil = System.nanoTime();
+
+        Isolation(Appetite appetite) {
+            this.appetite = appetite;
+        }
 
         /** How long the ordinary runs of this node have it for themselves. */
         long restNanos() {
             return restUntil - System.nanoTime();
         }
 
-        /**
-         * Claims the next group, if it is time; false: there is none for this node now. {@code most}: all slots of this node, which are free when the group
-         * starts; {@code busy}: this node has ordinary runs.
-         */
-        boolean claim(int most, boolean busy) {
+        /** Claims the next group, if it is time; false: there is none for this node now. {@code busy}: this node has ordinary runs. */
+        boolean claim(boolean busy) {
+            int most = free();
+            if (most == 0) return false;
             UUID owner = node.id();
             long note = node.holding().nextNote();
             long asked = System.nanoTime();
@@ -304,6 +309,14 @@ final class Claims {
             return true;
         }
 
+        /** The slots that are free when a group starts: all but those of long runs, which may go on for hours. */
+        private int free() {
+            long kept = node.holding().all().stream()
+                    .filter(one -> one.parked() && one.running() && !one.abandoned())
+                    .count();
+            return appetite.beside((int) kept);
+        }
+
         /**
          * Whether nothing else may be claimed. The group starts when all others have ended or have shown that they are harmless, and is over when the same is
          * true of all its runs.
@@ -314,26 +327,46 @@ final class Claims {
             if (!started && !(claiming && owner.equals(node.id())))
                 node.holding().handBack(runs, owner, group);
             group = group.stream().filter(this::unproven).toList();
-            if (group.isEmpty()) {
-                long now = System.nanoTime();
-                restUntil = now + (now - since);
-                return false;
+            if (!started && !group.isEmpty() && quiet() && othersHarmless()) start(owner);
+            if (started) handBackUnstarted();
+            if (!group.isEmpty()) return true;
+            long now = System.nanoTime();
+            restUntil = now + (now - since);
+            appetite.keepForOthers(true);
+            return false;
+        }
+
+        private boolean othersHarmless() {
+            return node.holding().all().stream().allMatch(one -> one.parked() || one.over() || group.contains(one));
+        }
+
+        /** Others of this node may have shown since the claim that they are long: what their slots were meant for goes back. */
+        private void start(UUID owner) {
+            int free = free();
+            if (free < group.size()) {
+                node.holding().handBack(runs, owner, group.subList(free, group.size()));
+                group = List.copyOf(group.subList(0, free));
             }
-            if (!started
-                    && quiet()
-                    && node.holding().all().stream()
-                            .allMatch(one -> one.parked() || one.over() || group.contains(one))) {
-                started = true;
-                node.dispatch(group, false);
-            }
-            return true;
+            started = true;
+            startNanos = System.nanoTime();
+            appetite.keepForOthers(false);
+            node.dispatch(group, false);
+        }
+
+        /** What waits for something that long runs have, such as a transaction, is not waited for longer than for a run that goes on. */
+        private void handBackUnstarted() {
+            if (group.stream().anyMatch(Held::started)) return;
+            Duration waited = Duration.ofNanos(System.nanoTime() - startNanos);
+            if (group.stream().anyMatch(one -> waited.compareTo(probation(one)) > 0)) appetite.handBackQueued();
+        }
+
+        private static Duration probation(Held held) {
+            return Suspicion.probation(held.attemptValue().counts().suspicions());
         }
 
         private boolean unproven(Held held) {
-            Duration probation =
-                    Suspicion.probation(held.attemptValue().counts().suspicions());
             return node.holding().find(held.id()).filter(held::equals).isPresent()
-                    && held.sinceStart().compareTo(probation) < 0;
+                    && held.sinceStart().compareTo(probation(held)) < 0;
         }
     }
 }

@@ -97,6 +97,7 @@ final class ReadyQueue {
     private long otherProject;
 
     private int size;
+    private boolean keeping = true;
 
     /** {@code shared}: this node has handlers for more than one queue. */
     ReadyQueue(int slots, boolean shared) {
@@ -118,6 +119,11 @@ final class ReadyQueue {
     void transactional(Predicate<Held> transactional, int most) {
         joins = transactional;
         mostTransactions = most;
+    }
+
+    /** Whether a tenth of the slots is kept for others that may come. */
+    synchronized void keepForOthers(boolean keep) {
+        keeping = keep;
     }
 
     /** Called when a lane that had all it may have can have more. */
@@ -313,7 +319,7 @@ final class ReadyQueue {
     }
 
     private boolean full(Stand stand) {
-        if (quick(stand)) return false;
+        if (!keeping || quick(stand)) return false;
         return (stand.running >= share && !alone()) || (stand.group.running >= share && !aloneOfAllProjects());
     }
 

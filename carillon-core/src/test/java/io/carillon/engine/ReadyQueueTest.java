@@ -91,6 +91,18 @@ class ReadyQueueTest {
     }
 
     @Test
+    void leaves_no_slot_to_others_while_none_can_come() {
+        ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
+        ten.keepForOthers(false);
+        ten.add(held(LONG, 12), false);
+        assertThat(polled(ten)).hasSize(12);
+
+        ten.keepForOthers(true);
+        ten.add(held(LONG, 1), false);
+        assertThat(polled(ten)).isEmpty();
+    }
+
+    @Test
     void gives_the_place_of_a_run_that_ended_to_the_next_of_its_lane_and_says_so() {
         ReadyQueue ten = new ReadyQueue(10, true, nanos::get);
         List<Lane> told = new ArrayList<>();

@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs that were held by nodes that died, and the company in which they are tried again. */
@@ -162,16 +163,45 @@ class SuspectTest {
     @Test
     void a_group_starts_together() {
         Carillon node = node();
-        node.queues().pause("default");
+        node.queues().pause("job");
         for (int i = 0; i < 4; i++) suspected(node, 2);
         suspected(node, 4, "alone");
 
-        node.queues().resume("default");
+        node.queues().resume("job");
 
         eventually().until(() -> started.size() == 4);
         assertThat(started).containsOnly("suspect");
         end("suspect").countDown();
         eventually().until(() -> started.size() == 5);
         assertThat(company.get("alone")).isZero();
+    }
+
+    /** The long runs take their time until they count as harmless, and so does the pause of the node after that. */
+    @Tag("slow")
+    @Test
+    void a_group_has_the_slots_that_long_runs_leave_and_the_others_wait_outside_the_node() {
+        Carillon node = node();
+        for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
+        eventually().until(() -> started.size() == 6);
+        node.queues().pause("job");
+        for (int i = 0; i < 8; i++) suspected(node, 2);
+        node.queues().resume("job");
+        String claimed = "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
+        eventually().until(() -> house.number(claimed) == 8);
+
+        eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("suspect"));
+
+        eventually().until(() -> started.size() == 8);
+        eventually().atMost(Duration.ofSeconds(2)).until(() -> house.number(claimed) == 2);
+        assertThat(house.number(
+                        "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND suspect = 2 AND crashes = 0"))
+                .isEqualTo(8);
+        AtomicInteger most = new AtomicInteger();
+        end("suspect").countDown();
+        eventually().atMost(Duration.ofSeconds(40)).until(() -> {
+            most.accumulateAndGet((int) house.number(claimed), Math::max);
+            return started.size() == 14;
+        });
+        assertThat(most.get()).isBetween(1, 2);
     }
 }
