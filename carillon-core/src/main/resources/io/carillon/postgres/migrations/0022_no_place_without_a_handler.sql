@@ -56,10 +56,10 @@ CREATE OR REPLACE FUNCTION carillon.suspects_without_handler() RETURNS boolean L
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_name text;
 BEGIN
-  SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' ORDER BY r.target_name LIMIT 1;
+  SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
   WHILE v_name IS NOT NULL LOOP
     IF NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.dead_at IS NULL AND v_name = ANY (n.handlers)) THEN RETURN true; END IF;
-    SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' AND r.target_name > v_name ORDER BY r.target_name LIMIT 1;
+    SELECT r.target_name INTO v_name FROM carillon.run r WHERE r.parked = 'suspect' AND r.target_name > v_name AND r.owner IS NULL ORDER BY r.target_name LIMIT 1;
   END LOOP;
   RETURN false;
 END $$;

@@ -108,6 +108,21 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         assertThat(get(isolated).crashes()).isZero();
     }
 
+    @Test
+    void a_suspect_that_a_process_holds_is_not_to_be_set_aside() {
+        RunId id = enqueue(Order.mail());
+        UUID process = UUID.randomUUID();
+        BENCH.database()
+                .execute(
+                        "UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
+                                .formatted(id.value()));
+        assertThat(storage().runs().claimSuspect(process, Set.of(Order.HANDLER), Duration.ofMinutes(1)))
+                .isPresent();
+        UUID other = node("other");
+
+        assertThat(storage().nodes().beat(other, 0, List.of()).sweepDue()).isFalse();
+    }
+
     /** A run that this node tries in isolation. */
     private RunId isolated(UUID node) {
         RunId id = enqueue(Order.mail());
