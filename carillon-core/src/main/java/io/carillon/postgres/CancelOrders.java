@@ -15,6 +15,15 @@ final class CancelOrders {
                     .with("reason", "c.reason")
                     .from("gone JOIN c ON c.project = gone.project AND c.run_id = gone.id RETURNING id");
 
+    /** So many requests cost the heartbeats little: until there are more, those whose run has ended are left to the housekeeper. */
+    private static final int MANY = 500;
+
+    private static final String COUNT =
+            "SELECT count(*) AS requests FROM (SELECT 1 FROM carillon.cancel_request LIMIT :most) counted";
+
+    private static final int CHUNK = 1_000;
+    private static final int MOST_CHUNKS = 100;
+
     private final Database database;
     private final Partitions partitions;
 
@@ -28,5 +37,18 @@ final class CancelOrders {
         return partitions.completing(() -> database.single(
                         session -> session.query(END_LET_GO).list(row -> row.uuid("id")))
                 .size());
+    }
+
+    /** Removes requests whose run has ended, if there are many: whoever asks for requests reads them all. */
+    void forgetEnded() {
+        long requests = database.single(
+                        session -> session.query(COUNT).number("most", MANY + 1).first(row -> row.number("requests")))
+                .orElse(0L);
+        if (requests <= MANY) return;
+        for (int chunk = 0; chunk < MOST_CHUNKS; chunk++)
+            if (database.single(session -> session.query(HousekeepingRepository.PURGE_CANCELS)
+                            .number("chunk", CHUNK)
+                            .update())
+                    < CHUNK) return;
     }
 }

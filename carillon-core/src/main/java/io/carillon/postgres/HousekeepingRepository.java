@@ -49,10 +49,13 @@ final class HousekeepingRepository implements Housekeeping {
                LIMIT :chunk FOR UPDATE OF w SKIP LOCKED)
             """;
 
-    private static final String PURGE_CANCELS = """
+    // Run by run: a sweep sends it too, and a join might read all runs.
+    static final String PURGE_CANCELS = """
             DELETE FROM carillon.cancel_request WHERE (project, run_id) IN (
               SELECT c.project, c.run_id FROM carillon.cancel_request c
-               WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = c.project AND r.id = c.run_id)
+                LEFT JOIN LATERAL (SELECT true AS there FROM carillon.run r WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
+                                    ORDER BY r.id LIMIT 1) run ON true
+               WHERE run.there IS NULL
                LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
             """;
 

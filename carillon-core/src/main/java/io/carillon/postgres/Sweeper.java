@@ -280,6 +280,7 @@ final class Sweeper {
         }
         // Whoever let a cancelled run go may have been interrupted before it ended it.
         cancels.settle();
+        cancels.forgetEnded();
         // What another session had locked may still be held: then the next sweep decides.
         List<UUID> over = dead.keySet().stream()
                 .filter(Predicate.not(unfinished::contains))

@@ -123,6 +123,24 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         assertThat(storage().nodes().beat(other, 0, List.of()).sweepDue()).isFalse();
     }
 
+    @Test
+    void many_requests_to_cancel_runs_that_have_ended_are_removed_within_a_heartbeat() {
+        enqueue(Order.mail());
+        UUID node = node();
+        RunId running = claim(node, 1).get(0).run();
+        storage().runDesk().cancel(PROJECT, running, "enough");
+        BENCH.database()
+                .execute("INSERT INTO carillon.cancel_request (project, run_id, reason)"
+                        + " SELECT 'aaa', gen_random_uuid(), 'enough' FROM generate_series(1, 2500)");
+
+        assertThat(storage().nodes().beat(node, 0, List.of()).sweepDue()).isTrue();
+        storage().nodes().sweep(3);
+
+        assertThat(BENCH.rows().texts("SELECT run_id FROM carillon.cancel_request"))
+                .containsExactly(running.value().toString());
+        assertThat(storage().nodes().beat(node, 0, List.of()).sweepDue()).isFalse();
+    }
+
     /** A run that this node tries in isolation. */
     private RunId isolated(UUID node) {
         RunId id = enqueue(Order.mail());

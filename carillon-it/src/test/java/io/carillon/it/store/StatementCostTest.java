@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,25 @@ class StatementCostTest {
                    AND p.prosrc LIKE '%carillon.run %' AND p.prorettype <> 'trigger'::regtype
                    AND NOT coalesce('jit=off' = ANY (p.proconfig), false) ORDER BY 1
                 """)).isEmpty();
+    }
+
+    @Test
+    void a_heartbeat_reads_a_bounded_part_of_the_requests_to_cancel() throws SQLException {
+        fill(20_000, 1);
+        database.execute("UPDATE carillon.run SET owner = gen_random_uuid(), parked = 'running'");
+        database.execute(
+                "INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough' FROM carillon.run LIMIT 20000");
+        database.execute("VACUUM ANALYZE carillon.run, carillon.cancel_request");
+        database.execute("SELECT carillon.cancel_requests_due()");
+
+        String plan = String.join(
+                " ",
+                new Rows(database.dataSource())
+                        .texts("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.cancel_requests_due()"));
+
+        Matcher pages = Pattern.compile("shared hit=(\\d+)").matcher(plan);
+        assertThat(pages.find()).as(plan).isTrue();
+        assertThat(Integer.parseInt(pages.group(1))).as(plan).isLessThan(5_000);
     }
 
     private void fill(int runs, int schedules) {
