@@ -1,19 +1,28 @@
 package io.carillon.postgres;
 
 import io.carillon.postgres.sql.HistoryRows;
+import io.carillon.run.RunId;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Keeps the word given to whoever cancelled a running run: should the run be let go instead of ended, it ends here. */
 final class CancelOrders {
+    private static final Logger log = LoggerFactory.getLogger(CancelOrders.class);
+
     // A statement of its own, so that it sees every order given before the run was let go. A run that another
     // transaction has locked is passed over: the order stays for the next call.
     private static final String END_LET_GO = """
-            WITH c AS MATERIALIZED (SELECT project, run_id, reason FROM carillon.cancel_request),
+            WITH c AS MATERIALIZED (SELECT project, run_id, reason FROM carillon.cancel_request WHERE :all::boolean OR run_id = ANY (:some::uuid[])),
             asked AS (SELECT array_agg(project ORDER BY run_id) AS projects, array_agg(run_id ORDER BY run_id) AS ids FROM c HAVING count(*) > 0),
             gone AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT run.* FROM asked, LATERAL carillon.end_waiting(asked.projects, asked.ids, false) run)
             """
             + HistoryRows.of("gone", "'cancelled'")
                     .with("reason", "c.reason")
                     .from("gone JOIN c ON c.project = gone.project AND c.run_id = gone.id RETURNING id");
+
+    private static final String ASKED = "SELECT run_id FROM carillon.cancel_request ORDER BY run_id";
 
     /** So many requests cost the heartbeats little: until there are more, those whose run has ended are left to the housekeeper. */
     private static final int MANY = 500;
@@ -32,10 +41,41 @@ final class CancelOrders {
         this.partitions = partitions;
     }
 
-    /** To be called whenever runs were let go; returns how many it ended. */
+    /** To be called whenever runs were let go; returns how many it ended. A run whose end the database refuses costs only itself. */
     int settle() {
-        return partitions.completing(() -> database.single(
-                        session -> session.query(END_LET_GO).list(row -> row.uuid("id")))
+        try {
+            return settle(true, List.of());
+        } catch (StorageException failure) {
+            if (!failure.rowAtFault()) throw failure;
+            return splitting(database.single(session -> session.query(ASKED).list(row -> row.uuid("run_id"))), failure);
+        }
+    }
+
+    /** Ends these in two halves, since as a whole they were refused. */
+    private int splitting(List<UUID> asked, StorageException refused) {
+        if (asked.isEmpty()) return 0;
+        if (asked.size() == 1) {
+            log.error("cancelled run cannot be ended run={} error={}", new RunId(asked.get(0)), refused.getMessage());
+            return 0;
+        }
+        int half = asked.size() / 2;
+        int ended = 0;
+        for (List<UUID> part : List.of(asked.subList(0, half), asked.subList(half, asked.size()))) {
+            try {
+                ended += settle(false, part);
+            } catch (StorageException failure) {
+                if (!failure.rowAtFault()) throw failure;
+                ended += splitting(part, failure);
+            }
+        }
+        return ended;
+    }
+
+    private int settle(boolean all, List<UUID> some) {
+        return partitions.completing(() -> database.single(session -> session.query(END_LET_GO)
+                        .flag("all", all)
+                        .uuids("some", some)
+                        .list(row -> row.uuid("id")))
                 .size());
     }
 

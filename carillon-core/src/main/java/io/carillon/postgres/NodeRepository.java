@@ -249,6 +249,7 @@ final class NodeRepository implements NodeStore {
         Swept swept = sweeper.sweep(crashLimit);
         setAside();
         wakeStrangers();
+        sweeper.endCancelled();
         return swept;
     }
 

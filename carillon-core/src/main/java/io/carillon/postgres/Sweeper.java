@@ -262,6 +262,12 @@ final class Sweeper {
         return swept;
     }
 
+    /** Whoever let a cancelled run go may have been interrupted before it ended it. To be called last: nothing else waits for it. */
+    void endCancelled() {
+        cancels.settle();
+        cancels.forgetEnded();
+    }
+
     private Swept release(int crashLimit) {
         List<Lost> lost = new ArrayList<>(
                 database.single(session -> session.query(EXPIRED).list(Lost::read)));
@@ -278,9 +284,6 @@ final class Sweeper {
             List<Lost> group = found.lost().subList(from, Math.min(found.lost().size(), from + GROUP));
             swept = swept.plus(splitting(found, group, crashLimit, unfinished));
         }
-        // Whoever let a cancelled run go may have been interrupted before it ended it.
-        cancels.settle();
-        cancels.forgetEnded();
         // What another session had locked may still be held: then the next sweep decides.
         List<UUID> over = dead.keySet().stream()
                 .filter(Predicate.not(unfinished::contains))

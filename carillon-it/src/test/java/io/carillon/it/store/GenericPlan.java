@@ -42,7 +42,7 @@ final class GenericPlan {
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
             queue text 'mail' | class smallint 1 | handler text 'mail.send' | steps int 10
             rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
-            done bigint[] '{1}' | totals bigint[] '{2}'
+            all boolean true | some uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | tickLate bool[] '{null}' | versions bigint[] '{1}'
             """);

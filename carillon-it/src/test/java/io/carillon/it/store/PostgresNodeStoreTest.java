@@ -141,6 +141,32 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         assertThat(storage().nodes().beat(node, 0, List.of()).sweepDue()).isFalse();
     }
 
+    @Test
+    void a_cancelled_run_that_cannot_be_ended_costs_only_itself() {
+        List<RunId> ids = enqueue(Order.mail(), 5);
+        RunId bad = ids.get(2);
+        BENCH.database()
+                .execute("INSERT INTO carillon.cancel_request (project, run_id, reason)"
+                        + " SELECT project, id, 'enough' FROM carillon.run");
+        BENCH.database().execute("""
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON carillon.run_history FOR EACH ROW WHEN (NEW.id = '%s') EXECUTE FUNCTION refuse()
+                """.formatted(bad.value()));
+        UUID dead = node();
+        try {
+            dies(dead);
+
+            assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 0, 0));
+            assertThat(ids)
+                    .allSatisfy(id -> assertThat(get(id).state())
+                            .isEqualTo(id.equals(bad) ? RunState.WAITING : RunState.CANCELLED));
+        } finally {
+            BENCH.database().execute("DROP TRIGGER refuse ON carillon.run_history; DROP FUNCTION refuse()");
+        }
+        storage().nodes().sweep(3);
+        assertThat(get(bad).state()).isEqualTo(RunState.CANCELLED);
+    }
+
     /** A run that this node tries in isolation. */
     private RunId isolated(UUID node) {
         RunId id = enqueue(Order.mail());
