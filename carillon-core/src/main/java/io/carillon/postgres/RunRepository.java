@@ -63,9 +63,11 @@ final class RunRepository implements RunStore {
             """;
 
     private static final String TRY_ISOLATE = """
-            SELECT coalesce((SELECT min(abs(extract(epoch FROM carillon.clock() - dead_at))) FROM carillon.node WHERE dead_why <> 'stopped'), 1e9)
-                     AS since_death
-             WHERE pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0))
+            SELECT coalesce(min(age) FILTER (WHERE died), 1e9) AS since_death,
+                   least(coalesce(max(age) FILTER (WHERE died), 0), coalesce(min(trial), 1e9)) AS waited
+              FROM (SELECT abs(extract(epoch FROM carillon.clock() - dead_at)) AS age, coalesce(dead_why <> 'stopped', false) AS died,
+                           abs(extract(epoch FROM carillon.clock() - isolated_at)) AS trial FROM carillon.node) n
+            HAVING pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0))
             """;
 
     // A suspect stays parked while it runs: that is the durable mark which makes another death count as a crash. Under
@@ -88,6 +90,9 @@ final class RunRepository implements RunStore {
                                                         ORDER BY parked, target_name, due_at) other
                                           JOIN carillon.node n ON n.id = other.owner AND n.dead_at IS NULL)))
             """);
+
+    private static final String MARK_TRIAL =
+            "UPDATE carillon.node SET isolated_at = carillon.clock() WHERE id = :owner";
 
     private static final String ASKED = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[]";
 
@@ -132,19 +137,35 @@ final class RunRepository implements RunStore {
                 session -> AttemptRows.claimed(AttemptRows.asked(session.query(CLAIM), request), Map.of()));
     }
 
+    /** How long ago the last node died, and for how long nodes have been dying without a trial. */
+    private record Pause(Duration sinceDeath, Duration waited) {
+        static Pause read(Row row) throws SQLException {
+            return new Pause(row.seconds("since_death"), row.seconds("waited"));
+        }
+
+        boolean over(int deaths) {
+            return Suspicion.mayBegin(deaths, sinceDeath, waited);
+        }
+    }
+
     @Override
     public List<Attempt> claimSuspects(ClaimSuspects asked) {
+        List<Attempt> claimed = claimGroup(asked);
+        // Apart from the claim: nobody who has runs locked keeps a heartbeat waiting.
+        if (!claimed.isEmpty())
+            database.single(session ->
+                    session.query(MARK_TRIAL).uuid("owner", asked.owner()).update());
+        return claimed;
+    }
+
+    private List<Attempt> claimGroup(ClaimSuspects asked) {
         return database.transaction(session -> {
-            Optional<Duration> sinceDeath = session.query(TRY_ISOLATE).first(row -> row.seconds("since_death"));
-            if (sinceDeath.isEmpty()) return List.of();
+            Optional<Pause> pause = session.query(TRY_ISOLATE).first(Pause::read);
+            if (pause.isEmpty()) return List.of();
             List<LaneGates.Suspect> due =
                     session.query(SUSPECTS).texts("targets", asked.targets()).list(LaneGates.Suspect::read).stream()
                             .filter(one -> !asked.busy()
-                                    || sinceDeath
-                                                    .get()
-                                                    .compareTo(Suspicion.pause(
-                                                            one.candidate().deaths()))
-                                            >= 0)
+                                    || pause.get().over(one.candidate().deaths()))
                             .toList();
             List<Suspicion.Candidate> waiting = LaneGates.withPlace(session, due);
             List<Suspicion.Candidate> group =

@@ -26,6 +26,9 @@ public final class Suspicion {
     private static final List<Duration> PAUSES = List.of(
             Duration.ZERO, Duration.ZERO, Duration.ofSeconds(5), Duration.ofSeconds(15), Duration.ofSeconds(30));
 
+    /** Where nodes die again and again of something else, a trial is made all the same after so long without one. */
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
+
     private Suspicion() {}
 
     /**
@@ -53,6 +56,14 @@ public final class Suspicion {
      */
     public static Duration pause(int deaths) {
         return PAUSES.get(Math.min(deaths, PAUSES.size() - 1));
+    }
+
+    /**
+     * Whether a trial of runs that shared so many deaths may begin on a node that has ordinary runs; {@code sinceDeath}: since the last death of a node;
+     * {@code waited}: for how long nodes have been dying and no trial was made.
+     */
+    public static boolean mayBegin(int deaths, Duration sinceDeath, Duration waited) {
+        return sinceDeath.compareTo(pause(deaths)) >= 0 || waited.compareTo(LONGEST_WAIT) >= 0;
     }
 
     /** A run that waits for isolation. */

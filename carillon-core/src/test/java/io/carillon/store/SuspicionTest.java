@@ -66,6 +66,15 @@ class SuspicionTest {
                 .containsExactly(0L, 0L, 5L, 15L, 30L, 30L);
     }
 
+    @Test
+    void a_trial_waits_at_most_five_minutes_for_a_time_without_deaths() {
+        Duration second = Duration.ofSeconds(1);
+        assertThat(Suspicion.mayBegin(2, second.multipliedBy(5), Duration.ZERO)).isTrue();
+        assertThat(Suspicion.mayBegin(2, second, Duration.ofMinutes(5).minus(second)))
+                .isFalse();
+        assertThat(Suspicion.mayBegin(2, second, Duration.ofMinutes(5))).isTrue();
+    }
+
     /** A run as the store has it. */
     private static final class Job {
         final String name;

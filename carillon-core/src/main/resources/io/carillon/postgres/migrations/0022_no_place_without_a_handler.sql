@@ -7,6 +7,8 @@ COMMENT ON COLUMN carillon.run.seq IS 'its place in the line before its gate; nu
 
 ALTER TABLE carillon.run ADD COLUMN IF NOT EXISTS isolate boolean; -- it was a suspect when it was set aside, and is one again when a node has its handler
 
+ALTER TABLE carillon.node ADD COLUMN IF NOT EXISTS isolated_at timestamptz; -- when it last claimed runs to try them in isolation
+
 CREATE OR REPLACE FUNCTION carillon.seq_without_handler(p_gate_key text, p_seq bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_gate_key ~ '^(concurrency|rate):' THEN 9223372036854775807 ELSE p_seq END
 $$;

@@ -100,6 +100,7 @@ final class LostAnswerCases extends LostCases {
                 entry("PostgresStorage.ENSURE_PROJECT", this::ensureProject),
                 entry("RunRepository.CLAIM", this::claim),
                 entry("RunRepository.CLAIM_SUSPECTS", this::claimSuspect),
+                entry("RunRepository.MARK_TRIAL", this::claimSuspect),
                 entry("RunRepository.HAND_BACK", this::handBack),
                 entry("RunRepository.PARK_RUNNING", this::parkRunning),
                 entry("RunRepository.PASS_ON", this::passOn));

@@ -236,6 +236,25 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(isolate(node(), 20, true)).hasSize(9);
     }
 
+    @Test
+    void where_nodes_die_again_and_again_a_trial_is_made_every_five_minutes_all_the_same() {
+        enqueue(Order.mail(), 2);
+        UUID first = node();
+        claim(first, 2);
+        diesTwice(first);
+        for (int trial = 0; trial < 2; trial++) {
+            for (int death = 0; death < 10; death++) {
+                assertThat(isolate(node(), 1, true)).isEmpty();
+                advance(Duration.ofSeconds(30));
+                kill(node());
+            }
+            UUID node = node();
+            List<Attempt> tried = isolate(node, 1, true);
+            assertThat(tried).hasSize(1);
+            storage().runs().handBack(node, tried);
+        }
+    }
+
     private List<Attempt> isolate(UUID node, int most) {
         return isolate(node, most, false);
     }

@@ -98,14 +98,15 @@ final class RaceCases extends RaceStatements {
                 RaceStage.text(through.runs().claim(RaceStage.request(hand)).attempts());
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, WAITING, CANCEL_DUE, LANE, PAUSED_LANE, LIMITED, RATED, KEYED);
         skipping(Skip.ANY, "RunRepository.CLAIM", claim, TICKS, OVERLAP_CANCEL_IDLE);
-        skipping(
-                Skip.ANY,
-                "RunRepository.CLAIM_SUSPECTS",
-                (stage, through, hand) -> RaceStage.text(
-                        through.runs().claimSuspect(RaceStage.newcomer(hand), Set.of(Order.HANDLER)).stream()
-                                .toList()),
-                SUSPECT,
-                ACCUSED);
+        for (String statement : List.of("RunRepository.CLAIM_SUSPECTS", "RunRepository.MARK_TRIAL"))
+            skipping(
+                    Skip.ANY,
+                    statement,
+                    (stage, through, hand) -> RaceStage.text(
+                            through.runs().claimSuspect(RaceStage.newcomer(hand), Set.of(Order.HANDLER)).stream()
+                                    .toList()),
+                    SUSPECT,
+                    ACCUSED);
         add(
                 "RunRepository.HAND_BACK",
                 (stage, through, hand) -> through.runs().handBack(OWNER, stage.attempts(hand)),
