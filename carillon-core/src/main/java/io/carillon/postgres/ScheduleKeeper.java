@@ -132,9 +132,8 @@ final class ScheduleKeeper {
 
     List<Schedule> turn(PlanStore.Reach reach) {
         List<Turn> turns = database.single(session -> {
-            List<Turn> found = new ArrayList<>(session.query(OVER)
-                    .uuids("unreadable", unreadable.ids())
-                    .list(row -> Turn.of(row, null)));
+            List<Turn> found = new ArrayList<>(
+                    session.query(OVER).uuids("unreadable", unreadable.ids()).list(row -> Turn.of(row, null)));
             found.addAll(session.query(FAILING)
                     .instant("since", reach.since())
                     .seconds("ahead", reach.ahead())
@@ -265,8 +264,8 @@ final class ScheduleKeeper {
                 () -> turn.pause == null
                         ? schedules.resume(turn.project, turn.name, seen)
                         : schedules.pause(turn.project, turn.name, turn.pause, seen),
-                failure -> unreadable.add(
-                        turn.id, turn.project + "/" + turn.name, String.valueOf(failure.getMessage())));
+                failure ->
+                        unreadable.add(turn.id, turn.project + "/" + turn.name, String.valueOf(failure.getMessage())));
     }
 
     private boolean unlessRefused(Schedule schedule, BooleanSupplier change) {
