@@ -2,6 +2,7 @@ package io.carillon.it.store;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
 import io.carillon.schedule.Missed;
@@ -9,6 +10,7 @@ import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.When;
+import io.carillon.store.HeldRun;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.Storage;
 import java.time.Duration;
@@ -62,7 +64,9 @@ final class LedgerStorm extends PlanningContract {
     private final List<Sailor> sailors = new ArrayList<>();
     private final Map<String, List<Coverage.Span>> spans = new HashMap<>();
     private final Map<String, UUID> runOfInstant = new ConcurrentHashMap<>();
-    private final Map<String, Instant> started = new ConcurrentHashMap<>();
+    /** By schedule: the instants of claims, without those that were handed back before their handler was called. */
+    private final Map<String, Map<String, Instant>> started = new ConcurrentHashMap<>();
+
     private final Map<String, Set<Instant>> backfilled = new ConcurrentHashMap<>();
     private final Map<String, Long> versions = new HashMap<>();
     private final Map<UUID, String> names = new HashMap<>();
@@ -124,6 +128,10 @@ final class LedgerStorm extends PlanningContract {
         if (step.isNegative()) sailors.forEach(sailor -> sailor.stalled = List.of());
     }
 
+    private static String claimOf(Attempt attempt) {
+        return attempt.run() + " " + attempt.number();
+    }
+
     private String nameOf(Attempt attempt) {
         UUID id = attempt.link().schedule();
         return names.get(id);
@@ -134,7 +142,10 @@ final class LedgerStorm extends PlanningContract {
         return ledger(name).stream()
                 .filter(entry -> !entry.state().equals("waiting"))
                 .map(LedgerEntry::to)
-                .reduce(later(bench.clock().now(), started.getOrDefault(name, Instant.MIN)), LedgerStorm::later);
+                .reduce(
+                        started.getOrDefault(name, Map.of()).values().stream()
+                                .reduce(bench.clock().now(), LedgerStorm::later),
+                        LedgerStorm::later);
     }
 
     private static Instant later(Instant one, Instant other) {
@@ -271,7 +282,8 @@ final class LedgerStorm extends PlanningContract {
                 Instant planned = attempt.times().plannedAt();
                 if (attempt.number() == 1 && planned.isAfter(bench.clock().now()))
                     doubles.add(attempt.idempotencyKey() + " started before its time");
-                started.merge(nameOf(attempt), planned, LedgerStorm::later);
+                started.computeIfAbsent(nameOf(attempt), name -> new ConcurrentHashMap<>())
+                        .put(claimOf(attempt), planned);
                 UUID first = runOfInstant.putIfAbsent(
                         attempt.idempotencyKey(), attempt.run().value());
                 if (first != null && !first.equals(attempt.run().value()))
@@ -287,10 +299,18 @@ final class LedgerStorm extends PlanningContract {
                     case 0 -> apply(attempt, new Transition.Retry(Duration.ofSeconds(own.nextInt(30)), "oops", false));
                     case 1 -> apply(attempt, new Transition.Snooze(Duration.ofSeconds(own.nextInt(30))));
                     case 2 -> apply(attempt, new Transition.Die("no"));
-                    case 3 -> door.runs().handBack(node, List.of(attempt));
+                    case 3 -> handBack(attempt, own.nextBoolean());
                     default -> apply(attempt, complete());
                 }
             }
+        }
+
+        private void handBack(Attempt attempt, boolean called) {
+            Set<RunId> started = called ? Set.of(attempt.run()) : Set.of();
+            HeldRun row = new HeldRun(PROJECT, attempt.run(), attempt.number());
+            int letGo = door.runs().handBackRows(node, List.of(row), started, true);
+            if (!called && letGo == 1)
+                LedgerStorm.this.started.get(nameOf(attempt)).remove(claimOf(attempt));
         }
 
         private void apply(Attempt attempt, Transition transition) {
