@@ -1,6 +1,7 @@
 -- min_code: 1
 -- Since when a queue is held back by a pause, a limit or a breaker, and when the last of them was lifted. A tick whose grace ended in that time is late and not
--- missed, also if the planner looks at it afterwards. A trigger, because nodes of earlier versions set and lift pauses, limits and breakers, too.
+-- missed, also if the planner looks at it afterwards. A trigger, because several
+-- statements set and lift pauses, limits and breakers.
 ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS held_since timestamptz;
 ALTER TABLE carillon.lane ADD COLUMN IF NOT EXISTS released_at timestamptz;
 

@@ -1,8 +1,7 @@
--- min_code: 1
--- Lets attempts go that never started or had to stop. Where the handler was called, the run is no affair of the missed policy any more, hence start_by; a
--- tick that was only claimed keeps its start_by. All else is as in the function without p_started, which stays for nodes of the version before: a suspect
--- that did not get its chance stays one, and keeps its place under the limit of its lane. The claim of a run with a rate key may have been counted as its
--- start: such a run waits for its key again, or its next start would count as none.
+-- min_code: 26
+-- Lets attempts go that never started or had to stop. After a handler was called, the missed policy no longer applies to its run, hence start_by = infinity; a
+-- tick that was only claimed keeps its start_by. The rest is as in the function without p_started, which it replaces: a suspect that was not tried stays one,
+-- and keeps its place under the limit of its lane. The claim of a run with a rate key may have been counted as its start: such a run waits for its key again, or its next start would count as none.
 CREATE FUNCTION carillon.hand_back_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_started boolean[])
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -23,3 +22,5 @@ BEGIN
    WHERE r.ctid = h.place
   RETURNING r.id;
 END $$;
+
+DROP FUNCTION carillon.hand_back_attempts(uuid, text[], uuid[], int[], boolean);

@@ -82,7 +82,6 @@ class FullAgainTest {
                 "end_attempts(:fence, false)",
                 "retry_attempts(:fence, true, array_fill(true, ARRAY[:n]), array_fill(1::float8, ARRAY[:n]))",
                 "open_attempts(:fence, true, array_fill(1::float8, ARRAY[:n]))",
-                "hand_back_attempts(:fence, true)",
                 "hand_back_attempts(:fence, true, array_fill(false, ARRAY[:n]))",
                 "park_attempts(:fence)",
                 "pass_on_attempts(:fence)",
