@@ -96,7 +96,7 @@ final class Gatekeeper extends Loop {
     @Override
     void turn() throws InterruptedException {
         atWork = take();
-        // Something happened there: whoever was at the gate may not have seen it.
+        // A run of these gates ended or arrived; another node that is busy with the gate may not have seen it.
         busyWaits.keySet().removeAll(atWork);
         atWork.addAll(timed());
         boolean all = lookNow;

@@ -22,14 +22,14 @@ final class LaneTurns {
         /** What the last look saw of the instants to come, the first of them included. */
         final Deque<Instant> coming = new ArrayDeque<>();
 
-        /** Where claims begin: before it lies what has ended, and perhaps cannot be vacuumed. Whoever names a run lowers it. */
+        /** Where claims begin: before it lie ended runs, which perhaps cannot be vacuumed. A hint and a look lower it. */
         Instant low = Instant.MAX;
 
         Instant coldUntil = Instant.MIN;
         Duration cold = Duration.ZERO;
-        /** Until when the limit of its lane lets nobody start. */
+        /** Until when the limit of its lane lets no run start. */
         Instant shutUntil = Instant.MIN;
-        /** The lowest instant anybody named while a claim was under way: that claim's answer knows nothing of it. */
+        /** The lowest instant of hints and looks during a claim: that claim's answer may not contain those runs. */
         Instant meanwhile = Instant.MAX;
         /** The last claim got all it asked for: there is more than this node can take. */
         private boolean flowing;

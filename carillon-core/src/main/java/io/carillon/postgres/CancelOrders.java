@@ -24,7 +24,7 @@ final class CancelOrders {
 
     private static final String ASKED = "SELECT run_id FROM carillon.cancel_request ORDER BY run_id";
 
-    /** So many requests cost the heartbeats little: until there are more, those whose run has ended are left to the housekeeper. */
+    /** So many requests cost the heartbeats little: up to this number, the periodic purge removes those whose run has ended. */
     private static final int MANY = 500;
 
     private static final String COUNT =
@@ -79,7 +79,7 @@ final class CancelOrders {
                 .size());
     }
 
-    /** Removes requests whose run has ended, if there are many: whoever asks for requests reads them all. */
+    /** Removes requests whose run has ended, if there are many: ending cancelled runs reads all requests. */
     void forgetEnded() {
         long requests = database.single(
                         session -> session.query(COUNT).number("most", MANY + 1).first(row -> row.number("requests")))

@@ -52,8 +52,9 @@ final class LaneGates {
     private static final String AWAIT_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // What was claimed while there was no limit. It waits for nobody: what is locked or moves meanwhile is found
-    // the next time, and until nothing is left there is a next time. What is parked is read at both ends only.
+    // Counts the runs that were claimed before there was a limit. It waits for no lock: runs that are locked or move
+    // meanwhile are counted the next time, and there is a next time until none is left. Parked runs are read at both
+    // ends only.
     private static final String COUNT_IN = """
             /* UPDATE carillon.run */
             SELECT l.queue, l.project,

@@ -151,7 +151,7 @@ final class RunRepository implements RunStore {
     @Override
     public List<Attempt> claimSuspects(ClaimSuspects asked) {
         List<Attempt> claimed = claimGroup(asked);
-        // Apart from the claim: nobody who has runs locked keeps a heartbeat waiting.
+        // In a transaction of its own: a claim that waits for locked runs keeps no heartbeat waiting.
         if (!claimed.isEmpty())
             database.single(session ->
                     session.query(MARK_TRIAL).uuid("owner", asked.owner()).update());

@@ -262,7 +262,7 @@ final class Sweeper {
         return swept;
     }
 
-    /** Whoever let a cancelled run go may have been interrupted before it ended it. To be called last: nothing else waits for it. */
+    /** Ends cancelled runs that a node let go and did not end, because it was interrupted. Called last, so that its failure stops nothing else. */
     void endCancelled() {
         cancels.settle();
         cancels.forgetEnded();

@@ -33,7 +33,7 @@ class GatekeeperTest {
 
         @Override
         public Arrivals arrive(int limit) {
-            return new Arrivals(List.of(), Instant.now(), Instant.MAX);
+            return new Arrivals(List.of(), Instant.EPOCH, Instant.MAX);
         }
 
         @Override

@@ -1,6 +1,6 @@
 -- min_code: 1
--- Whether a sweep has something to do about requests to cancel: a run that was let go has one, because whoever let it go should have ended it and was
--- interrupted; or there are more than 500 requests, and some whose run has ended. Each heartbeat asks; nearly always there is no request at all. Of more than
+-- Whether a sweep has something to do about requests to cancel: a run that was let go has one, because the node that let it go was interrupted before it
+-- ended the run; or there are more than 500 requests, and some whose run has ended. Each heartbeat asks; nearly always there is no request at all. Of more than
 -- 500 it looks at those of eight pages in a row, from anywhere, about as many: so it costs the same however many there are. A function, because its plan must
 -- not depend on statistics, as in carillon.cancel_requests_of.
 CREATE FUNCTION carillon.cancel_requests_due() RETURNS boolean LANGUAGE plpgsql COST 1
