@@ -96,9 +96,7 @@ public final class Engine implements AutoCloseable {
         claimer.onBroken(reporter::seen);
         completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
         gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
-        completer.onLeft(gate -> {
-            if (!gate.timed()) gatekeeper.knock(gate);
-        });
+        completer.onLeft(gatekeeper::left);
         claimer.onGates(gatekeeper::seen);
         Runnable swept = () -> {
             claimer.lookNow();
@@ -127,6 +125,7 @@ public final class Engine implements AutoCloseable {
         warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
         housekeeper = new Housekeeper(storage.housekeeping(), config.retention(), completer::ended);
         schemaWatch = new Housekeeper.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
+        heart.onOutdated(schemaWatch::due);
     }
 
     /** Starts the loops; the node is registered and partitions exist when it returns. */

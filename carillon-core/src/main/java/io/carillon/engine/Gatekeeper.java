@@ -67,6 +67,11 @@ final class Gatekeeper extends Loop {
         wake();
     }
 
+    /** A run has ended behind this gate; what time opens does not wait for it. */
+    void left(GateName gate) {
+        if (!gate.timed()) knock(gate);
+    }
+
     /** A run will come to some gate at this instant. */
     void expect(Instant arrival) {
         if (!arrival.isBefore(nextArrival)) return;

@@ -29,6 +29,7 @@ final class Heart extends Loop {
     private final Runnable onSweepDue;
     private final Watch watch;
     private volatile Runnable onDeath = () -> {};
+    private volatile Runnable onOutdated = () -> {};
     private volatile long lastBeat = System.nanoTime();
     private volatile boolean unanswered;
 
@@ -52,6 +53,11 @@ final class Heart extends Loop {
         onDeath = action;
     }
 
+    /** What to do when a newer version has changed the tables; called with each beat from then on. */
+    void onOutdated(Runnable action) {
+        onOutdated = action;
+    }
+
     void register() {
         nodes.register(introduction.apply(node.id()));
         lastBeat = System.nanoTime();
@@ -70,6 +76,7 @@ final class Heart extends Loop {
         }
         for (Beat.CancelOrder order : beat.cancels())
             node.holding().find(order.run()).ifPresent(held -> held.stop(Held.Stop.CANCELLED, order.reason()));
+        if (beat.outdated()) onOutdated.run();
         boolean buried = bury(beat.peers());
         if (buried || beat.sweepDue()) onSweepDue.run();
         // Still several times before anybody could take this node for dead.

@@ -108,14 +108,15 @@ final class Housekeeper extends Loop {
     }
 
     /**
-     * Looks whether a newer version has changed the tables so that this one may no longer work on them. Then the node stops claiming and planning; what runs
-     * goes on to its end, and the operator restarts the process with the newer version.
+     * Waits for a heartbeat that says that a newer version has changed the tables so that this one may no longer work on them. Then the node stops claiming and
+     * planning; what runs goes on to its end, and the operator restarts the process with the newer version. On a thread of its own, because that may take long.
      */
     static final class SchemaWatch extends Loop {
-        private static final long EVERY_NANOS = Duration.ofSeconds(5).toNanos();
+        private static final long LONG_NANOS = Duration.ofDays(1).toNanos();
 
         private final Supplier<Optional<String>> outdated;
         private final Runnable stop;
+        private volatile boolean due;
         private boolean stopped;
 
         SchemaWatch(Supplier<Optional<String>> outdated, Runnable stop) {
@@ -124,10 +125,17 @@ final class Housekeeper extends Loop {
             this.stop = stop;
         }
 
+        /** A heartbeat has seen it. */
+        void due() {
+            due = true;
+            wake();
+        }
+
         @Override
         void turn() throws InterruptedException {
-            sleep(EVERY_NANOS);
-            if (stopped || !open()) return;
+            if (!due || stopped) sleep(LONG_NANOS);
+            if (!due || stopped || !open()) return;
+            due = false;
             outdated.get().ifPresent(why -> {
                 stopped = true;
                 log.error("schema needs a newer version; this node stops claiming why={}", why);

@@ -38,11 +38,15 @@ final class Database {
 
     /** {@code prepares}: whether the driver may prepare statements on the server. */
     Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
+        this(source, statementTimeout, prepares, new DatabaseClock());
+    }
+
+    private Database(ConnectionSource source, Duration statementTimeout, boolean prepares, DatabaseClock clock) {
         this.source = source;
         this.statementSeconds = (int) statementTimeout.toSeconds();
         this.prepares = prepares;
         this.joined = null;
-        this.clock = new DatabaseClock();
+        this.clock = clock;
     }
 
     private Database(Connection caller, boolean prepares, DatabaseClock clock) {
@@ -51,6 +55,11 @@ final class Database {
         this.prepares = prepares;
         this.joined = caller;
         this.clock = clock;
+    }
+
+    /** The same database on other connections or with another time limit. */
+    Database with(ConnectionSource other, Duration statementTimeout) {
+        return new Database(other, statementTimeout, prepares, clock);
     }
 
     /** Everything happens in the transaction that is open on this connection; it begins, ends and is bounded in time by the caller. */

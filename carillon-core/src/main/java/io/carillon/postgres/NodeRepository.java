@@ -64,6 +64,7 @@ final class NodeRepository implements NodeStore {
             orders AS (SELECT project, run_id, reason FROM carillon.cancel_requests_of(:id)),
             peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
             SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
+                   EXISTS (SELECT 1 FROM carillon.migration WHERE min_code > :code) AS outdated,
                    EXISTS (SELECT 1 FROM carillon.node
                             WHERE dead_at IS NOT NULL
                               AND (swept_at IS NULL
@@ -171,6 +172,7 @@ final class NodeRepository implements NodeStore {
         Beat beat = heartbeat.single(session -> session.query(BEAT)
                 .uuid("id", node)
                 .number("busy", busy)
+                .number("code", code)
                 .first(NodeRepository::beat)
                 .orElseThrow());
         if (beat.alive() && !progress.isEmpty()) write(node, progress);
@@ -207,7 +209,7 @@ final class NodeRepository implements NodeStore {
         List<String> reasons = row.texts("reasons");
         for (int i = 0; i < runs.size(); i++)
             cancels.add(new Beat.CancelOrder(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
-        return new Beat(row.flag("alive"), row.instant("now"), row.flag("sweep"), peers, cancels);
+        return new Beat(row.flag("alive"), row.instant("now"), row.flag("sweep"), row.flag("outdated"), peers, cancels);
     }
 
     @Override

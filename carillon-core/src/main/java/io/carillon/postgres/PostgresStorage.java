@@ -72,9 +72,8 @@ public final class PostgresStorage implements Storage {
         lanes = new LaneRepository(database, new LaneGates(database));
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
         heartbeat = ConnectionSource.kept(source);
-        Sweeper sweeper =
-                new Sweeper(database, new Database(pool, SCAN_TIMEOUT, prepares), partitions, cancels, endings);
-        nodes = new NodeRepository(database, new Database(heartbeat, STATEMENT_TIMEOUT, prepares), sweeper, CODE);
+        Sweeper sweeper = new Sweeper(database, database.with(pool, SCAN_TIMEOUT), partitions, cancels, endings);
+        nodes = new NodeRepository(database, database.with(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
         runDesk = new DeskRepository(database, partitions, endings);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;

@@ -6,8 +6,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The answer to a heartbeat: whether this node still lives, whether there is something to sweep, the others' beats, and which of its runs somebody cancelled. */
-public record Beat(boolean alive, Instant now, boolean sweepDue, Map<UUID, Long> peers, List<CancelOrder> cancels) {
+/**
+ * The answer to a heartbeat: whether this node still lives, whether there is something to sweep, the others' beats, and which of its runs somebody cancelled.
+ * {@code outdated}: a newer version has changed the tables so that this one may no longer work on them.
+ */
+public record Beat(
+        boolean alive,
+        Instant now,
+        boolean sweepDue,
+        boolean outdated,
+        Map<UUID, Long> peers,
+        List<CancelOrder> cancels) {
     public Beat {
         peers = Map.copyOf(peers);
         cancels = List.copyOf(cancels);

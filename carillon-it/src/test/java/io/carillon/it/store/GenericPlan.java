@@ -32,7 +32,7 @@ final class GenericPlan {
             gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
             gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'
             keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | latePlaces tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}' | lateLet bool[] '{}'
-            lease float8 null | note bigint 1 | seqs bigint[] '{1}' | starts timestamptz[] '{2026-03-02}' | parkeds text[] '{suspect}' | suspects int[] '{1}' | crashes int[] '{0}' | name text 'fifo:a' | tell boolean true | gates text[] '{fifo:a}' | mosts int[] '{1}' | reasons text[] '{why}'
+            lease float8 null | note bigint 1 | sole text null | code bigint 26 | seqs bigint[] '{1}' | starts timestamptz[] '{2026-03-02}' | parkeds text[] '{suspect}' | suspects int[] '{1}' | crashes int[] '{0}' | name text 'fifo:a' | tell boolean true | gates text[] '{fifo:a}' | mosts int[] '{1}' | reasons text[] '{why}'
             payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
             RunRows.before uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff' | RunRows.queue text null | RunRows.handler text null | RunRows.schedule uuid null
             RunRows.state text null | RunRows.limit bigint 51
