@@ -49,17 +49,23 @@ final class AttemptRows {
     private AttemptRows() {}
 
     /**
-     * A claim and its note in one statement, so that both commit together, however late. Leases that end by themselves need none.
+     * A claim and its note in one statement, so that both commit together, however late. Leases that end by themselves need none. {@code places} locks the
+     * runs; note and claim find them there in the same snapshot. The claim comes last, because rows of an inner statement would be copied before they are
+     * sent. No indexed column is written: the update stays HOT. {@code limit} is empty, or sets the lane that counts the runs.
      */
-    static String noted(String claim) {
-        return "WITH claimed AS (\n" + claim + "RETURNING " + COLUMNS + """
-                ), noted AS (
+    static String noted(String places, String limit) {
+        return "WITH picked AS MATERIALIZED (SELECT array(\n" + places + """
+                ) AS places),
+                noted AS (
                   INSERT INTO carillon.claim_note (node, seq, projects, ids)
-                  SELECT :owner::uuid, :note::bigint, CASE WHEN min(project) = max(project) THEN ARRAY[min(project)] ELSE array_agg(project) END,
-                         array_agg(id)
-                    FROM claimed WHERE :lease::float8 IS NULL HAVING count(*) > 0)
-                SELECT * FROM claimed
-                """;
+                  SELECT :owner::uuid, :note::bigint, CASE WHEN :sole::text IS NULL THEN array_agg(project) FILTER (WHERE :sole::text IS NULL) ELSE ARRAY[:sole::text] END, array_agg(id)
+                    FROM carillon.run WHERE ctid = ANY ((SELECT places FROM picked)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
+                UPDATE carillon.run
+                   SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
+                       leased_until = carillon.clock() + make_interval(secs => :lease)""" + limit + """
+
+                 WHERE ctid = ANY ((SELECT places FROM picked)::tid[])
+                RETURNING\s""" + COLUMNS;
     }
 
     /** The parameters every claim has. */
@@ -68,6 +74,7 @@ final class AttemptRows {
         return query.uuid("owner", request.owner())
                 .seconds("lease", request.lease())
                 .number("note", request.note())
+                .text("sole", soleProject(quotas))
                 .column("queues", "text", quotas, quota -> quota.lane().queue())
                 .column("projects", "text", quotas, quota -> quota.lane().project())
                 .column("classes", "smallint", quotas, quota -> quota.priority().number())
@@ -75,6 +82,12 @@ final class AttemptRows {
                 .column("lows", "timestamptz", quotas, ClaimRequest.Quota::low)
                 .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
                 .texts("strangers", request.strangers());
+    }
+
+    /** The project of all that is asked for; null: there are several. One project is noted once, not with each run. */
+    private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
+        String first = quotas.get(0).lane().project();
+        return quotas.stream().allMatch(quota -> quota.lane().project().equals(first)) ? first : null;
     }
 
     private record Found(Attempt attempt, Instant readyAt) {}

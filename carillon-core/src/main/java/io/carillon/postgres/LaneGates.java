@@ -75,23 +75,19 @@ final class LaneGates {
     // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would
     // starve the last of them.
     private static final String TAKE = AttemptRows.noted("""
-            UPDATE carillon.run
-               SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(), limited_by = queue,
-                   leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE ctid = any(array(
-               SELECT drawn.place
-                 FROM (SELECT picked.place, lane.room,
-                              row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
-                         FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
-                                     :handlers::text[], :rooms::int[], :shares::int[])
-                                AS lane(queue, project, class, quota, low, handlers, room, share),
-                              LATERAL (SELECT place, row_number() OVER () AS number
-                                         FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
-                                                            string_to_array(lane.handlers, ' '), :strangers::text[]) AS place) picked
-                        WHERE :lease::float8 IS NOT NULL
-                           OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
-                WHERE drawn.number <= drawn.room))
-            """);
+            SELECT drawn.place
+              FROM (SELECT picked.place, lane.room,
+                           row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
+                      FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
+                                  :handlers::text[], :rooms::int[], :shares::int[])
+                             AS lane(queue, project, class, quota, low, handlers, room, share),
+                           LATERAL (SELECT place, row_number() OVER () AS number
+                                      FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
+                                                         string_to_array(lane.handlers, ' '), :strangers::text[]) AS place) picked
+                     WHERE :lease::float8 IS NOT NULL
+                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
+             WHERE drawn.number <= drawn.room
+            """, ", limited_by = queue");
 
     private static final String PAY = """
             INSERT INTO carillon.gate (project, kind, key, tokens, refilled_at)

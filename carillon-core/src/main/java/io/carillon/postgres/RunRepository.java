@@ -23,27 +23,21 @@ import java.util.UUID;
 
 /** The hot table: claims, and everything that lets a claimed run go without ending it. Endings are {@link Endings}' part. */
 final class RunRepository implements RunStore {
-    // ctid = any(array(...)): a join with LIMIT :n becomes a full scan under a generic plan. No indexed column is
-    // written: the update stays HOT. Paused and limited lanes go first (OFFSET keeps it so), or their rows would be
-    // locked in vain.
+    // Places in an array: a join with LIMIT :n becomes a full scan under a generic plan. Paused and limited lanes go
+    // first (OFFSET keeps it so), or their rows would be locked in vain.
     private static final String CLAIM = AttemptRows.noted("""
-            UPDATE carillon.run
-               SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
-                   leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE ctid = any(array(
-               SELECT place
-                 FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
-                                            :handlers::text[]) AS asked(queue, project, class, quota, low, handlers)
-                        WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                           WHERE p.queue = asked.queue AND p.project = asked.project
-                                             AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
-                                                  OR p.breaker <> 'closed'))
-                       OFFSET 0) AS lane,
-                      carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, string_to_array(lane.handlers, ' '),
-                                    :strangers::text[]) AS place
-                WHERE (:lease::float8 IS NOT NULL
-                       OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))))
-            """);
+            SELECT place
+              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
+                                         :handlers::text[]) AS asked(queue, project, class, quota, low, handlers)
+                     WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
+                                        WHERE p.queue = asked.queue AND p.project = asked.project
+                                          AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                               OR p.breaker <> 'closed'))
+                    OFFSET 0) AS lane,
+                   carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, string_to_array(lane.handlers, ' '),
+                                 :strangers::text[]) AS place
+             WHERE (:lease::float8 IS NOT NULL OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
+            """, "");
 
     // By handler over the index of parked runs: what other handlers wait for is not read. The range keeps the plan on
     // this
@@ -74,21 +68,18 @@ final class RunRepository implements RunStore {
     // the
     // lock of TRY_ISOLATE, so that no two nodes of the cluster isolate at the same time.
     private static final String CLAIM_SUSPECTS = AttemptRows.noted("""
-            UPDATE carillon.run
-               SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
-                   limited_by = coalesce(limited_by, (SELECT l.queue FROM carillon.lane l
-                                                       WHERE l.queue = run.queue AND l.project = run.project AND l.max_running IS NOT NULL)),
-                   leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE ctid = any(array(SELECT ctid FROM carillon.run
-                                     WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
-                                     FOR UPDATE SKIP LOCKED))
-               AND owner IS NULL AND parked = 'suspect'
+            SELECT ctid FROM carillon.run
+             WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
                AND (:lease::float8 IS NOT NULL
                     OR (EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)
                         AND NOT EXISTS (SELECT 1 FROM (SELECT owner FROM carillon.run
                                                         WHERE parked BETWEEN 'suspect' AND 'suspect' AND owner <> :owner
                                                         ORDER BY parked, target_name, due_at) other
                                           JOIN carillon.node n ON n.id = other.owner AND n.dead_at IS NULL)))
+               FOR UPDATE SKIP LOCKED
+            """, """
+            , limited_by = coalesce(limited_by, (SELECT l.queue FROM carillon.lane l
+                                                  WHERE l.queue = run.queue AND l.project = run.project AND l.max_running IS NOT NULL))
             """);
 
     private static final String MARK_TRIAL =
@@ -175,6 +166,7 @@ final class RunRepository implements RunStore {
                     .uuid("owner", asked.owner())
                     .number("note", asked.note())
                     .seconds("lease", asked.lease())
+                    .text("sole", null)
                     .column("places", "tid", group, Suspicion.Candidate::place)
                     .list(AttemptRows::read);
         });
