@@ -26,7 +26,6 @@ import javax.sql.DataSource;
 
 /** All ports on one PostgreSQL: the assembly point of this room. */
 public final class PostgresStorage implements Storage {
-    private static final int CODE = 1;
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
 
@@ -73,7 +72,7 @@ public final class PostgresStorage implements Storage {
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
         heartbeat = ConnectionSource.kept(source);
         Sweeper sweeper = new Sweeper(database, database.with(pool, SCAN_TIMEOUT), partitions, cancels, endings);
-        nodes = new NodeRepository(database, database.with(heartbeat, STATEMENT_TIMEOUT), sweeper, CODE);
+        nodes = new NodeRepository(database, database.with(heartbeat, STATEMENT_TIMEOUT), sweeper, code);
         runDesk = new DeskRepository(database, partitions, endings);
         ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
         schedules = desk;

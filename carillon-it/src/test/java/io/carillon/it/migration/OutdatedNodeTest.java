@@ -8,12 +8,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.carillon.Carillon;
 import io.carillon.HealthIssue;
 import io.carillon.it.frontdoor.House;
+import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.NodeInfo;
+import io.carillon.store.NodeStore;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -58,5 +65,19 @@ class OutdatedNodeTest {
         assertThat(client.runs().get(left).orElseThrow().state()).isEqualTo(RunState.WAITING);
         assertThat(node.health().kinds()).contains(HealthIssue.TABLES_DO_NOT_FIT);
         assertThatThrownBy(() -> client.tick(Duration.ofSeconds(1))).hasMessageContaining("newer version");
+    }
+
+    @Test
+    void the_heartbeat_says_whether_a_migration_needs_newer_code() {
+        Migrator migrator = new Migrator(database.dataSource());
+        NodeStore nodes = new PostgresStorage(database.dataSource(), TickPlanner.defaults()).nodes();
+        UUID node = UUID.randomUUID();
+        nodes.register(new NodeInfo(node, "a", "host", 1, "0.1", Set.of("item"), 1, "poll"));
+
+        assertThat(nodes.beat(node, 0, List.of()).outdated()).isFalse();
+        database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.code()));
+        assertThat(nodes.beat(node, 0, List.of()).outdated()).isFalse();
+        database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.code() + 1));
+        assertThat(nodes.beat(node, 0, List.of()).outdated()).isTrue();
     }
 }
