@@ -98,6 +98,8 @@ class DatabaseRestartTest {
                         ITEM,
                         (item, run) -> starts.computeIfAbsent(item.number(), n -> new AtomicInteger())
                                 .incrementAndGet())
+                // The planner moves the cursor every ten seconds instead of every minute.
+                .lookAhead(Duration.ofSeconds(20))
                 .start();
     }
 
