@@ -149,7 +149,7 @@ final class PlanningLoop extends Loop {
     private final class Round {
         private final PlanStore.Reach reach;
         private long reading;
-        private @Nullable RuntimeException failure;
+        private @Nullable Throwable failure;
 
         Round(PlanStore.Reach reach) {
             this.reach = reach;
@@ -170,7 +170,8 @@ final class PlanningLoop extends Loop {
                 zones = guarded(plans::followZones);
                 if (zones > 0) moved += planDue();
             }
-            if (failure != null) throw failure;
+            if (failure instanceof Error error) throw error;
+            if (failure instanceof RuntimeException exception) throw exception;
             return moved + turned;
         }
 
@@ -184,7 +185,7 @@ final class PlanningLoop extends Loop {
         private int guarded(IntSupplier part) {
             try {
                 return part.getAsInt();
-            } catch (RuntimeException broken) {
+            } catch (RuntimeException | Error broken) {
                 if (failure == null) failure = broken;
                 return 0;
             }
