@@ -109,7 +109,7 @@ public final class Bulk {
                 chunk = desk.bulk(project, filter, deed);
                 done += Math.max(0, chunk);
                 if (chunk != 0) goOn = watcher.test(new Progress(done, Math.max(done, total)));
-                // The lock may stay for long, and not everybody has a watcher.
+                // The lock may stay for long, and a caller without a watcher can only interrupt.
                 if (chunk == RunDesk.LOCKED && Thread.currentThread().isInterrupted()) goOn = false;
             }
         } finally {

@@ -53,7 +53,7 @@ final class Heart extends Loop {
         onDeath = action;
     }
 
-    /** What to do when a newer version has changed the tables; called with each beat from then on. */
+    /** Sets the action for a schema that needs a newer version. Each heartbeat calls it from then on. */
     void onOutdated(Runnable action) {
         onOutdated = action;
     }

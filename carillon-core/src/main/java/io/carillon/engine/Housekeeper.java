@@ -125,7 +125,7 @@ final class Housekeeper extends Loop {
             this.stop = stop;
         }
 
-        /** A heartbeat has seen it. */
+        /** A heartbeat has seen that the schema needs a newer version. */
         void due() {
             due = true;
             wake();

@@ -58,7 +58,9 @@ final class AttemptRows {
                 ) AS places),
                 noted AS (
                   INSERT INTO carillon.claim_note (node, seq, projects, ids)
-                  SELECT :owner::uuid, :note::bigint, CASE WHEN :sole::text IS NULL THEN array_agg(project) FILTER (WHERE :sole::text IS NULL) ELSE ARRAY[:sole::text] END, array_agg(id)
+                  SELECT :owner::uuid, :note::bigint,
+                         CASE WHEN :sole::text IS NULL THEN array_agg(project) FILTER (WHERE :sole::text IS NULL) ELSE ARRAY[:sole::text] END,
+                         array_agg(id)
                     FROM carillon.run WHERE ctid = ANY ((SELECT places FROM picked)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
                 UPDATE carillon.run
                    SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
@@ -84,7 +86,7 @@ final class AttemptRows {
                 .texts("strangers", request.strangers());
     }
 
-    /** The project of all that is asked for; null: there are several. One project is noted once, not with each run. */
+    /** The project of all quotas, or null if they have several. A note names one project once instead of with each run. */
     private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
         String first = quotas.get(0).lane().project();
         return quotas.stream().allMatch(quota -> quota.lane().project().equals(first)) ? first : null;

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The answer to a heartbeat: whether this node still lives, whether there is something to sweep, the others' beats, and which of its runs somebody cancelled.
+ * The answer to a heartbeat: whether this node still lives, whether there is something to sweep, the others' beats, and which of its runs were cancelled.
  * {@code outdated}: a newer version has changed the tables so that this one may no longer work on them.
  */
 public record Beat(

@@ -28,6 +28,9 @@ class SuspectTest {
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
 
+    private static final String CLAIMED =
+            "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
+
     private final House house;
     private final Map<String, CountDownLatch> ends = new ConcurrentHashMap<>();
     private final List<String> started = new CopyOnWriteArrayList<>();
@@ -72,6 +75,15 @@ class SuspectTest {
                         "UPDATE carillon.run SET parked = 'suspect', suspect = %d, ready_at = 'infinity' WHERE id = '%s'"
                                 .formatted(times, id.value()));
         return id;
+    }
+
+    /** The six runs have started; the eight suspects become claimable together. */
+    private void addEightSuspectsBesideSixRuns(Carillon node) {
+        for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
+        eventually().until(() -> started.size() == 6);
+        node.queues().pause("job");
+        for (int i = 0; i < 8; i++) suspected(node, 2);
+        node.queues().resume("job");
     }
 
     @Test
@@ -145,15 +157,10 @@ class SuspectTest {
     @Test
     void a_group_fills_a_node_that_had_few_free_slots_when_it_was_claimed() {
         Carillon node = node();
-        for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
-        eventually().until(() -> started.size() == 6);
-        node.queues().pause("job");
-        for (int i = 0; i < 8; i++) suspected(node, 2);
-        node.queues().resume("job");
-        String claimed = "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
-        eventually().until(() -> house.number(claimed) > 0);
+        addEightSuspectsBesideSixRuns(node);
+        eventually().until(() -> house.number(CLAIMED) > 0);
 
-        assertThat(house.number(claimed)).isEqualTo(8);
+        assertThat(house.number(CLAIMED)).isEqualTo(8);
         end("before").countDown();
 
         eventually().until(() -> live.get() == 8);
@@ -181,18 +188,13 @@ class SuspectTest {
     @Test
     void a_group_has_the_slots_that_long_runs_leave_and_the_others_wait_outside_the_node() {
         Carillon node = node();
-        for (int i = 0; i < 6; i++) node.enqueue(JOB, new Job("before"));
-        eventually().until(() -> started.size() == 6);
-        node.queues().pause("job");
-        for (int i = 0; i < 8; i++) suspected(node, 2);
-        node.queues().resume("job");
-        String claimed = "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND owner IS NOT NULL";
-        eventually().until(() -> house.number(claimed) == 8);
+        addEightSuspectsBesideSixRuns(node);
+        eventually().until(() -> house.number(CLAIMED) == 8);
 
         eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("suspect"));
 
         eventually().until(() -> started.size() == 8);
-        eventually().atMost(Duration.ofSeconds(2)).until(() -> house.number(claimed) == 2);
+        eventually().atMost(Duration.ofSeconds(2)).until(() -> house.number(CLAIMED) == 2);
         assertThat(house.number(
                         "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND suspect = 2 AND crashes = 0"))
                 .isEqualTo(8);
