@@ -4,8 +4,11 @@ import io.carillon.run.PayloadCodec;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Text;
+import java.util.Objects;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,6 +18,11 @@ import tools.jackson.databind.json.JsonMapper;
  * unpaired surrogates) is refused with a pointer to it.
  */
 public final class JsonCodec implements PayloadCodec {
+    static {
+        // Initialised before any payload is written: an initialiser that meets a full stack leaves its class unusable.
+        Objects.requireNonNull(TokenStreamLocation.NA);
+    }
+
     private final JsonMapper mapper;
 
     public JsonCodec() {
@@ -38,6 +46,9 @@ public final class JsonCodec implements PayloadCodec {
         byte[] bytes;
         try {
             bytes = mapper.writeValueAsBytes(value);
+        } catch (StreamConstraintsException tooDeep) {
+            // No tree of it: a tree has no limit, and the stack would overflow while it is built.
+            throw unwritable(value, tooDeep.getOriginalMessage(), tooDeep);
         } catch (JacksonException failure) {
             throw badText(value).orElseGet(() -> unwritable(value, failure.getOriginalMessage(), failure));
         } catch (StackOverflowError tooDeep) {

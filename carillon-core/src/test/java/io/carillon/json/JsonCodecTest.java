@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.StreamWriteConstraints;
 
 class JsonCodecTest {
     private final JsonCodec codec = new JsonCodec();
@@ -43,6 +44,15 @@ class JsonCodecTest {
     record Tree(String name, List<Tree> children) {}
 
     record Node(List<Object> next) {}
+
+    static final class Ring {
+        int reads;
+
+        public List<Ring> getNext() {
+            reads++;
+            return List.of(this);
+        }
+    }
 
     @SuppressWarnings("DoNotCallSuggester") // it is here to throw
     static final class Throwing {
@@ -133,6 +143,16 @@ class JsonCodecTest {
         assertThat(refused(deep)).hasMessageContaining("JSON");
         assertThat(refused(ring)).hasMessageContaining("JSON");
         assertThat(refused(self)).hasMessageContaining("JSON");
+    }
+
+    /** A stack that overflows inside a class initialiser of Jackson leaves that class unusable for the whole process. */
+    @Test
+    void reads_no_further_than_the_limit_of_nesting() {
+        Ring ring = new Ring();
+
+        assertThat(refused(ring)).hasMessageContaining("nesting depth");
+
+        assertThat(ring.reads).isLessThanOrEqualTo(StreamWriteConstraints.DEFAULT_MAX_DEPTH);
     }
 
     @Test
