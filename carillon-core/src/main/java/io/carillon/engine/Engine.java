@@ -163,7 +163,7 @@ public final class Engine implements AutoCloseable {
     /** The tables belong to a newer version: what this node holds goes on, and it takes and plans nothing more. */
     private void leaveWorkToNewerNodes() {
         claimer.stopClaiming();
-        queue.clear().forEach(completer::handBack);
+        queue.close().forEach(completer::handBack);
         Loop.end(List.of(planning, newcomers), Wait.PATIENTLY);
     }
 
@@ -353,12 +353,10 @@ public final class Engine implements AutoCloseable {
     @Override
     public void close() {
         claimer.stopClaiming();
-        queue.clear().forEach(completer::handBack);
+        queue.close().forEach(completer::handBack);
         Wait wait = new Wait(heart::cutOff);
         BooleanSupplier idle = () -> node.holding().size() == 0;
         wait.until(idle, config.pace().drain());
-        // A claim that was under way when we stopped may have laid more into the queue.
-        queue.clear().forEach(completer::handBack);
         node.holding().all().forEach(held -> held.stop(Held.Stop.DRAINED, "the node is stopping"));
         wait.until(idle, Duration.ofSeconds(1));
         node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
@@ -377,6 +375,8 @@ public final class Engine implements AutoCloseable {
                         schemaWatch,
                         waking.announcer()),
                 wait);
+        // A claim that was under way may have been answered only now.
+        wait.until(idle, Duration.ofSeconds(5));
         Loop.end(List.of(completer), wait);
         Loop.end(List.of(heart), wait);
         // A listener that hangs is not waited for.

@@ -98,6 +98,7 @@ final class ReadyQueue {
 
     private int size;
     private boolean keeping = true;
+    private boolean closed;
 
     /** {@code shared}: this node has handlers for more than one queue. */
     ReadyQueue(int slots, boolean shared) {
@@ -132,10 +133,11 @@ final class ReadyQueue {
     }
 
     /**
-     * Returns those that cannot soon start. {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project,
+     * Returns those that cannot soon start; after {@link #close} all of them. {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project,
      * however many they are; and so has its project before the others, if nothing of it waits or runs here.
      */
     synchronized List<Held> add(List<Held> claimed, boolean ahead) {
+        if (closed) return List.copyOf(claimed);
         List<Held> tooMany = new ArrayList<>();
         for (Held held : claimed) {
             boolean transactional = joins.test(held);
@@ -297,6 +299,12 @@ final class ReadyQueue {
         waitingTransactions = 0;
         size = 0;
         return all;
+    }
+
+    /** Nothing is accepted from now on: a claim under way may be answered late. Returns what waits. */
+    synchronized List<Held> close() {
+        closed = true;
+        return clear();
     }
 
     private Stand stand(Held held) {

@@ -21,6 +21,7 @@ import io.carillon.run.RetryRule;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Claimed;
 import io.carillon.store.Storage;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -172,6 +174,51 @@ class HandBackTest {
             assertThat(number("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'"))
                     .as("started")
                     .isEqualTo(1);
+        }
+    }
+
+    /** Keeps the answer of the first claim that got something. */
+    private static final class LateAnswer implements FaultyStorage.Gate {
+        private final CountDownLatch claimed = new CountDownLatch(1);
+        private final CountDownLatch answer = new CountDownLatch(1);
+
+        @Override
+        public Object through(String point, Callable<Object> call) throws Throwable {
+            Object result = call.call();
+            if (result instanceof Claimed some && !some.attempts().isEmpty()) {
+                claimed.countDown();
+                assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
+            }
+            return result;
+        }
+    }
+
+    @Test
+    void runs_whose_claim_is_answered_while_the_node_stops_are_not_started() throws Exception {
+        DataSource source = database.pool(10);
+        BoundHandler handler = bound(ONCE, false, (attempt, context, connection) -> {
+            calls.incrementAndGet();
+            over.await();
+            return Outcome.succeeded(null);
+        });
+        LateAnswer late = new LateAnswer();
+        try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
+            enqueue(storage, 1);
+            Engine engine = engine(FaultyStorage.around(storage, late), source, handler);
+            engine.start();
+            assertThat(late.claimed.await(30, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<Void> closed = CompletableFuture.runAsync(engine::close);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> !engine.status().loops().get("rescue").alive());
+
+            late.answer.countDown();
+            closed.get(30, TimeUnit.SECONDS);
+
+            assertThat(calls).hasValue(0);
+            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+                    .isEqualTo(1);
+        } finally {
+            over.countDown();
         }
     }
 

@@ -78,9 +78,9 @@ class LimitsTest {
         house.node(this::pieces);
         carillon.queues().limit("piece", Limits.running(5));
 
-        carillon.enqueueAll(PIECE, pieces(40, 400));
+        carillon.enqueueAll(PIECE, pieces(20, 1_000));
 
-        eventually().until(() -> spans.size() == 40);
+        eventually().until(() -> spans.size() == 20);
         assertThat(most.get()).isEqualTo(5);
         double worked =
                 spans.stream().mapToLong(span -> span.to() - span.from()).sum() / 1e9;

@@ -59,11 +59,11 @@ class KeepRoomTest extends StoreContract {
 
         // The database counts with a delay of about a second, what it swept as well as what came before.
         eventually().until(() -> storage().housekeeping().dust().dead() >= MANY);
-        eventually().until(() -> {
+        eventually().untilAsserted(() -> {
             storage().housekeeping().sweepRuns();
-            return storage().housekeeping().dust().dead() < MANY;
+            assertThat(storage().housekeeping().dust().dead()).isLessThan(MANY);
+            assertThat(storage().housekeeping().dust().living()).isBetween(1L, 1_000L);
         });
-        assertThat(storage().housekeeping().dust().living()).isBetween(1L, 1_000L);
     }
 
     private void storeAndEnd(int runs) {
