@@ -41,13 +41,13 @@ class DevCommandTest {
         String interrupted;
         try (Command dev = start()) {
             dev.await(STAMP + "demo.hello" + RUN + "succeeded in \\d[\\d.]* m?s$");
+            is_refused_while_another_one_owns_the_data();
             dev.await(STAMP + "demo.report" + RUN + "progress 20 %$");
             dev.await(STAMP + "demo.flaky" + RUN + "failed, retry in \\d[\\d.]* m?s: " + ERROR);
             dev.await(STAMP + "demo.flaky" + RUN + "dead after 3 attempts: " + ERROR);
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
                     .contains("  schema     created, number ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
-            is_refused_while_another_one_owns_the_data();
             List<ProcessHandle> family = dev.family();
             assertThat(family).hasSizeGreaterThan(2);
 

@@ -80,7 +80,7 @@ class HandBackTest {
 
             assertThat(calls).hasValue(2);
             assertThat(number("SELECT max(attempt) FROM carillon.run_history")).isEqualTo(2);
-            assertThat(engine.holding()).isEmpty();
+            await().until(() -> engine.holding().isEmpty());
             await().until(() -> engine.status().slots().busy() == 0);
         }
     }

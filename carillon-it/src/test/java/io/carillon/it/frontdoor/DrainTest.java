@@ -58,6 +58,7 @@ class DrainTest {
         assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
 
         CompletableFuture<Void> closed = CompletableFuture.runAsync(node::close);
+        eventually().until(() -> !node.isRunning());
         eventually().until(() -> house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 5);
         finish.countDown();
         closed.get(30, TimeUnit.SECONDS);

@@ -50,6 +50,7 @@ class LostLeaseTest {
                         "UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'no beat' WHERE name = 'frozen'");
 
         Run run = awaitState(frozen, id, RunState.SUCCEEDED);
+        eventually().until(() -> !heard.isEmpty());
         assertThat(heard).startsWith("interrupted, flag true");
         assertThat(run.attempt())
                 .as("the second attempt is the one that counts")

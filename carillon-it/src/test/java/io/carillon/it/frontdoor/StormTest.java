@@ -188,8 +188,10 @@ class StormTest {
             eventually().until(() -> house.number("SELECT count(*) FROM carillon.run_history") == 6);
             assertThat(house.number("SELECT sum(crashes) + sum(failures) FROM carillon.run_history"))
                     .isZero();
-            assertThat(house.rows("SELECT name FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
-                    .containsExactly(List.of("ghost"));
+            eventually()
+                    .untilAsserted(() -> assertThat(
+                                    house.rows("SELECT name FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
+                            .containsExactly(List.of("ghost")));
             node.close();
         }
     }

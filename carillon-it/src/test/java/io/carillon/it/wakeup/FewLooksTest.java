@@ -34,7 +34,7 @@ class FewLooksTest {
             eventually().until(() -> node.health().healthy());
             // On the database's clock, which is the machine's here; far enough ahead to be stored before the first is
             // due.
-            Instant first = database.clock().now().plusSeconds(2);
+            Instant first = database.clock().now().plusSeconds(5);
             for (int i = 0; i < RUNS; i++)
                 node.enqueue(JOB, new Job(i), Enqueue.at(first.plusMillis((long) i * STEP_MILLIS)));
             eventually().until(() -> started.get(0) > 0);

@@ -214,8 +214,8 @@ class MetersTest {
         Carillon node = house.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
 
-        assertThat(gauge(node, "carillon.lease.expired")).isOne();
-        assertThat(gauge(node, "carillon.nodes.died")).isPositive();
+        eventually().until(() -> gauge(node, "carillon.lease.expired") == 1);
+        eventually().until(() -> gauge(node, "carillon.nodes.died") > 0);
     }
 
     private void what_stands_in_the_way_is_shown() throws SQLException {
