@@ -133,8 +133,8 @@ final class ReadyQueue {
     }
 
     /**
-     * Returns those that cannot soon start; after {@link #close} all of them. {@code ahead}: a lane of which nothing waits or runs here has its first turn before the others of its project,
-     * however many they are; and so has its project before the others, if nothing of it waits or runs here.
+     * Returns those that cannot soon start; after {@link #close} all of them. {@code ahead}: a lane of which nothing waits or runs here has its first turn
+     * before the others of its project, however many they are; and so has its project before the others, if nothing of it waits or runs here.
      */
     synchronized List<Held> add(List<Held> claimed, boolean ahead) {
         if (closed) return List.copyOf(claimed);
@@ -301,7 +301,7 @@ final class ReadyQueue {
         return all;
     }
 
-    /** Nothing is accepted from now on: a claim under way may be answered late. Returns what waits. */
+    /** Rejects all attempts from now on, because a claim under way may be answered late. Returns those that wait. */
     synchronized List<Held> close() {
         closed = true;
         return clear();

@@ -177,7 +177,7 @@ class HandBackTest {
         }
     }
 
-    /** Keeps the answer of the first claim that got something. */
+    /** Holds back the answers of claims that got runs until the test releases them. */
     private static final class LateAnswer implements FaultyStorage.Gate {
         private final CountDownLatch claimed = new CountDownLatch(1);
         private final CountDownLatch answer = new CountDownLatch(1);
