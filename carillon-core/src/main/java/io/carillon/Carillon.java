@@ -1,28 +1,28 @@
 package io.carillon;
 
 import io.carillon.engine.BoundHandler;
+import io.carillon.engine.DueRunExecutor;
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
 import io.carillon.engine.EngineStatus;
-import io.carillon.engine.TickDriver;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.backend.Backend;
 import io.carillon.postgres.migration.Migrator;
-import io.carillon.run.AttemptGuard;
+import io.carillon.run.AttemptInterceptor;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Luggage;
 import io.carillon.run.NewRun;
-import io.carillon.schedule.Definition;
+import io.carillon.run.RunHeaders;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.TickPlanner;
-import io.carillon.store.Desks;
+import io.carillon.store.AdminPorts;
+import io.carillon.store.DatabaseVitals;
 import io.carillon.store.NodeView;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
-import io.carillon.store.Vitals;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
@@ -47,16 +47,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A distributed scheduler and durable work queue on the PostgreSQL you have. Each planned instant creates exactly one run, or one recorded reason why not;
- * handlers start at least once; results are recorded at most once; effects are exactly-once if they commit with the run.
+ * A distributed scheduler and durable work queue that stores everything in PostgreSQL.
+ *
+ * <p>Carillon guarantees:
+ * <ul>
+ * <li>Each planned instant of a schedule creates exactly one run, or one recorded reason why it did not run.
+ * <li>The handler of a run starts at least once.
+ * <li>The result of a run is recorded at most once.
+ * <li>Database changes that a handler commits together with its run happen exactly once, see
+ * {@link CarillonBuilder#handleInTransaction(HandlerType, io.carillon.run.TransactionalHandler)}.
+ * </ul>
+ * <pre>{@code
+ * HandlerType<Invoice> sendInvoice = HandlerType.of("send-invoice", Invoice.class);
+ * try (Carillon carillon = Carillon.on(dataSource)
+ *         .handle(sendInvoice, (invoice, run) -> mailer.send(invoice))
+ *         .start()) {
+ *     carillon.enqueue(sendInvoice, invoice);
+ * }
+ * }</pre>
+ *
+ * <p>The methods of this class work on the default project, which {@link CarillonBuilder#project} sets.
+ * {@link #project} returns the API of another project. Instances are thread-safe. After {@link #close()}, every
+ * method except {@link #isRunning()}, {@link #wakeup()} and {@link #close()} throws a {@link CarillonException} with
+ * {@link ErrorCode#ALREADY_CLOSED}.
  */
-public final class Carillon implements Enqueuing, AutoCloseable {
+public final class Carillon implements Enqueuer, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Carillon.class);
     private final Storage storage;
-    private final Payloads payloads;
+    private final RunFactory runFactory;
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
-    private final UnaryOperator<EngineConfig> fitted;
+    private final UnaryOperator<EngineConfig> fitToPool;
     private final Schema schema;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile EngineConfig config;
@@ -64,25 +85,33 @@ public final class Carillon implements Enqueuing, AutoCloseable {
 
     private Carillon(
             Storage storage,
-            Payloads payloads,
+            RunFactory runFactory,
             EngineParts parts,
             EngineConfig config,
-            UnaryOperator<EngineConfig> fitted,
+            UnaryOperator<EngineConfig> fitToPool,
             Schema schema) {
         this.storage = storage;
-        this.payloads = payloads;
+        this.runFactory = runFactory;
         this.parts = parts;
         this.config = config;
-        this.fitted = fitted;
+        this.fitToPool = fitToPool;
         this.schema = schema;
     }
 
-    /** Starts here: a pool on PostgreSQL 14 or later. Carillon creates none of its own and never closes yours. */
+    /**
+     * Returns a builder for an instance that uses this database.
+     *
+     * @param dataSource a connection pool on PostgreSQL 14 or later. Carillon creates no pool and does not close this
+     *     one.
+     */
     public static CarillonBuilder on(DataSource dataSource) {
         return new CarillonBuilder(dataSource);
     }
 
-    /** The tables of Carillon in this database, for those who bring them up to date by hand; {@link #on} does it by itself. */
+    /**
+     * Returns access to the Carillon tables of this database, for applications that migrate them manually.
+     * {@link CarillonBuilder#start()} and {@link CarillonBuilder#build()} migrate them automatically.
+     */
     public static Schema schema(DataSource dataSource) {
         return new Schema(dataSource);
     }
@@ -91,64 +120,66 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
         boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
-        UnaryOperator<EngineConfig> fitted = config -> fitted(config, engineSource, shared);
-        // Only loops need room in the pool: who just enqueues or ticks may have a connection or two.
-        EngineConfig config = builder.node ? fitted.apply(builder.config) : builder.config;
+        UnaryOperator<EngineConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
+        // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with one or
+        // two.
+        EngineConfig config = builder.startsNode ? fitToPool.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
         TickPlanner planner = builder.planner;
-        boolean pooled = DataSources.pooled(engineSource)
-                || (engineSource != builder.dataSource && DataSources.pooled(builder.dataSource));
-        DataSource ears = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
-        Storage storage = new PostgresStorage(engineSource, ears, !pooled, planner);
+        boolean behindPooler = DataSources.isBehindPooler(engineSource)
+                || (engineSource != builder.dataSource && DataSources.isBehindPooler(builder.dataSource));
+        DataSource listenSource = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
+        Storage storage = new PostgresStorage(engineSource, listenSource, !behindPooler, planner);
         storage.projects().ensure(builder.project);
-        Luggage luggage = new Luggage(builder.companions);
-        Payloads payloads = new Payloads(
-                builder.project, builder.handlers, builder.codec, luggage, new Uuid7.Sequence(storage.clock()));
+        RunHeaders runHeaders = new RunHeaders(builder.contextPropagators);
+        RunFactory runFactory = new RunFactory(
+                builder.project, builder.handlers, builder.codec, runHeaders, new Uuid7.Sequence(storage.clock()));
         EngineParts parts = new EngineParts(
                 storage,
-                accompanied(builder.handlers.bind(builder.codec), luggage),
-                pooled
-                        ? () -> Backend.preparingNothing(builder.dataSource.getConnection())
+                withContextPropagation(builder.handlers.bind(builder.codec), runHeaders),
+                behindPooler
+                        ? () -> Backend.disableServerPrepare(builder.dataSource.getConnection())
                         : builder.dataSource::getConnection,
                 builder.listeners,
                 planner,
                 NodeNames.identity(builder.nodeName));
-        Carillon carillon = new Carillon(storage, payloads, parts, config, fitted, new Schema(engineSource));
-        // All of them are read before the first is written: one that cannot be written down changes nothing.
-        List<Definition> definitions = builder.schedules.values().stream()
+        Carillon carillon = new Carillon(storage, runFactory, parts, config, fitToPool, new Schema(engineSource));
+        // All definitions are built before the first is stored: an invalid definition changes no schedule.
+        List<ScheduleDefinition> definitions = builder.schedules.values().stream()
                 .map(define -> define.apply(carillon.schedules()))
                 .toList();
         definitions.forEach(carillon.schedules()::upsert);
         return carillon;
     }
 
-    /** The same settings with as many transactional handlers as the pool has room for. */
-    private static EngineConfig fitted(EngineConfig config, DataSource source, boolean shared) {
+    /** Returns the settings with as many transactional slots as the pool has connections to spare. */
+    private static EngineConfig fitToPool(EngineConfig config, DataSource source, boolean shared) {
         EngineConfig.Slots slots = config.slots();
         int transactional = DataSources.transactionalSlots(source, shared, slots.transactional());
-        return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.claim()));
+        return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.maxClaimSize()));
     }
 
-    private static Map<String, BoundHandler> accompanied(Map<String, BoundHandler> handlers, Luggage luggage) {
+    private static Map<String, BoundHandler> withContextPropagation(
+            Map<String, BoundHandler> handlers, RunHeaders runHeaders) {
         Map<String, BoundHandler> all = new HashMap<>();
-        handlers.forEach((name, handler) -> all.put(name, handler.accompaniedBy(luggage)));
+        handlers.forEach((name, handler) -> all.put(name, handler.withHeaders(runHeaders)));
         return all;
     }
 
     void startEngine() {
-        Engine started = new Engine(parts, fitted.apply(config));
+        Engine started = new Engine(parts, fitToPool.apply(config));
         started.start();
         engine = started;
     }
 
     @Override
     public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
-        return home().enqueue(type, payload, options);
+        return defaultProject().enqueue(type, payload, options);
     }
 
     @Override
     public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
-        return home().enqueueAll(type, values, options);
+        return defaultProject().enqueueAll(type, values, options);
     }
 
     private List<EnqueueResult> store(List<NewRun> runs) {
@@ -156,136 +187,178 @@ public final class Carillon implements Enqueuing, AutoCloseable {
         if (runs.isEmpty()) return List.of();
         // All runs of one call share a lane, a due time and a gate.
         NewRun first = runs.get(0);
-        Wakeup by = config.wakeup();
-        by.refuseOutOfReach(first.due());
-        List<EnqueueResult> results = storage.inbox().enqueue(runs, engine == null && by.notifies());
-        stored(first);
+        Wakeup wakeup = config.wakeup();
+        wakeup.rejectTooFarAhead(first.due());
+        List<EnqueueResult> results = storage.inbox().enqueue(runs, engine == null && wakeup.notifies());
+        sendWakeup(first);
         return results;
     }
 
-    /** A run like this one is committed: who sleeps here, or at the other end of a transport, is woken. Who has no node has told by NOTIFY already. */
-    private void stored(NewRun run) {
+    /**
+     * Wakes the nodes after a run with this lane and due time was committed: through this process's node, or through
+     * the transport. A process without a node has already sent a NOTIFY with the insert.
+     */
+    private void sendWakeup(NewRun run) {
         Engine running = engine;
         WakeTransport transport = config.wakeup().transport();
         if (running != null) running.announce(run);
-        else if (transport != null) quietly(() -> transport.carries(run.lane(), Wakeup.delay(run.due())));
+        else if (transport != null) quietly(() -> transport.trySend(run.lane(), Wakeup.delay(run.due())));
     }
 
     private List<EnqueueResult> storeIn(
             Connection connection, List<NewRun> runs, @Nullable Consumer<Runnable> afterCommit) {
         if (runs.isEmpty()) return List.of();
-        Wakeup by = config.wakeup();
+        Wakeup wakeup = config.wakeup();
         NewRun first = runs.get(0);
-        by.refuseOutOfReach(first.due());
-        boolean later = afterCommit != null && engine != null;
-        if (afterCommit != null) afterCommit.accept(() -> stored(first));
-        return storage.inbox().enqueueIn(connection, runs, by.notifies() && !later);
+        wakeup.rejectTooFarAhead(first.due());
+        boolean sentAfterCommit = afterCommit != null && engine != null;
+        if (afterCommit != null) afterCommit.accept(() -> sendWakeup(first));
+        return storage.inbox().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
     }
 
-    /** Another project's door. One engine executes the runs of all projects; the project is made when it is first asked for. */
+    /**
+     * Returns the API of another project. The project is created if it does not exist. The node of this process
+     * executes the runs of all projects.
+     */
     public Project project(String name) {
         refuseIfClosed();
-        if (!name.equals(payloads.project()) && !projects.contains(Names.check("project", name))) {
+        if (!name.equals(runFactory.project()) && !projects.contains(Names.check("project", name))) {
             storage.projects().ensure(name);
             projects.add(name);
         }
-        return door(payloads.of(name));
+        return projectFor(runFactory.forProject(name));
     }
 
-    private Project home() {
+    private Project defaultProject() {
         refuseIfClosed();
-        return door(payloads);
+        return projectFor(runFactory);
     }
 
-    private Project door(Payloads of) {
-        Desks desks =
-                new Desks(storage.inbox(), storage.runDesk(), storage.schedules(), storage.lanes(), storage.wake());
+    private Project projectFor(RunFactory factory) {
+        AdminPorts ports = new AdminPorts(
+                storage.inbox(), storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
         return new Project(
-                of,
-                desks,
+                factory,
+                ports,
                 this::store,
-                new Project.Hints(this::wake, this::tell),
-                (in, hints) -> joined(of, in, hints));
+                new Project.ChangeHooks(this::wakeNodes, this::notifyListeners),
+                (in, hints) -> projectInTransaction(factory, in, hints));
     }
 
-    private Project joined(Payloads of, Connection connection, @Nullable Consumer<Runnable> afterCommit) {
+    private Project projectInTransaction(
+            RunFactory factory, Connection connection, @Nullable Consumer<Runnable> afterCommit) {
         refuseIfClosed();
-        Desks desks = storage.in(connection);
-        Project.Hints hints = afterCommit == null
-                ? new Project.Hints(
+        AdminPorts ports = storage.inTransaction(connection);
+        Project.ChangeHooks changeHooks = afterCommit == null
+                ? new Project.ChangeHooks(
                         () -> {
-                            if (config.wakeup().notifies()) desks.wake().send(List.of(new Signal.Look()));
+                            if (config.wakeup().notifies()) ports.wake().send(List.of(new Signal.CheckAll()));
                         },
                         event -> {})
-                : new Project.Hints(
-                        () -> afterCommit.accept(this::wake), event -> afterCommit.accept(() -> tell(event)));
+                : new Project.ChangeHooks(
+                        () -> afterCommit.accept(this::wakeNodes),
+                        event -> afterCommit.accept(() -> notifyListeners(event)));
         return new Project(
-                of, desks, runs -> storeIn(connection, runs, afterCommit), hints, (in, later) -> joined(of, in, later));
+                factory,
+                ports,
+                runs -> storeIn(connection, runs, afterCommit),
+                changeHooks,
+                (in, later) -> projectInTransaction(factory, in, later));
     }
 
-    /** Everything in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
+    /**
+     * Returns the API of the default project bound to the caller's transaction. Its changes become visible when that
+     * transaction commits, and are undone if it rolls back.
+     *
+     * @param connection a connection with an open transaction; the caller commits it
+     */
     public Project in(Connection connection) {
-        return home().in(connection);
+        return defaultProject().in(connection);
     }
 
-    /** The same; what is handed to {@code afterCommit} tells nodes and listeners, and in the modes queue and hybrid other processes, once it is run after the commit. */
+    /**
+     * Like {@link #in(Connection)}, but sends wake-ups and listener events after the commit instead of a NOTIFY inside
+     * the transaction.
+     *
+     * @param afterCommit receives tasks that the caller runs after the commit. They notify the nodes and the listeners,
+     *     and in the wake-up modes queue and hybrid also other processes.
+     */
     public Project in(Connection connection, Consumer<Runnable> afterCommit) {
-        return home().in(connection, afterCommit);
+        return defaultProject().in(connection, afterCommit);
     }
 
+    /** Returns the schedules of the default project. */
     public Schedules schedules() {
-        return home().schedules();
+        return defaultProject().schedules();
     }
 
+    /** Returns the runs of the default project. */
     public Runs runs() {
-        return home().runs();
+        return defaultProject().runs();
     }
 
+    /** Returns the queues of the default project. */
     public Queues queues() {
-        return home().queues();
+        return defaultProject().queues();
     }
 
-    /** What wakes this process. */
+    /** Returns how this process is woken when runs become due. */
     public Wakeup wakeup() {
         return config.wakeup();
     }
 
-    /** Changes what wakes this process while it runs: with {@code http} its node stops in order, with any other mode it has one from now on. No data changes. */
+    /**
+     * Changes how this process is woken, without a restart. The mode {@code http} stops the node of this process, which
+     * first waits for its running attempts; every other mode starts a node if there is none. Stored data is not
+     * affected.
+     */
     public synchronized void wakeup(Wakeup wakeup) {
         refuseIfClosed();
         Engine running = engine;
-        boolean ticked = wakeup.mode() == Wakeup.Mode.HTTP;
+        boolean runsDueOnCallOnly = wakeup.mode() == Wakeup.Mode.HTTP;
         config = config.with(wakeup);
         if (running == null) {
-            if (!ticked) startEngine();
-        } else if (ticked) {
+            if (!runsDueOnCallOnly) startEngine();
+        } else if (runsDueOnCallOnly) {
             engine = null;
             running.close();
-        } else running.wakeBy(wakeup);
+        } else running.changeWakeup(wakeup);
     }
 
-    /** Plans, claims and executes on this thread until nothing is due or the budget is spent; for serverless functions and external crons. */
-    public TickResult tick(Duration budget) {
-        return tick(budget, attempt -> {});
+    /**
+     * Plans, claims and executes on the calling thread until no run is due or the budget is used up. Intended for
+     * serverless functions and external cron jobs.
+     *
+     * @param budget how long the call may start new attempts, between 1 ms and 1 h
+     */
+    public RunDueResult runDue(Duration budget) {
+        return runDue(budget, attempt -> {});
     }
 
-    /** The same, with a guard that is asked before each handler and may make the attempt fail: for tests of retries, as the test kit does it. */
-    public TickResult tick(Duration budget, AttemptGuard guard) {
+    /**
+     * Like {@link #runDue(Duration)}, but calls an interceptor before each handler. An exception from the interceptor
+     * fails the attempt. The test kit uses this to test retries.
+     */
+    public RunDueResult runDue(Duration budget, AttemptInterceptor interceptor) {
         refuseIfClosed();
         if (budget.isNegative() || budget.isZero() || budget.compareTo(Duration.ofHours(1)) > 0)
             throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "The budget %s is outside 1 ms..1 h. Choose one inside.".formatted(budget));
+                    ErrorCode.INVALID_OPTION, "budget must be between 1 ms and 1 h (was %s).".formatted(budget));
         storage.outdated().ifPresent(why -> {
             throw new CarillonException(
                     ErrorCode.SCHEMA_TOO_NEW,
-                    "The tables belong to a newer version: %s. Start that version here.".formatted(why));
+                    ("The database schema belongs to a newer version of Carillon: %s. Upgrade this process to that"
+                                    + " version.")
+                            .formatted(why));
         });
-        TickDriver.Result result = new TickDriver(parts.guardedBy(guard)).tick(budget);
-        return new TickResult(result.processed(), result.errors());
+        DueRunExecutor.Result result = new DueRunExecutor(parts.withInterceptor(interceptor)).runDue(budget);
+        return new RunDueResult(result.processed(), result.errors());
     }
 
-    /** Tells whether this process executes runs: its node is started and not closed, and all of its loops live. Never throws, also when it is closed. */
+    /**
+     * Returns whether the node of this process executes runs: the node was started, is not closed, and all of its loops
+     * are alive. Never throws, even after {@link #close()}.
+     */
     public boolean isRunning() {
         Engine running = engine;
         return !closed.get()
@@ -293,64 +366,73 @@ public final class Carillon implements Enqueuing, AutoCloseable {
                 && running.status().loops().values().stream().allMatch(EngineStatus.LoopStatus::alive);
     }
 
-    /** How this process's node fares; empty where it has none. */
+    /** Returns the state of this process's node; empty if this process has no node. */
     public Optional<EngineStatus> status() {
         refuseIfClosed();
         Engine running = engine;
         return running == null ? Optional.empty() : Optional.of(running.status());
     }
 
-    /** Figures about queues and schedules, for dashboards. */
-    public Vitals.Figures figures() {
+    /** Returns statistics about queues and schedules, for dashboards. */
+    public DatabaseVitals.Figures statistics() {
         refuseIfClosed();
         return storage.vitals().figures();
     }
 
-    /** What the database says about missed instants, stalled runs and what stands in the way. */
-    public Vitals vitals() {
+    /** Returns database facts that affect execution: missed instants, stalled runs, open breakers, old transactions. */
+    public DatabaseVitals databaseVitals() {
         refuseIfClosed();
         return storage.vitals().read();
     }
 
-    /** Whether everything is all right. */
+    /**
+     * Checks the node of this process, the other nodes, the schedules and the database, and returns the issues found.
+     */
     public Health health() {
         refuseIfClosed();
         return HealthCheck.check(storage, engine, config.wakeup(), schema::validate);
     }
 
-    /** The nodes that beat, and those that died within the hour. */
+    /** Returns the live nodes of the cluster and the nodes that died within the last hour. */
     public List<NodeView> nodes() {
         refuseIfClosed();
         return storage.nodes().list();
     }
 
-    private void tell(ScheduleEvent event) {
+    private void notifyListeners(ScheduleEvent event) {
         Engine running = engine;
-        if (running != null) running.tell(event);
-        else parts.listeners().here().schedules().heard(event);
+        if (running != null) running.announce(event);
+        else parts.listeners().onCallingThread().schedules().onScheduleEvent(event);
     }
 
-    private void wake() {
+    private void wakeNodes() {
         Engine running = engine;
-        if (running != null) running.announcePlans();
-        else if (config.wakeup().notifies()) quietly(() -> storage.wake().send(List.of(new Signal.Look())));
+        if (running != null) running.announceChanges();
+        else if (config.wakeup().notifies()) quietly(() -> storage.wake().send(List.of(new Signal.CheckAll())));
     }
 
-    /** What a hint speaks of is committed already: one that cannot be sent costs a poll, and must not look like a failure of what was done. */
-    private static void quietly(Runnable hint) {
+    /**
+     * Sends a wake-up and logs a failure. The run or change is already committed: a lost wake-up only delays it until
+     * the next poll, so the caller must not receive an exception.
+     */
+    private static void quietly(Runnable wakeup) {
         try {
-            hint.run();
+            wakeup.run();
         } catch (RuntimeException unsent) {
-            log.warn("a hint could not be sent, polling will find the work", unsent);
+            log.warn("could not send wake-up; the next poll finds the work", unsent);
         }
     }
 
     private void refuseIfClosed() {
         if (closed.get())
-            throw new CarillonException(ErrorCode.ALREADY_CLOSED, "This Carillon is closed. Build a new one to go on.");
+            throw new CarillonException(ErrorCode.ALREADY_CLOSED, "This Carillon instance is closed. Build a new one.");
     }
 
-    /** Stops claiming, waits for what runs (30 s unless set otherwise), hands the rest back and says good-bye. Closing twice is fine. */
+    /**
+     * Stops this instance: stops claiming, waits for running attempts up to the shutdown timeout (default: 30 seconds),
+     * releases the remaining runs to other nodes and deregisters the node. The data source stays open. Calling this
+     * method again has no effect.
+     */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) return;

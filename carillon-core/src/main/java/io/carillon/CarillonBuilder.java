@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.engine.EngineConfig;
 import io.carillon.engine.Listeners;
 import io.carillon.json.JsonCodec;
-import io.carillon.run.Companion;
+import io.carillon.run.ContextPropagator;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
 import io.carillon.run.PayloadCodec;
@@ -30,11 +30,14 @@ import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Collects handlers, schedules and settings; {@link #start()} makes a node of them. */
+/**
+ * Collects handlers, schedules and settings of a {@link Carillon} instance. {@link #start()} creates the instance and
+ * starts a node; {@link #build()} creates it without a node. Not thread-safe.
+ */
 public final class CarillonBuilder {
     final DataSource dataSource;
     final Handlers handlers = new Handlers();
-    final Map<String, Function<Schedules, io.carillon.schedule.Definition>> schedules = new LinkedHashMap<>();
+    final Map<String, Function<Schedules, io.carillon.schedule.ScheduleDefinition>> schedules = new LinkedHashMap<>();
 
     @Nullable
     DataSource engineDataSource;
@@ -47,21 +50,21 @@ public final class CarillonBuilder {
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     Listeners listeners = Listeners.none();
-    final List<Companion> companions = new ArrayList<>();
+    final List<ContextPropagator> contextPropagators = new ArrayList<>();
     String project = "default";
     String nodeName = "";
-    boolean node;
+    boolean startsNode;
 
     CarillonBuilder(DataSource dataSource) {
         this.dataSource = requireNonNull(dataSource, "dataSource");
     }
 
-    /** What to do with payloads of a type. */
+    /** Registers the handler for runs of this type. */
     public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler) {
         return handle(type, handler, options -> options);
     }
 
-    /** The same with options. */
+    /** Like {@link #handle(HandlerType, Handler)}, but with options: queue, priority, timeout, retries. */
     public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, false, (payload, run, connection) -> {
             handler.handle(payload, run);
@@ -69,23 +72,34 @@ public final class CarillonBuilder {
         });
     }
 
-    /** A handler that answers with a result or an outcome. */
+    /**
+     * Registers a handler that returns an {@link io.carillon.run.Outcome} or a result, which is stored with the run.
+     */
     public <T> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T> handler) {
         return handleReturning(type, handler, options -> options);
     }
 
-    /** The same with options. */
+    /**
+     * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue, priority, timeout,
+     * retries.
+     */
     public <T> CarillonBuilder handleReturning(
             HandlerType<T> type, ReturningHandler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, false, (payload, run, connection) -> handler.handle(payload, run));
     }
 
-    /** A handler whose writes on the given connection and the run's completion commit together: its effect happens exactly once. */
+    /**
+     * Registers a handler whose writes on the given connection commit together with the completion of the run, so that
+     * they happen exactly once.
+     */
     public <T> CarillonBuilder handleInTransaction(HandlerType<T> type, TransactionalHandler<T> handler) {
         return handleInTransaction(type, handler, options -> options);
     }
 
-    /** The same with options. */
+    /**
+     * Like {@link #handleInTransaction(HandlerType, TransactionalHandler)}, but with options: queue, priority, timeout,
+     * retries.
+     */
     public <T> CarillonBuilder handleInTransaction(
             HandlerType<T> type, TransactionalHandler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, true, (payload, run, connection) -> {
@@ -95,133 +109,173 @@ public final class CarillonBuilder {
     }
 
     private <T> CarillonBuilder add(
-            HandlerType<T> type, UnaryOperator<HandlerOptions> options, boolean transactional, Handlers.Code<T> code) {
-        handlers.add(new Handlers.Registered<>(type, options.apply(HandlerOptions.defaults()), transactional, code));
+            HandlerType<T> type,
+            UnaryOperator<HandlerOptions> options,
+            boolean transactional,
+            Handlers.HandlerCode<T> handlerCode) {
+        handlers.add(new Handlers.RegisteredHandler<>(
+                type, options.apply(HandlerOptions.defaults()), transactional, handlerCode));
         return this;
     }
 
-    /** A schedule that exists from the start on: created, changed to this definition, or left alone. */
+    /**
+     * Declares a schedule. When the instance is created, the schedule is created, or changed if its stored definition
+     * differs.
+     */
     public <T> CarillonBuilder schedule(String name, When when, HandlerType<T> type, T payload) {
         return schedule(name, when, type, payload, options -> options);
     }
 
-    /** The same with options. */
+    /** Like {@link #schedule(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
     public <T> CarillonBuilder schedule(
             String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
         Names.check("schedule", name);
         if (schedules.containsKey(name))
             throw new CarillonException(
                     ErrorCode.DUPLICATE_SCHEDULE,
-                    "Two schedules are named '%s'. Give each a name of its own.".formatted(name));
+                    "Two schedules are named '%s'. Schedule names must be unique.".formatted(name));
         ScheduleOptions chosen = options.apply(ScheduleOptions.defaults());
-        schedules.put(name, desk -> desk.define(name, when, type, payload, chosen));
+        schedules.put(name, api -> api.define(name, when, type, payload, chosen));
         return this;
     }
 
-    /** The project everything belongs to; {@code default} unless set. */
+    /** Sets the default project of this instance. Default: {@code default}. */
     public CarillonBuilder project(String project) {
         this.project = Names.check("project", project);
         return this;
     }
 
-    /** How many runs this node executes at a time. */
+    /** Sets how many runs this node executes at the same time. Default: 50, or 256 if the JDK has virtual threads. */
     public CarillonBuilder concurrency(int runs) {
         EngineConfig.Slots slots = config.slots();
-        config = config.with(new EngineConfig.Slots(runs, slots.transactional(), slots.claim()));
+        config = config.with(new EngineConfig.Slots(runs, slots.transactional(), slots.maxClaimSize()));
         return this;
     }
 
-    /** How long a stop waits for running work before it hands it back; 30 seconds unless set. */
-    public CarillonBuilder drain(Duration atMost) {
-        EngineConfig.Pace pace = config.pace();
-        config = config.with(new EngineConfig.Pace(pace.poll(), pace.plan(), atMost));
+    /**
+     * Sets how long {@link Carillon#close()} waits for running attempts before it releases their runs. Default: 30
+     * seconds.
+     */
+    public CarillonBuilder shutdownTimeout(Duration timeout) {
+        EngineConfig.TimingSettings timingSettings = config.timing();
+        config = config.with(new EngineConfig.TimingSettings(timingSettings.poll(), timingSettings.plan(), timeout));
         return this;
     }
 
-    /** How far ahead ticks are stored, between 20 seconds and an hour; 2 minutes unless set. Longer bridges longer outages of planning and stores more ticks. */
+    /**
+     * Sets how far ahead ticks are stored, between 20 seconds and 1 hour. Default: 2 minutes. A longer look-ahead
+     * bridges longer interruptions of planning but stores more ticks.
+     */
     public CarillonBuilder lookAhead(Duration ahead) {
-        this.planner = TickPlanner.ahead(ahead);
+        this.planner = TickPlanner.withLookAhead(ahead);
         return this;
     }
 
-    /** Who plans: every node (the default), or one for all. */
+    /** Sets whether every node plans (the default) or one node plans for the cluster. */
     public CarillonBuilder planning(EngineConfig.Planning planning) {
         config = config.with(planning);
         return this;
     }
 
-    /** What wakes this process when there is work: LISTEN and NOTIFY unless set. It may be changed later by {@link Carillon#wakeup(Wakeup)}. */
+    /**
+     * Sets how this process is woken when runs become due. Default: LISTEN and NOTIFY. {@link Carillon#wakeup(Wakeup)}
+     * changes it later.
+     */
     public CarillonBuilder wakeup(Wakeup wakeup) {
         config = config.with(wakeup);
         return this;
     }
 
-    /** All settings of the engine. */
+    /**
+     * Replaces all engine settings, including those set before with {@link #concurrency}, {@link #shutdownTimeout},
+     * {@link #planning} and {@link #wakeup}.
+     */
     public CarillonBuilder config(EngineConfig config) {
         this.config = config;
         return this;
     }
 
-    /** What to do about the tables: migrate (the default), validate only, or nothing. */
+    /** Sets how the database schema is handled at the start: migrate (the default), only validate, or ignore. */
     public CarillonBuilder schema(SchemaMode mode) {
         this.schema = mode;
         return this;
     }
 
-    /** Another way to write payloads than JSON by Jackson. */
+    /** Sets the codec for payloads and results. Default: JSON by Jackson. */
     public CarillonBuilder codec(PayloadCodec codec) {
         this.codec = codec;
         return this;
     }
 
-    /** Hears of attempts and plans on this node; there may be several. One that is a {@link ScheduleListener} as well hears of schedules too. */
+    /**
+     * Adds a listener for attempts and planning on this node. May be called several times. A listener that also
+     * implements {@link ScheduleListener} receives schedule events too.
+     */
     public CarillonBuilder listener(RunListener listener) {
-        listeners = listeners.and(listener);
+        listeners = listeners.with(listener);
         return listener instanceof ScheduleListener both ? scheduleListener(both) : this;
     }
 
-    /** Hears of what this process does to schedules, and of instants it finds that will not run; there may be several. */
+    /**
+     * Adds a listener for schedule changes made by this process and for planned instants that this process records as
+     * missed or skipped. May be called several times.
+     */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
-        listeners = listeners.and(listener);
+        listeners = listeners.with(listener);
         return this;
     }
 
-    /** Something that travels with each run that is enqueued, to whoever executes it: a trace, the caller's authorization. There may be several. */
-    public CarillonBuilder companion(Companion companion) {
-        companions.add(companion);
+    /**
+     * Adds a propagator that carries context, such as a trace or the caller's authorization, from the enqueuing thread
+     * to the executing thread. May be called several times.
+     */
+    public CarillonBuilder contextPropagator(ContextPropagator propagator) {
+        contextPropagators.add(propagator);
         return this;
     }
 
-    /** The name under which this node is shown; host and process unless set. Two nodes may share a name. */
+    /** Sets the display name of this node. Default: host name and process id. Several nodes may share a name. */
     public CarillonBuilder nodeName(String name) {
         this.nodeName = Names.check("node", name);
         return this;
     }
 
-    /** A pool of the engine's own; the one given to {@link Carillon#on} then serves transactional handlers only. */
+    /**
+     * Gives the engine its own connection pool. The data source given to {@link Carillon#on} then serves only
+     * transactional handlers.
+     */
     public CarillonBuilder engineDataSource(DataSource source) {
         this.engineDataSource = source;
         return this;
     }
 
-    /** A way to the server without a pooler, for LISTEN alone: one connection that stays. Without it LISTEN goes where the engine's statements go. */
+    /**
+     * Sets a data source without a transaction pooler for LISTEN. The engine keeps one connection of it open. Default:
+     * the data source of the engine.
+     */
     public CarillonBuilder listenDataSource(DataSource source) {
         this.listenDataSource = source;
         return this;
     }
 
-    /** Prepares the tables and the schedules, without any background thread: enough to enqueue, to manage and to {@link Carillon#tick}. */
+    /**
+     * Creates the instance: migrates the schema and stores the declared schedules. Starts no thread. The instance can
+     * enqueue, manage runs and schedules, and execute with {@link Carillon#runDue(Duration)}.
+     */
     public Carillon build() {
-        node = false;
+        startsNode = false;
         return Carillon.of(this);
     }
 
-    /** {@link #build()}, and a node that plans and executes until it is closed; in the mode {@code http} there is none. */
+    /**
+     * Creates the instance like {@link #build()} and starts a node that plans and executes until the instance is
+     * closed. In the wake-up mode {@code http} no node is started.
+     */
     public Carillon start() {
-        node = config.wakeup().mode() != Wakeup.Mode.HTTP;
+        startsNode = config.wakeup().mode() != Wakeup.Mode.HTTP;
         Carillon carillon = Carillon.of(this);
         try {
-            if (node) carillon.startEngine();
+            if (startsNode) carillon.startEngine();
             return carillon;
         } catch (RuntimeException | Error failure) {
             carillon.close();

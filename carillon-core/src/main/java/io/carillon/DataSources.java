@@ -11,14 +11,14 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks a data source over before anything is built on it: can it be reached, is it PostgreSQL, is it a pool large enough. */
+/** Checks a data source before use: it must be reachable, be PostgreSQL, and have enough connections. */
 final class DataSources {
-    /** Heartbeat and LISTEN for good, and two more for everything else. */
+    /** One for the heartbeat and one for LISTEN permanently, two for all other statements. */
     static final int ENGINE_CONNECTIONS = 4;
 
     private static final Logger log = LoggerFactory.getLogger(DataSources.class);
-    private static final int OLDEST_POSTGRES = 14;
-    private static final List<String> POOL_SIZES =
+    private static final int MIN_POSTGRES_VERSION = 14;
+    private static final List<String> POOL_SIZE_GETTERS =
             List.of("getMaximumPoolSize", "getMaxTotal", "getMaxPoolSize", "getMaxActive");
 
     private DataSources() {}
@@ -28,20 +28,22 @@ final class DataSources {
         if (name.contains("TransactionAwareDataSourceProxy") || name.contains("LazyConnectionDataSourceProxy"))
             throw new CarillonException(
                     ErrorCode.UNSUITABLE_DATA_SOURCE,
-                    "The engine cannot work on a %s: its connections belong to the caller's transaction. Give the pool behind it to Carillon.on(…), or to engineDataSource(…)."
+                    ("The engine cannot use a %s: its connections join the caller's transaction. Pass the underlying"
+                                    + " pool to Carillon.on(…) or engineDataSource(…).")
                             .formatted(source.getClass().getSimpleName()));
         try (Connection connection = connect(source)) {
             String product = connection.getMetaData().getDatabaseProductName();
             int version = connection.getMetaData().getDatabaseMajorVersion();
-            if (!product.equals("PostgreSQL") || version < OLDEST_POSTGRES)
+            if (!product.equals("PostgreSQL") || version < MIN_POSTGRES_VERSION)
                 throw new CarillonException(
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
-                        "This is %s %d; Carillon needs PostgreSQL %d or later."
-                                .formatted(product, version, OLDEST_POSTGRES));
+                        "The server is %s %d, but Carillon requires PostgreSQL %d or later."
+                                .formatted(product, version, MIN_POSTGRES_VERSION));
             List<String> missing = Backend.missingTimeouts(connection);
-            if (!missing.isEmpty() && Backend.severalHosts(connection))
+            if (!missing.isEmpty() && Backend.hasSeveralHosts(connection))
                 log.warn(
-                        "data source lacks settings, a node may not leave a server that does not answer missing={} advice={}",
+                        "data source lacks timeouts; a node may keep waiting for a server that does not respond"
+                                + " missing={} advice={}",
                         missing,
                         "connectTimeout=5&socketTimeout=10&targetServerType=primary");
         } catch (SQLException failure) {
@@ -49,16 +51,19 @@ final class DataSources {
         }
     }
 
-    /** Whether a pooler such as PgBouncer stands between: then nothing may be left behind on a session, not even a prepared statement. */
-    static boolean pooled(DataSource source) {
+    /**
+     * Returns whether a pooler such as PgBouncer is between this process and the server. Then no state may stay on a
+     * session, including prepared statements.
+     */
+    static boolean isBehindPooler(DataSource source) {
         try (Connection connection = connect(source)) {
-            return Backend.pooled(connection);
+            return Backend.isPooled(connection);
         } catch (SQLException failure) {
             throw unreachable(failure);
         }
     }
 
-    /** Pools that open themselves on first use may fail with exceptions of their own. */
+    /** Some pools connect on first use and throw their own unchecked exceptions. */
     private static Connection connect(DataSource source) throws SQLException {
         try {
             return source.getConnection();
@@ -70,25 +75,29 @@ final class DataSources {
     private static CarillonException unreachable(Exception failure) {
         return new CarillonException(
                 ErrorCode.DATABASE_UNREACHABLE,
-                "No connection to the database: %s. Check that it is up, that the data source is open, and its URL, user and password."
+                ("Could not connect to the database: %s. Check that the server is running, that the data source is"
+                                + " open, and that URL, user and password are correct.")
                         .formatted(failure.getMessage()),
                 failure);
     }
 
-    /** How many connections the pool may have, if it says so. */
+    /** Returns the maximum size of the pool; empty if the pool does not expose it. */
     static OptionalInt poolSize(DataSource source) {
-        for (String getter : POOL_SIZES) {
+        for (String getter : POOL_SIZE_GETTERS) {
             try {
                 Object size = source.getClass().getMethod(getter).invoke(source);
                 if (size instanceof Integer number && number > 0) return OptionalInt.of(number);
             } catch (ReflectiveOperationException | RuntimeException notThisPool) {
-                // Another pool, another name.
+                // A pool of another library names this getter differently.
             }
         }
         return OptionalInt.empty();
     }
 
-    /** How many handlers may hold a transaction at a time; refuses a pool that is too small, with the arithmetic. */
+    /**
+     * Returns how many handlers may hold a transaction at the same time. Rejects a pool that is too small and shows the
+     * calculation.
+     */
     static int transactionalSlots(DataSource source, boolean needed, int fallback) {
         OptionalInt size = poolSize(source);
         if (size.isEmpty()) return fallback;
@@ -97,12 +106,13 @@ final class DataSources {
         if (left < least)
             throw new CarillonException(
                     ErrorCode.POOL_TOO_SMALL,
-                    ("The pool has %d connections, but the engine needs %d: 1 heartbeat + 1 LISTEN + 2 for claims, completions and planning%s."
-                                    + " Enlarge the pool to at least %d, or give the engine its own with engineDataSource(…).")
+                    ("The pool has %d connections, but the engine needs %d: 1 for the heartbeat, 1 for LISTEN, 2 for"
+                                    + " claims, completions and planning%s. Increase the pool to at least %d connections, or"
+                                    + " give the engine its own pool with engineDataSource(…).")
                             .formatted(
                                     size.getAsInt(),
                                     ENGINE_CONNECTIONS + least,
-                                    needed ? " + at least 1 for transactional handlers" : "",
+                                    needed ? ", at least 1 for transactional handlers" : "",
                                     ENGINE_CONNECTIONS + least));
         return Math.min(left, fallback);
     }

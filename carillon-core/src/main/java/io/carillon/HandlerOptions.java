@@ -10,57 +10,67 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How runs of one handler are queued, limited and retried. Immutable; each method returns a changed copy. */
+/**
+ * Options of a handler: queue, priority, timeout and retries of its runs. Immutable; each method returns a changed
+ * copy.
+ *
+ * @param queue the queue of the runs; null for the queue named after the handler
+ */
 public record HandlerOptions(
         @Nullable String queue,
         Priority priority,
         Duration timeout,
         Retry retry,
-        List<Class<? extends Throwable>> never,
+        List<Class<? extends Throwable>> noRetryOn,
         boolean keepPayload) {
     public HandlerOptions {
         if (queue != null) Names.check("queue", queue);
-        never = List.copyOf(never);
+        noRetryOn = List.copyOf(noRetryOn);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(30)) > 0)
             throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "The timeout %s is outside 1 ms..30 days. Choose one inside.".formatted(timeout));
+                    ErrorCode.INVALID_OPTION, "timeout must be between 1 ms and 30 days (was %s).".formatted(timeout));
     }
 
     static HandlerOptions defaults() {
         return new HandlerOptions(null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 
-    /** The queue its runs go to; the one with the name of the handler unless set. */
+    /** Sets the queue of the runs. Default: the queue named after the handler. */
     public HandlerOptions queue(String queue) {
-        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
+        return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /** The class of its runs unless an enqueue says otherwise. */
+    /**
+     * Sets the priority of the runs, which {@link io.carillon.run.Enqueue#priority} can override. Default: {@link
+     * Priority#NORMAL}.
+     */
     public HandlerOptions priority(Priority priority) {
-        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
+        return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /** How long one attempt may take; 15 minutes unless set. */
+    /** Sets how long one attempt may take. Default: 15 minutes. */
     public HandlerOptions timeout(Duration timeout) {
-        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
+        return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /** When and how often a failed run is tried again. */
+    /** Sets how often and after which delays a failed run is retried. */
     public HandlerOptions retry(Retry retry) {
-        return new HandlerOptions(queue, priority, timeout, retry, never, keepPayload);
+        return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /** Errors, also wrapped ones, that end the run at once. */
+    /** Adds exception types that end the run without a retry. The causes of an exception are checked too. */
     @SafeVarargs
-    public final HandlerOptions never(Class<? extends Throwable>... errors) {
-        List<Class<? extends Throwable>> all = new ArrayList<>(never);
+    public final HandlerOptions noRetryOn(Class<? extends Throwable>... errors) {
+        List<Class<? extends Throwable>> all = new ArrayList<>(noRetryOn);
         for (Class<? extends Throwable> error : errors) all.add(error);
         return new HandlerOptions(queue, priority, timeout, retry, all, keepPayload);
     }
 
-    /** Whether history keeps the payload of runs that succeeded, for as long as it keeps the run; false unless set. Dead runs keep theirs anyway. */
+    /**
+     * Sets whether history keeps the payload of succeeded runs for as long as it keeps the run. Default: false. Dead
+     * runs always keep their payload.
+     */
     public HandlerOptions keepPayload(boolean keep) {
-        return new HandlerOptions(queue, priority, timeout, retry, never, keep);
+        return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keep);
     }
 }

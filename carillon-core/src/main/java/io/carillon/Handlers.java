@@ -19,55 +19,60 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The handlers a user registered, by every name they answer to. */
+/** The registered handlers, by their current and older names. */
 final class Handlers {
-    private static final int RESULT_LIMIT = 64 * 1024;
+    private static final int MAX_RESULT_BYTES = 64 * 1024;
 
-    /** User code in its most general form. */
+    /** The general form of all kinds of handlers. The connection is null if the handler is not transactional. */
     @FunctionalInterface
-    interface Code<T> {
+    interface HandlerCode<T> {
         @Nullable
         Object run(T payload, RunContext run, @Nullable Connection connection) throws Exception;
     }
 
-    record Registered<T>(HandlerType<T> type, HandlerOptions options, boolean transactional, Code<T> code) {}
+    record RegisteredHandler<T>(
+            HandlerType<T> type, HandlerOptions options, boolean transactional, HandlerCode<T> handlerCode) {}
 
-    private final Map<String, Registered<?>> byName = new LinkedHashMap<>();
+    private final Map<String, RegisteredHandler<?>> byName = new LinkedHashMap<>();
 
-    <T> void add(Registered<T> handler) {
-        Set<String> names = new LinkedHashSet<>(handler.type().older().keySet());
+    <T> void add(RegisteredHandler<T> handler) {
+        Set<String> names = new LinkedHashSet<>(handler.type().olderReaders().keySet());
         names.add(handler.type().name());
-        names.forEach(this::refuseTwice);
+        names.forEach(this::requireUnusedName);
         names.forEach(name -> byName.put(name, handler));
     }
 
-    private void refuseTwice(String name) {
+    private void requireUnusedName(String name) {
         if (byName.containsKey(name))
             throw new CarillonException(
                     ErrorCode.DUPLICATE_HANDLER,
-                    "Two handlers are registered under the name '%s'. Give each handler a name of its own."
+                    ("Two handlers are registered under the name '%s'. Handler names must be unique, including older"
+                                    + " names.")
                             .formatted(name));
     }
 
-    /** The options of a handler, or the defaults where this process only enqueues for it. */
+    /** Returns the options of a handler; the defaults if this process only enqueues for it. */
     HandlerOptions options(String name) {
-        Registered<?> handler = byName.get(name);
+        RegisteredHandler<?> handler = byName.get(name);
         return handler == null ? HandlerOptions.defaults() : handler.options();
     }
 
-    /** The queue of a handler: the one it names, else the one with its own name. Runs under an older name go where those of today's go. */
+    /**
+     * Returns the configured queue of a handler, or else the queue with the current name of the handler. Runs under an
+     * older name use the same queue.
+     */
     String queue(String name) {
-        Registered<?> handler = byName.get(name);
+        RegisteredHandler<?> handler = byName.get(name);
         return handler == null ? name : queue(handler);
     }
 
-    private static String queue(Registered<?> handler) {
+    private static String queue(RegisteredHandler<?> handler) {
         String named = handler.options().queue();
         return named == null ? handler.type().name() : named;
     }
 
     boolean anyTransactional() {
-        return byName.values().stream().anyMatch(Registered::transactional);
+        return byName.values().stream().anyMatch(RegisteredHandler::transactional);
     }
 
     Map<String, BoundHandler> bind(PayloadCodec codec) {
@@ -76,36 +81,37 @@ final class Handlers {
         return bound;
     }
 
-    private static <T> BoundHandler bind(String name, Registered<T> handler, PayloadCodec codec) {
+    private static <T> BoundHandler bind(String name, RegisteredHandler<T> handler, PayloadCodec codec) {
         HandlerOptions options = handler.options();
         return new BoundHandler(
                 name,
                 queue(handler),
                 options.timeout(),
-                new RetryRule(options.retry(), options.never()),
+                new RetryRule(options.retry(), options.noRetryOn()),
                 handler.transactional(),
                 options.keepPayload(),
                 (attempt, context, connection) -> {
                     T payload = decode(attempt, handler.type(), codec);
-                    return outcome(handler.code().run(payload, context, connection), codec);
+                    return outcome(handler.handlerCode().run(payload, context, connection), codec);
                 });
     }
 
     private static <T> T decode(Attempt attempt, HandlerType<T> type, PayloadCodec codec) {
-        Function<String, T> older = type.older().get(attempt.target().name());
+        Function<String, T> older = type.olderReaders().get(attempt.target().name());
         if (older != null) return older.apply(new String(attempt.payload().bytes(), StandardCharsets.UTF_8));
-        return codec.decode(attempt.payload().bytes(), type.type());
+        return codec.decode(attempt.payload().bytes(), type.payloadType());
     }
 
-    private static Outcome outcome(@Nullable Object answer, PayloadCodec codec) {
-        Object value = answer instanceof Outcome.Succeeded succeeded ? succeeded.result() : answer;
-        if (answer instanceof Outcome outcome && !(answer instanceof Outcome.Succeeded)) return outcome;
+    private static Outcome outcome(@Nullable Object returned, PayloadCodec codec) {
+        Object value = returned instanceof Outcome.Succeeded succeeded ? succeeded.result() : returned;
+        if (returned instanceof Outcome outcome && !(returned instanceof Outcome.Succeeded)) return outcome;
         if (value == null) return Outcome.succeeded(null);
         byte[] bytes = codec.encode(value);
-        if (bytes.length > RESULT_LIMIT)
+        if (bytes.length > MAX_RESULT_BYTES)
             return Outcome.rejected(
-                    "The result has %d bytes; at most %d are stored. Store it elsewhere and return where."
-                            .formatted(bytes.length, RESULT_LIMIT));
+                    ("The result has %d bytes; at most %d bytes are stored. Store the data elsewhere and return a"
+                                    + " reference.")
+                            .formatted(bytes.length, MAX_RESULT_BYTES));
         return Outcome.succeeded(new Payload(bytes, codec.name()));
     }
 }

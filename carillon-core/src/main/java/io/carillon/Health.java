@@ -3,7 +3,13 @@ package io.carillon;
 import java.util.List;
 import java.util.Set;
 
-/** Whether everything is all right, and if not, what is wrong and what to do: in words, and by names that stay. */
+/**
+ * The result of {@link Carillon#health()}.
+ *
+ * @param healthy whether no issue was found
+ * @param issues each issue as text, with the recommended action
+ * @param kinds the kinds of the issues, for alerts and tests
+ */
 public record Health(boolean healthy, List<String> issues, Set<HealthIssue> kinds) {
     public Health {
         issues = List.copyOf(issues);

@@ -2,9 +2,9 @@ package io.carillon;
 
 import io.carillon.engine.Engine;
 import io.carillon.engine.EngineStatus;
+import io.carillon.store.DatabaseVitals;
 import io.carillon.store.NodeView;
 import io.carillon.store.Storage;
-import io.carillon.store.Vitals;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import java.time.Duration;
@@ -15,102 +15,115 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the loops and the database what is wrong. */
+/** Collects the issues of the engine and of the database. */
 final class HealthCheck {
-    private static final Duration SKEW = Duration.ofMinutes(1);
-    private static final Duration SILENT = Duration.ofMinutes(1);
-    private static final Duration OVERDUE = Duration.ofMinutes(5);
-    private static final Duration OLD_TRANSACTION = Duration.ofMinutes(5);
-    private static final Duration SLOW_POOL = Duration.ofSeconds(1);
-    private static final int MISSED = 10;
-    private static final int STALLED = 5;
+    private static final Duration MAX_CLOCK_SKEW = Duration.ofMinutes(1);
+    private static final Duration MAX_HEARTBEAT_AGE = Duration.ofMinutes(1);
+    private static final Duration MAX_OVERDUE = Duration.ofMinutes(5);
+    private static final Duration MAX_TRANSACTION_AGE = Duration.ofMinutes(5);
+    private static final Duration MAX_POOL_WAIT = Duration.ofSeconds(1);
+    private static final int MAX_MISSED_INSTANTS = 10;
+    private static final int MAX_STALLED_RUNS = 5;
 
     private final List<String> issues = new ArrayList<>();
     private final Set<HealthIssue> kinds = EnumSet.noneOf(HealthIssue.class);
 
     private HealthCheck() {}
 
-    private void found(HealthIssue kind, String text) {
+    private void addIssue(HealthIssue kind, String text) {
         kinds.add(kind);
         issues.add(text);
     }
 
-    /** {@code schema} throws what is wrong with the tables. */
+    /** Checks all parts. {@code schema} throws a {@link CarillonException} if the schema does not match. */
     static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Runnable schema) {
         HealthCheck check = new HealthCheck();
-        if (engine != null) check.engine(engine.status());
+        if (engine != null) check.checkEngine(engine.status());
         try {
-            Vitals vitals = storage.vitals().read();
-            check.vitals(vitals);
-            // Where ticks do the work there may be no node at all.
-            if (wakeup.mode() != Wakeup.Mode.HTTP) check.nodes(living(storage), vitals.now());
-            check.strangers(storage);
-            check.unreadable(storage);
-            check.schema(schema);
+            DatabaseVitals databaseVitals = storage.vitals().read();
+            check.checkVitals(databaseVitals);
+            // In HTTP mode only runDue executes runs, so a cluster without a node is normal.
+            if (wakeup.mode() != Wakeup.Mode.HTTP) check.checkNodes(liveNodes(storage), databaseVitals.now());
+            check.checkUnknownHandlers(storage);
+            check.checkUnreadableSchedules(storage);
+            check.checkSchema(schema);
         } catch (RuntimeException unreachable) {
-            check.found(HealthIssue.DATABASE_SILENT, "the database does not answer: " + unreachable.getMessage());
+            check.addIssue(
+                    HealthIssue.DATABASE_UNREACHABLE, "the database does not respond: " + unreachable.getMessage());
         }
         return new Health(check.issues.isEmpty(), check.issues, check.kinds);
     }
 
-    private void engine(EngineStatus status) {
+    private void checkEngine(EngineStatus status) {
         status.loops().forEach((name, loop) -> {
-            if (!loop.alive()) found(HealthIssue.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
+            if (!loop.alive())
+                addIssue(HealthIssue.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
             else if (loop.failing())
-                found(HealthIssue.LOOP_FAILING, "the loop '" + name + "' fails again and again: see the log");
+                addIssue(HealthIssue.LOOP_FAILING, "the loop '" + name + "' fails repeatedly: see the log");
         });
-        if (status.steppedDown())
-            found(
-                    HealthIssue.LISTEN_NOT_PROVEN,
-                    "LISTEN is not proven: new work is found by polling only (is a transaction pooler between?)");
-        if (status.skew().abs().compareTo(SKEW) > 0)
-            found(
-                    HealthIssue.CLOCK_OFF,
-                    "this machine's clock is off the database's by %s: harmless to us, but logs will disagree"
+        if (status.fellBackToPolling())
+            addIssue(
+                    HealthIssue.LISTEN_NOT_WORKING,
+                    "LISTEN delivers nothing: new work is found by polling only (is a transaction pooler between this"
+                            + " process and the server?)");
+        if (status.skew().abs().compareTo(MAX_CLOCK_SKEW) > 0)
+            addIssue(
+                    HealthIssue.CLOCK_SKEW,
+                    ("the clock of this machine differs from the database clock by %s: scheduling is not affected, but"
+                                    + " log timestamps are wrong")
                             .formatted(status.skew()));
     }
 
-    private void vitals(Vitals vitals) {
-        if (vitals.oldestDueAge().compareTo(OVERDUE) > 0)
-            found(
-                    HealthIssue.WORK_NOT_TAKEN,
-                    "the run that waits longest could have started %d s ago: add nodes or slots, or see what holds them"
-                            .formatted(vitals.oldestDueAge().toSeconds()));
-        if (vitals.missed() > MISSED)
-            found(
+    private void checkVitals(DatabaseVitals databaseVitals) {
+        if (databaseVitals.oldestDueAge().compareTo(MAX_OVERDUE) > 0)
+            addIssue(
+                    HealthIssue.RUNS_OVERDUE,
+                    ("the oldest due run has been waiting for %d s: add nodes or concurrency, or check what occupies"
+                                    + " the nodes")
+                            .formatted(databaseVitals.oldestDueAge().toSeconds()));
+        if (databaseVitals.missed() > MAX_MISSED_INSTANTS)
+            addIssue(
                     HealthIssue.INSTANTS_MISSED,
-                    "%d planned instants were missed within the hour: the ledger of their schedules says which"
-                            .formatted(vitals.missed()));
-        vitals.missing()
-                .forEach((schedule, count) -> found(
-                        HealthIssue.SCHEDULE_MISSES,
-                        "schedule '%s' misses its instants again and again, %d within the hour: add nodes, or let it run more rarely"
+                    "%d planned instants were missed within the last hour: see the ledgers of the schedules"
+                            .formatted(databaseVitals.missed()));
+        databaseVitals
+                .missedBySchedule()
+                .forEach((schedule, count) -> addIssue(
+                        HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                        ("schedule '%s' repeatedly misses its planned instants, %d within the last hour: add nodes, or"
+                                        + " run it less often")
                                 .formatted(schedule, count)));
-        if (vitals.stalled() > STALLED)
-            found(
+        if (databaseVitals.stalled() > MAX_STALLED_RUNS)
+            addIssue(
                     HealthIssue.RUNS_STALLED,
-                    "%d runs are held by nobody alive: a node, or a tick, must sweep them up"
-                            .formatted(vitals.stalled()));
-        if (vitals.borrowed().compareTo(SLOW_POOL) > 0)
-            found(
+                    "%d runs are leased to nodes that are not alive: start a node or call runDue to rescue them"
+                            .formatted(databaseVitals.stalled()));
+        if (databaseVitals.connectionWait().compareTo(MAX_POOL_WAIT) > 0)
+            addIssue(
                     HealthIssue.POOL_SLOW,
-                    "the pool took %d ms to lend a connection: enlarge it, or give the engine its own with engineDataSource(…)"
-                            .formatted(vitals.borrowed().toMillis()));
-        vitals.broken()
-                .forEach(lane -> found(
+                    ("the pool took %d ms to provide a connection: increase its size, or give the engine its own pool"
+                                    + " with engineDataSource(…)")
+                            .formatted(databaseVitals.connectionWait().toMillis()));
+        databaseVitals
+                .openBreakers()
+                .forEach(lane -> addIssue(
                         HealthIssue.BREAKER_OPEN,
-                        "the breaker of queue '%s' of project '%s' is open, because most attempts failed: it lets one try now and then"
+                        ("the breaker of queue '%s' of project '%s' is open because most attempts failed: it allows"
+                                        + " one attempt from time to time")
                                 .formatted(lane.queue(), lane.project())));
-        if (Vitals.compiles(vitals.jitAboveCost()))
-            found(
+        if (DatabaseVitals.mayCompileStatements(databaseVitals.jitAboveCost()))
+            addIssue(
                     HealthIssue.JIT_THRESHOLD_LOW,
-                    "jit_above_cost is %.0f: PostgreSQL may compile frequent statements at each execution, which costs up to 300 ms. Set it to at least %.0f, or jit to off"
-                            .formatted(vitals.jitAboveCost(), Vitals.JIT_FROM));
-        Vitals.OldTransaction old = vitals.oldTransaction();
-        if (old != null && old.age().compareTo(OLD_TRANSACTION) > 0)
-            found(
-                    HealthIssue.OLD_TRANSACTION,
-                    "a transaction is open for %d s and keeps vacuum from its work: pid %d, user '%s', application '%s', %s, last statement '%s'. End it, or SELECT pg_terminate_backend(%d)"
+                    ("jit_above_cost is %.0f: PostgreSQL may compile frequent statements at each execution, which"
+                                    + " takes up to 300 ms. Set it to at least %.0f, or set jit to off")
+                            .formatted(databaseVitals.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST));
+        DatabaseVitals.OldTransaction old = databaseVitals.oldTransaction();
+        if (old != null && old.age().compareTo(MAX_TRANSACTION_AGE) > 0)
+            addIssue(
+                    HealthIssue.LONG_TRANSACTION,
+                    ("a transaction has been open for %d s and prevents vacuum from removing dead rows: pid %d, user"
+                                    + " '%s', application '%s', %s, last statement '%s'. End it, or run SELECT"
+                                    + " pg_terminate_backend(%d)")
                             .formatted(
                                     old.age().toSeconds(),
                                     old.pid(),
@@ -121,49 +134,56 @@ final class HealthCheck {
                                     old.pid()));
     }
 
-    private static List<NodeView> living(Storage storage) {
+    private static List<NodeView> liveNodes(Storage storage) {
         return storage.nodes().list().stream().filter(NodeView::alive).toList();
     }
 
-    /** A node that died alone has nobody who declares it dead: its row says that it lives. */
-    private void nodes(List<NodeView> living, Instant now) {
+    /**
+     * Reports nodes without a heartbeat. If the last node dies, no other node declares it dead, so its row still says
+     * that it is alive.
+     */
+    private void checkNodes(List<NodeView> living, Instant now) {
         List<NodeView> silent = living.stream()
-                .filter(node -> node.beatAt().plus(SILENT).isBefore(now))
+                .filter(node -> node.lastHeartbeatAt().plus(MAX_HEARTBEAT_AGE).isBefore(now))
                 .toList();
-        silent.forEach(node -> found(
-                HealthIssue.NODE_SILENT,
-                "node '%s' on %s has not beaten for %d s: its runs are rescued as soon as another node watches it"
+        silent.forEach(node -> addIssue(
+                HealthIssue.NODE_HEARTBEAT_LOST,
+                "node '%s' on %s has sent no heartbeat for %d s: its runs are rescued when another node runs"
                         .formatted(
                                 node.info().name(),
                                 node.info().host(),
-                                Duration.between(node.beatAt(), now).toSeconds())));
+                                Duration.between(node.lastHeartbeatAt(), now).toSeconds())));
         if (silent.size() == living.size())
-            found(HealthIssue.NO_NODE, "no node is alive: nothing is executed until one starts");
+            addIssue(HealthIssue.NO_LIVE_NODE, "no node is alive: runs are not executed until a node starts");
     }
 
-    private void strangers(Storage storage) {
-        storage.runDesk()
-                .strangers()
-                .forEach((handler, count) -> found(
+    private void checkUnknownHandlers(Storage storage) {
+        storage.runAdmin()
+                .unknownHandlers()
+                .forEach((handler, count) -> addIssue(
                         HealthIssue.HANDLER_UNKNOWN,
-                        "%d runs wait for a handler named '%s', which no living node has: deploy it, or cancel them"
+                        ("%d runs wait for the handler '%s', which no live node has: deploy the handler, or cancel the"
+                                        + " runs")
                                 .formatted(count, handler)));
     }
 
-    private void unreadable(Storage storage) {
+    private void checkUnreadableSchedules(Storage storage) {
         storage.plans()
                 .unreadable()
-                .forEach((schedule, error) -> found(
+                .forEach((schedule, error) -> addIssue(
                         HealthIssue.SCHEDULE_UNREADABLE,
-                        "schedule '%s' cannot be planned by this process: %s. Other nodes plan it if they can; bring this one up to date, or change the schedule"
+                        ("schedule '%s' cannot be planned by this process: %s. Other nodes plan it if they can read"
+                                        + " it; upgrade this process, or change the schedule")
                                 .formatted(schedule, error)));
     }
 
-    private void schema(Runnable validate) {
+    private void checkSchema(Runnable validate) {
         try {
             validate.run();
         } catch (CarillonException wrong) {
-            found(HealthIssue.TABLES_DO_NOT_FIT, "the tables do not fit this version: " + wrong.getMessage());
+            addIssue(
+                    HealthIssue.SCHEMA_MISMATCH,
+                    "the database schema does not match this version: " + wrong.getMessage());
         }
     }
 }

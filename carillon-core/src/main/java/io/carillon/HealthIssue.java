@@ -1,41 +1,44 @@
 package io.carillon;
 
-/** What a health check may find wrong, by names that stay: for alerts and tests. The text of an issue says which, and what to do. */
+/**
+ * The kinds of issues that {@link Carillon#health()} reports. The names are stable, for alerts and tests. The text of
+ * an issue adds the details and the recommended action.
+ */
 public enum HealthIssue {
-    /** A loop of this process has ended. */
+    /** A background loop of this process has ended. */
     LOOP_ENDED,
-    /** The last round of a loop failed. */
+    /** A background loop of this process failed in its last round. */
     LOOP_FAILING,
-    /** LISTEN shall wake this node and is not proven to work: it polls. */
-    LISTEN_NOT_PROVEN,
-    /** This machine's clock is off the database's. */
-    CLOCK_OFF,
-    /** A run that is due waits for long. */
-    WORK_NOT_TAKEN,
-    /** Many planned instants were missed within the hour. */
+    /** LISTEN is configured but delivers no notifications; the node polls instead. */
+    LISTEN_NOT_WORKING,
+    /** The clock of this machine differs from the database clock. */
+    CLOCK_SKEW,
+    /** A due run has been waiting for too long. */
+    RUNS_OVERDUE,
+    /** Many planned instants were missed within the last hour. */
     INSTANTS_MISSED,
-    /** One schedule misses its instants again and again. */
-    SCHEDULE_MISSES,
-    /** Runs are held by nobody alive. */
+    /** A schedule repeatedly misses its planned instants. */
+    SCHEDULE_MISSING_INSTANTS,
+    /** Runs are leased to nodes that are not alive. */
     RUNS_STALLED,
-    /** The pool took long to lend a connection. */
+    /** The pool took too long to provide a connection. */
     POOL_SLOW,
-    /** PostgreSQL compiles frequent statements, which takes longer than their execution. */
+    /** PostgreSQL compiles frequent statements (JIT), which takes longer than their execution. */
     JIT_THRESHOLD_LOW,
-    /** A transaction is open for long and keeps vacuum from its work. */
-    OLD_TRANSACTION,
-    /** A node that is not declared dead has stopped to beat. */
-    NODE_SILENT,
+    /** A long open transaction prevents vacuum from removing dead rows. */
+    LONG_TRANSACTION,
+    /** A node that is not declared dead has stopped sending heartbeats. */
+    NODE_HEARTBEAT_LOST,
     /** No node is alive. */
-    NO_NODE,
+    NO_LIVE_NODE,
     /** The breaker of a queue is open. */
     BREAKER_OPEN,
-    /** Runs wait for a handler that no living node has. */
+    /** Runs wait for a handler that no live node has. */
     HANDLER_UNKNOWN,
-    /** This process cannot read or change a schedule, such as one of a newer version. */
+    /** This process cannot read or plan a schedule, for example because a newer version stored it. */
     SCHEDULE_UNREADABLE,
-    /** Migrations are missing or altered. */
-    TABLES_DO_NOT_FIT,
-    /** The database does not answer. */
-    DATABASE_SILENT
+    /** The database schema does not match this version: migrations are missing or altered. */
+    SCHEMA_MISMATCH,
+    /** The database does not respond. */
+    DATABASE_UNREACHABLE
 }

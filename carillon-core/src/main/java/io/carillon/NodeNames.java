@@ -4,7 +4,7 @@ import io.carillon.engine.EngineParts;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** How a node presents itself. */
+/** Determines the name, host, process id and version that a node publishes. */
 final class NodeNames {
     private NodeNames() {}
 

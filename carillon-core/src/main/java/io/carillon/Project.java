@@ -7,85 +7,109 @@ import io.carillon.run.NewRun;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleListener;
-import io.carillon.store.Desks;
+import io.carillon.store.AdminPorts;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One project's door: its schedules, runs and queues. The engine of a process executes the runs of all projects; what is asked for here stays inside one. */
-public final class Project implements Enqueuing {
-    /** Where runs are stored: some that share a lane, a due time and a gate. */
+/**
+ * The schedules, runs and queues of one project. All calls stay within this project; the node of a process executes the
+ * runs of all projects. Thread-safe, except for an instance that is bound to a transaction with {@link #in}.
+ */
+public final class Project implements Enqueuer {
+    /** Stores runs that share a lane, a due time and a gate. */
     @FunctionalInterface
-    interface Inbox {
+    interface RunWriter {
         List<EnqueueResult> store(List<NewRun> runs);
     }
 
-    /** What is told when something changed. */
-    record Hints(Runnable woken, ScheduleListener told) {}
+    /** The calls that follow a change: wake the nodes, notify the schedule listener. */
+    record ChangeHooks(Runnable wakeNodes, ScheduleListener scheduleListener) {}
 
-    /** Makes the same door inside a caller's transaction. */
+    /** Creates the API of the same project, bound to a caller's transaction. */
     @FunctionalInterface
-    interface Joining {
-        Project in(Connection connection, @Nullable Consumer<Runnable> afterCommit);
+    interface TransactionJoiner {
+        Project join(Connection connection, @Nullable Consumer<Runnable> afterCommit);
     }
 
-    private final Payloads payloads;
-    private final Desks desks;
-    private final Inbox inbox;
-    private final Hints hints;
-    private final Joining joining;
+    private final RunFactory runFactory;
+    private final AdminPorts ports;
+    private final RunWriter runWriter;
+    private final ChangeHooks changeHooks;
+    private final TransactionJoiner transactionJoiner;
 
-    Project(Payloads payloads, Desks desks, Inbox inbox, Hints hints, Joining joining) {
-        this.payloads = payloads;
-        this.desks = desks;
-        this.inbox = inbox;
-        this.hints = hints;
-        this.joining = joining;
+    Project(
+            RunFactory runFactory,
+            AdminPorts adminPorts,
+            RunWriter runWriter,
+            ChangeHooks changeHooks,
+            TransactionJoiner transactionJoiner) {
+        this.runFactory = runFactory;
+        this.ports = adminPorts;
+        this.runWriter = runWriter;
+        this.changeHooks = changeHooks;
+        this.transactionJoiner = transactionJoiner;
     }
 
+    /** Returns the name of this project. */
     public String name() {
-        return payloads.project();
+        return runFactory.project();
     }
 
+    /** Returns the schedules of this project. */
     public Schedules schedules() {
-        return new Schedules(desks.schedules(), payloads, hints.woken(), hints.told());
+        return new Schedules(ports.schedules(), runFactory, changeHooks.wakeNodes(), changeHooks.scheduleListener());
     }
 
+    /** Returns the runs of this project. */
     public Runs runs() {
-        return new Runs(desks.runs(), name(), hints.woken());
+        return new Runs(ports.runs(), name(), changeHooks.wakeNodes());
     }
 
+    /** Returns the queues of this project. */
     public Queues queues() {
-        return new Queues(desks.lanes(), name(), hints.woken());
+        return new Queues(ports.lanes(), name(), changeHooks.wakeNodes());
     }
 
     @Override
     public <T> EnqueueResult enqueue(HandlerType<T> type, T payload, Enqueue options) {
-        return inbox.store(List.of(payloads.run(type, payload, options))).get(0);
+        return runWriter
+                .store(List.of(runFactory.newRun(type, payload, options)))
+                .get(0);
     }
 
     @Override
     public <T> List<EnqueueResult> enqueueAll(HandlerType<T> type, Collection<T> values, Enqueue options) {
-        return inbox.store(
-                values.stream().map(value -> payloads.run(type, value, options)).toList());
-    }
-
-    /** Stores runs whose payloads are encoded already, for those who know targets by name only; all or nothing, one answer each, in order. */
-    public List<EnqueueResult> enqueueAll(Target target, Collection<Payload> encoded, Enqueue options) {
-        return inbox.store(encoded.stream()
-                .map(payload -> payloads.run(target, payload, options))
+        return runWriter.store(values.stream()
+                .map(value -> runFactory.newRun(type, value, options))
                 .toList());
     }
 
-    /** The same door in the caller's transaction: nothing is visible before it commits, and nothing remains if it rolls back. */
-    public Project in(Connection connection) {
-        return joining.in(connection, null);
+    /**
+     * Stores runs with encoded payloads, for callers that know the target only by name. Stores all runs or none;
+     * returns one result per payload, in order.
+     */
+    public List<EnqueueResult> enqueueAll(Target target, Collection<Payload> encoded, Enqueue options) {
+        return runWriter.store(encoded.stream()
+                .map(payload -> runFactory.newRun(target, payload, options))
+                .toList());
     }
 
-    /** The same; nodes and listeners are told by what is handed to {@code afterCommit}, instead of by a NOTIFY of the transaction. */
+    /**
+     * Returns the API of this project bound to the caller's transaction. Its changes become visible when that
+     * transaction commits, and are undone if it rolls back.
+     */
+    public Project in(Connection connection) {
+        return transactionJoiner.join(connection, null);
+    }
+
+    /**
+     * Like {@link #in(Connection)}, but passes the tasks that notify nodes and listeners to {@code afterCommit} instead
+     * of sending a NOTIFY inside the transaction. The caller runs these tasks after the commit.
+     */
     public Project in(Connection connection, Consumer<Runnable> afterCommit) {
-        return joining.in(connection, afterCommit);
+        return transactionJoiner.join(connection, afterCommit);
     }
 }

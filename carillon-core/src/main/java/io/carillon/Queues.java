@@ -1,68 +1,77 @@
 package io.carillon;
 
 import io.carillon.run.Lane;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.store.LaneInfo;
 import io.carillon.store.LaneStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The queues of a project. */
+/** The queues of a project: their pauses, limits and weights. */
 public final class Queues {
-    private static final int MOST_WEIGHT = 100;
+    private static final int MAX_WEIGHT = 100;
 
     private final LaneStore lanes;
     private final String project;
-    private final Runnable woken;
+    private final Runnable wakeNodes;
 
-    Queues(LaneStore lanes, String project, Runnable woken) {
+    Queues(LaneStore lanes, String project, Runnable wakeNodes) {
         this.lanes = lanes;
         this.project = project;
-        this.woken = woken;
+        this.wakeNodes = wakeNodes;
     }
 
-    /** No run of this queue starts from now on, on any node. False: it was paused already. */
+    /** Pauses a queue: no node starts further runs of it. Returns false if the queue is already paused. */
     public boolean pause(String queue) {
         return pause(queue, "library", null);
     }
 
-    /** The same, with who asked for it and why. */
+    /** Like {@link #pause(String)}, but records the person or program that paused the queue, and the reason. */
     public boolean pause(String queue, String by, @Nullable String reason) {
-        return lanes.pause(lane(queue), Text.clean(by, 200), reason == null ? null : Text.clean(reason, 1_000));
-    }
-
-    /** Lets it go on, whether somebody paused it or its breaker is open. False: neither. */
-    public boolean resume(String queue) {
-        boolean resumed = lanes.resume(lane(queue));
-        woken.run();
-        return resumed;
-    }
-
-    /** Limits how much of it runs at a time and how often one may start, on all nodes together; {@link Limits#none()} lifts the limits. */
-    public void limit(String queue, Limits limits) {
-        lanes.limit(lane(queue), limits);
-        woken.run();
+        return lanes.pause(
+                lane(queue), TextCleaner.clean(by, 200), reason == null ? null : TextCleaner.clean(reason, 1_000));
     }
 
     /**
-     * Gives it so many parts of what nodes start while it and others have more to do than can be started; queues that nobody weighed have one part each. A
-     * queue that has nothing to do leaves its parts to the others.
+     * Resumes a paused queue and closes its breaker. Returns false if the queue was neither paused nor stopped by its
+     * breaker.
      */
-    public void weigh(String queue, int weight) {
-        if (weight < 1 || weight > MOST_WEIGHT)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "The weight %d of queue '%s' is outside 1..%d. To stop a queue, pause it."
-                            .formatted(weight, queue, MOST_WEIGHT));
-        lanes.weigh(lane(queue), weight);
-        woken.run();
+    public boolean resume(String queue) {
+        boolean resumed = lanes.resume(lane(queue));
+        wakeNodes.run();
+        return resumed;
     }
 
-    /** Queues with runs or settings; counts stop at 10,000. */
+    /**
+     * Limits how many runs of a queue execute at the same time and how often a run may start, across all nodes. {@link
+     * QueueLimits#none()} removes the limits.
+     */
+    public void limit(String queue, QueueLimits queueLimits) {
+        lanes.limit(lane(queue), queueLimits);
+        wakeNodes.run();
+    }
+
+    /**
+     * Sets the weight of a queue. While several queues have more due runs than the nodes can start, each queue receives
+     * a share of the starts in proportion to its weight. A queue without due runs leaves its share to the others.
+     *
+     * @param weight between 1 and 100. Default of every queue: 1.
+     */
+    public void weight(String queue, int weight) {
+        if (weight < 1 || weight > MAX_WEIGHT)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "weight %d of queue '%s' is not allowed: it must be between 1 and %d. To stop a queue, pause it."
+                            .formatted(weight, queue, MAX_WEIGHT));
+        lanes.setWeight(lane(queue), weight);
+        wakeNodes.run();
+    }
+
+    /** Returns the queues that have runs or settings. Counts stop at 10,000. */
     public List<LaneInfo> list() {
         return lanes.list(project);
     }

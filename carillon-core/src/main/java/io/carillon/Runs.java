@@ -1,107 +1,118 @@
 package io.carillon;
 
-import io.carillon.run.Cancellation;
-import io.carillon.run.CompletionToken;
+import io.carillon.run.CallbackToken;
+import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
-import io.carillon.run.Redrive;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.store.AttemptRecord;
-import io.carillon.store.RunDesk;
+import io.carillon.store.RunAdmin;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The runs of a project. */
+/** The runs of a project: read, cancel, reschedule, complete and redrive them. */
 public final class Runs {
-    private final RunDesk desk;
+    private final RunAdmin admin;
     private final String project;
-    private final Runnable woken;
+    private final Runnable wakeNodes;
 
-    Runs(RunDesk desk, String project, Runnable woken) {
-        this.desk = desk;
+    Runs(RunAdmin admin, String project, Runnable wakeNodes) {
+        this.admin = admin;
         this.project = project;
-        this.woken = woken;
+        this.wakeNodes = wakeNodes;
     }
 
+    /** Returns a run, waiting, running or ended; empty if it does not exist or retention has removed it. */
     public Optional<Run> get(RunId run) {
-        return desk.get(project, run);
+        return admin.get(project, run);
     }
 
-    /** Living runs, then ended ones, each newest first. */
+    /** Returns waiting and running runs, then ended runs, each group newest first. */
     public List<Run> list(RunFilter filter) {
-        return desk.list(project, filter);
+        return admin.list(project, filter);
     }
 
-    /** One page of living and ended runs, newest first: no run stands on two pages, and none that was there is left out. */
+    /**
+     * Returns one page of runs, newest first. While runs are added, no run appears on two pages and no existing run is
+     * omitted.
+     */
     public List<Run> page(RunQuery query) {
-        return desk.page(project, query);
+        return admin.page(project, query);
     }
 
-    /** Earlier attempts that did not end the run. */
+    /** Returns the earlier attempts that did not end the run. */
     public List<AttemptRecord> attempts(RunId run) {
-        return desk.attempts(project, run);
+        return admin.attempts(project, run);
     }
 
-    /** Cancels it: at once while it waits; a running one is told to stop, wherever it runs. */
-    public Cancellation cancel(RunId run) {
+    /** Cancels a run. A waiting run ends immediately; a running attempt is asked to stop, on any node. */
+    public CancelResult cancel(RunId run) {
         return cancel(run, "cancelled by the application");
     }
 
-    /** The same with a reason, which its history keeps. */
-    public Cancellation cancel(RunId run, String reason) {
-        return desk.cancel(project, run, reason);
+    /** Like {@link #cancel(RunId)}, but with a reason that is kept in the history of the run. */
+    public CancelResult cancel(RunId run, String reason) {
+        return admin.cancel(project, run, reason);
     }
 
-    /** Makes a waiting run due at another instant. False: there is none that could be moved; ticks and what waits behind a gate keep their place. */
+    /**
+     * Changes the due time of a waiting run. Returns false if the run is not waiting, is a tick, or waits for a gate.
+     */
     public boolean reschedule(RunId run, Instant due) {
         boolean moved =
-                desk.reschedule(project, run, ((Enqueue.Due.At) Enqueue.at(due).due()).instant());
-        woken.run();
+                admin.reschedule(project, run, ((Enqueue.Due.At) Enqueue.at(due).due()).instant());
+        wakeNodes.run();
         return moved;
     }
 
     /**
-     * Says from outside that an open attempt has done its work ({@link io.carillon.run.Outcome#awaiting}); false: the token is not its own, or it is too late, or it was said before. Then
-     * nothing has changed.
+     * Completes an attempt that awaits a callback ({@link io.carillon.run.Outcome#awaitingCallback}).
+     *
+     * @return false if the token is not valid for this attempt, the callback timeout has passed, or the attempt was
+     *     already completed; then nothing changes
      */
-    public boolean complete(RunId run, int attempt, String token) {
-        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), null);
-        woken.run();
+    public boolean complete(RunId run, int attempt, String callbackToken) {
+        boolean recorded = admin.complete(project, run, attempt, CallbackToken.digest(callbackToken), null);
+        wakeNodes.run();
         return recorded;
     }
 
-    /** The same for one that failed: it is tried again while failures are allowed. */
-    public boolean fail(RunId run, int attempt, String token, String error) {
-        boolean recorded = desk.complete(project, run, attempt, CompletionToken.digest(token), error);
-        woken.run();
+    /** Like {@link #complete}, but records a failure. The run is retried while its retry settings allow it. */
+    public boolean fail(RunId run, int attempt, String callbackToken, String error) {
+        boolean recorded = admin.complete(project, run, attempt, CallbackToken.digest(callbackToken), error);
+        wakeNodes.run();
         return recorded;
     }
 
-    /** Gives a dead run another life as a new, linked run. */
-    public Redrive redrive(RunId run) {
-        Redrive answer = desk.redrive(project, List.of(run)).get(0);
-        woken.run();
+    /** Creates a new run from a dead run and links the two. */
+    public RedriveResult redrive(RunId run) {
+        RedriveResult answer = admin.redrive(project, List.of(run)).get(0);
+        wakeNodes.run();
         return answer;
     }
 
-    /** The same for all dead runs that match, oldest first; one answer each. */
-    public List<Redrive> redrive(RunFilter filter) {
-        List<Redrive> answers = desk.redrive(project, desk.dead(project, filter));
-        woken.run();
+    /** Redrives all dead runs that match the filter, up to its limit, oldest first. Returns one result per run. */
+    public List<RedriveResult> redrive(RunFilter filter) {
+        List<RedriveResult> answers = admin.redrive(project, admin.dead(project, filter));
+        wakeNodes.run();
         return answers;
     }
 
-    /** All runs that match, to be counted, cancelled, rescheduled, redriven or deleted together. The filter names a state; its limit does not apply. */
-    public Bulk bulk(RunFilter filter) {
-        return new Bulk(desk, project, filter, woken, progress -> true);
+    /**
+     * Returns bulk actions for all runs that match the filter: count, cancel, reschedule, redrive or delete them. The
+     * filter must name a state; its limit does not apply.
+     */
+    public BulkActions bulk(RunFilter filter) {
+        return new BulkActions(admin, project, filter, wakeNodes, progress -> true);
     }
 
-    /** Why it is where it is. */
+    /** Explains the current state of a run; empty if the run does not exist. */
     public Optional<Explanation> explain(RunId run) {
-        return desk.explain(project, run);
+        return admin.explain(project, run);
     }
 }

@@ -5,20 +5,20 @@ import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.schedule.Definition;
-import io.carillon.schedule.DroppedHistory;
+import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleAdmin;
 import io.carillon.store.ScheduleChange;
-import io.carillon.store.ScheduleDesk;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -27,181 +27,231 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The schedules of a project. */
+/** The schedules of a project: create, change, pause, trigger, backfill and delete them, and read their ledger. */
 public final class Schedules {
-    /** The queue of handlers that named none, in versions before queues were named after them. */
+    /** Earlier versions used this queue for every handler without a queue of its own. */
     private static final String FORMER_QUEUE = "default";
 
-    private final ScheduleDesk desk;
-    private final Payloads payloads;
-    private final Runnable changed;
-    private final ScheduleListener told;
+    private final ScheduleAdmin admin;
+    private final RunFactory runFactory;
+    private final Runnable wakeNodes;
+    private final ScheduleListener listener;
 
-    Schedules(ScheduleDesk desk, Payloads payloads, Runnable changed, ScheduleListener told) {
-        this.desk = desk;
-        this.payloads = payloads;
-        this.changed = changed;
-        this.told = told;
+    Schedules(ScheduleAdmin admin, RunFactory runFactory, Runnable wakeNodes, ScheduleListener listener) {
+        this.admin = admin;
+        this.runFactory = runFactory;
+        this.wakeNodes = wakeNodes;
+        this.listener = listener;
     }
 
-    /** Creates the schedule, or changes the one of this name; the same definition again changes nothing. */
+    /**
+     * Creates a schedule, or changes the schedule with this name. An identical definition changes nothing.
+     *
+     * @return what changed, with warnings about timings that are valid but probably unintended
+     */
     public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload) {
         return upsert(name, when, type, payload, options -> options);
     }
 
-    /** The same with options. */
+    /** Like {@link #upsert(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
     public <T> ScheduleChange upsert(
             String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
         ScheduleChange change = upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
-        changed.run();
+        wakeNodes.run();
         return change;
     }
 
-    /** The same for a payload that is encoded already, for those who know targets by name only. */
+    /** Creates or changes a schedule with an encoded payload, for callers that know the target only by name. */
     public ScheduleChange upsert(
             String name, When when, Target target, Payload encoded, UnaryOperator<ScheduleOptions> options) {
-        Payload checked = Payloads.checked(target.name(), encoded);
+        Payload checked = RunFactory.requireWithinLimit(target.name(), encoded);
         ScheduleChange change = upsert(define(name, when, target, checked, options.apply(ScheduleOptions.defaults())));
-        changed.run();
+        wakeNodes.run();
         return change;
     }
 
-    <T> Definition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
-        return define(name, when, Target.handler(type.name()), payloads.encode(type, payload), options);
+    <T> ScheduleDefinition define(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
+        return define(name, when, Target.handler(type.name()), runFactory.encode(type, payload), options);
     }
 
-    private Definition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
-        HandlerOptions handler = payloads.options(target.name());
+    private ScheduleDefinition define(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
+        HandlerOptions handler = runFactory.handlerOptions(target.name());
         Priority priority = options.priority();
-        Definition.What what = new Definition.What(
+        ScheduleDefinition.RunTemplate runTemplate = new ScheduleDefinition.RunTemplate(
                 queue(name, target, handler, options),
                 (priority == null ? handler.priority() : priority).number(),
                 target.kind(),
                 target.name(),
                 encoded.bytes(),
                 encoded.codec());
-        return new Definition(payloads.project(), name, when, what, options.policies());
+        return new ScheduleDefinition(runFactory.project(), name, when, runTemplate, options.policies());
     }
 
     /**
-     * Where nobody names a queue it is the handler's own. A schedule that is stored in {@code default}, which was the queue of all handlers once, stays there:
-     * an upgrade moves no schedule away from the limits and pauses of its queue.
+     * Returns the queue from the options, from the handler, or else the queue named after the handler. A schedule
+     * stored in {@code default}, the former queue of all handlers, stays there: an upgrade must not move a schedule
+     * away from the limits and pauses of its queue.
      */
     private String queue(String name, Target target, HandlerOptions handler, ScheduleOptions options) {
         String named = options.queue() == null ? handler.queue() : options.queue();
         if (named != null) return named;
         return get(name)
-                .map(stored -> stored.definition().what().queue())
+                .map(stored -> stored.definition().template().queue())
                 .filter(FORMER_QUEUE::equals)
-                .orElseGet(() -> payloads.queue(target.name()));
+                .orElseGet(() -> runFactory.queueOf(target.name()));
     }
 
-    ScheduleChange upsert(Definition definition) {
-        ScheduleChange change = desk.upsert(definition, id -> payloads.luggage().ofSchedule(id.value()));
-        String project = definition.project();
-        if (change instanceof ScheduleChange.Created) told.heard(new ScheduleEvent.Created(project, definition.name()));
+    ScheduleChange upsert(ScheduleDefinition scheduleDefinition) {
+        ScheduleChange change =
+                admin.upsert(scheduleDefinition, id -> runFactory.runHeaders().forSchedule(id.value()));
+        String project = scheduleDefinition.project();
+        if (change instanceof ScheduleChange.Created)
+            listener.onScheduleEvent(new ScheduleEvent.Created(project, scheduleDefinition.name()));
         if (change instanceof ScheduleChange.Updated updated)
-            told.heard(new ScheduleEvent.Changed(
-                    project, definition.name(), updated.schedule().version()));
+            listener.onScheduleEvent(new ScheduleEvent.Changed(
+                    project, scheduleDefinition.name(), updated.schedule().version()));
         return change;
     }
 
+    /** Returns the schedule with its last run; empty if there is no schedule with this name. */
     public Optional<Schedule> get(String name) {
-        return desk.get(payloads.project(), checked(name))
+        return admin.get(runFactory.project(), checked(name))
                 .map(schedule -> withLastRuns(List.of(schedule)).get(0));
     }
 
-    /** All of them by name, up to 10,000. */
+    /** Returns the first 10,000 schedules, ordered by name. */
     public List<Schedule> list() {
-        return withLastRuns(desk.list(payloads.project()));
+        return withLastRuns(admin.list(runFactory.project()));
     }
 
-    /** One page of them by name, from behind this one; the empty text is before all names. */
+    /**
+     * Returns one page of schedules, ordered by name.
+     *
+     * @param after the name after which the page starts; the empty string for the first page
+     */
     public List<Schedule> list(String after, int limit) {
-        return withLastRuns(desk.list(payloads.project(), after, limit));
+        return withLastRuns(admin.list(runFactory.project(), after, limit));
     }
 
     private List<Schedule> withLastRuns(List<Schedule> schedules) {
-        Map<UUID, Schedule.LastRun> last = desk.lastRuns(
+        Map<UUID, Schedule.LastRun> last = admin.lastRuns(
                 schedules.stream().map(schedule -> schedule.id().value()).toList());
         return schedules.stream()
-                .map(schedule -> schedule.lastRun(last.get(schedule.id().value())))
+                .map(schedule -> schedule.withLastRun(last.get(schedule.id().value())))
                 .toList();
     }
 
-    /** Stops it: no instant of the pause runs, now or later. False: it was paused already. */
+    /**
+     * Pauses a schedule. Planned instants within the pause are skipped and not caught up later.
+     *
+     * @param reason why the schedule is paused; null if unknown
+     * @param until when the schedule resumes automatically; null if only {@link #resume} ends the pause
+     * @return whether this call paused the schedule; false if it was already paused
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_SCHEDULE} if the schedule does not exist
+     */
     public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
         return pause(name, "library", reason, until);
     }
 
-    /** The same, with the name of whoever asked for it. With an end it resumes by itself; an instant at the very end runs. */
+    /**
+     * Like {@link #pause(String, String, Instant)}, but also records the person or program that paused the schedule. A
+     * planned instant exactly at {@code until} runs.
+     */
     public boolean pause(String name, String by, @Nullable String reason, @Nullable Instant until) {
-        String why = reason == null ? null : Text.clean(reason, 1_000);
-        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, Text.clean(by, 200), why, until);
-        boolean paused = desk.pause(payloads.project(), checked(name), pause);
-        if (paused) told.heard(new ScheduleEvent.Paused(payloads.project(), name, pause.by(), why, until));
+        String why = reason == null ? null : TextCleaner.clean(reason, 1_000);
+        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, TextCleaner.clean(by, 200), why, until);
+        boolean paused = admin.pause(runFactory.project(), checked(name), pause);
+        if (paused)
+            listener.onScheduleEvent(new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), why, until));
         return paused;
     }
 
-    /** Goes on with the next instant. False: it was not paused. */
+    /**
+     * Resumes a paused schedule with its next planned instant. Returns false if the schedule is not paused.
+     *
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_SCHEDULE} if the schedule does not exist
+     */
     public boolean resume(String name) {
-        boolean resumed = desk.resume(payloads.project(), checked(name));
-        if (resumed) told.heard(new ScheduleEvent.Resumed(payloads.project(), name));
-        changed.run();
+        boolean resumed = admin.resume(runFactory.project(), checked(name));
+        if (resumed) listener.onScheduleEvent(new ScheduleEvent.Resumed(runFactory.project(), name));
+        wakeNodes.run();
         return resumed;
     }
 
-    /** One run now, whatever the schedule says. */
+    /**
+     * Creates one run that is due immediately, independent of the timing of the schedule. The overlap policy applies.
+     *
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_SCHEDULE} if the schedule does not exist
+     */
     public RunId trigger(String name) {
-        RunId run = payloads.newId();
-        if (!desk.trigger(payloads.project(), checked(name), run))
+        RunId run = runFactory.newId();
+        if (!admin.trigger(runFactory.project(), checked(name), run))
             throw new CarillonException(
                     ErrorCode.UNKNOWN_SCHEDULE,
-                    "There is no schedule '%s'. schedules().list() names those there are."
-                            .formatted(Text.clean(name, 100)));
-        changed.run();
+                    "No schedule is named '%s'. schedules().list() returns the existing schedules."
+                            .formatted(TextCleaner.clean(name, 100)));
+        wakeNodes.run();
         return run;
     }
 
     /**
-     * Makes runs, in the lowest class, for past instants that have no line in the ledger, both ends inclusive; returns how many. Refused where an instant is
-     * younger than the schedule and its history has been dropped.
+     * Creates runs, with the lowest priority, for past planned instants that have no entry in the ledger.
+     *
+     * @param from the first instant, inclusive
+     * @param to the last instant, inclusive
+     * @return how many runs were created
+     * @throws CarillonException with {@link ErrorCode#HISTORY_DROPPED} if the range contains instants after the
+     *     creation of the schedule whose history was already removed by retention
      */
     public int backfill(String name, Instant from, Instant to) {
-        return backfill(name, from, to, DroppedHistory.REFUSE);
+        return backfill(name, from, to, DroppedHistoryPolicy.REFUSE);
     }
 
-    /** Makes runs as {@link #backfill(String, Instant, Instant)} does, and says what becomes of instants whose history has been dropped. */
-    public int backfill(String name, Instant from, Instant to, DroppedHistory dropped) {
-        int made = desk.backfill(payloads.project(), checked(name), from, to, true, dropped);
-        changed.run();
+    /**
+     * Like {@link #backfill(String, Instant, Instant)}, but with a policy for instants whose history was already
+     * removed by retention.
+     */
+    public int backfill(String name, Instant from, Instant to, DroppedHistoryPolicy dropped) {
+        int made = admin.backfill(runFactory.project(), checked(name), from, to, true, dropped);
+        wakeNodes.run();
         return made;
     }
 
-    /** How many runs {@link #backfill(String, Instant, Instant)} would make; makes none. */
+    /** Returns how many runs {@link #backfill(String, Instant, Instant)} would create, without creating them. */
     public int previewBackfill(String name, Instant from, Instant to) {
-        return previewBackfill(name, from, to, DroppedHistory.REFUSE);
+        return previewBackfill(name, from, to, DroppedHistoryPolicy.REFUSE);
     }
 
-    /** How many runs {@link #backfill(String, Instant, Instant, DroppedHistory)} would make; makes none. */
-    public int previewBackfill(String name, Instant from, Instant to, DroppedHistory dropped) {
-        return desk.backfill(payloads.project(), checked(name), from, to, false, dropped);
+    /**
+     * Returns how many runs {@link #backfill(String, Instant, Instant, DroppedHistoryPolicy)} would create, without
+     * creating them.
+     */
+    public int previewBackfill(String name, Instant from, Instant to, DroppedHistoryPolicy dropped) {
+        return admin.backfill(runFactory.project(), checked(name), from, to, false, dropped);
     }
 
-    /** The next instants of a timing, with marks where daylight saving moved, dropped or doubled one. */
+    /**
+     * Returns the next planned instants of a timing, and marks instants that a daylight saving transition moves, skips
+     * or repeats.
+     */
     public Preview preview(When when, Instant after, int count) {
         return when.preview(after, count);
     }
 
-    /** What became of each planned instant in a range, both ends inclusive: the first 10,000 lines. */
+    /**
+     * Returns what happened to each planned instant of a range, both ends inclusive. Returns at most 10,000 entries.
+     */
     public List<LedgerEntry> ledger(String name, Instant from, Instant to) {
-        return desk.ledger(payloads.project(), checked(name), from, to);
+        return admin.ledger(runFactory.project(), checked(name), from, to);
     }
 
-    /** Removes it and its waiting ticks; runs that started go on. False: there was none. */
+    /**
+     * Deletes a schedule and its waiting ticks. Runs that have started continue. Returns false if the schedule does not
+     * exist.
+     */
     public boolean delete(String name) {
-        boolean deleted = desk.delete(payloads.project(), checked(name));
-        if (deleted) told.heard(new ScheduleEvent.Deleted(payloads.project(), name));
+        boolean deleted = admin.delete(runFactory.project(), checked(name));
+        if (deleted) listener.onScheduleEvent(new ScheduleEvent.Deleted(runFactory.project(), name));
         return deleted;
     }
 

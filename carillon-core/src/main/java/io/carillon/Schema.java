@@ -1,12 +1,15 @@
 package io.carillon;
 
 import io.carillon.postgres.migration.Migrator;
-import io.carillon.postgres.vitals.ServerLook;
-import io.carillon.store.Vitals;
+import io.carillon.postgres.vitals.ServerVitalsReader;
+import io.carillon.store.DatabaseVitals;
 import io.carillon.value.SchemaMode;
 import javax.sql.DataSource;
 
-/** The tables of Carillon in one database: how far they are, and how they get on. Connects only when asked something that needs it. */
+/**
+ * The Carillon tables of one database: their version and their migration. Connects only in methods that need the
+ * database.
+ */
 public final class Schema {
     private final DataSource dataSource;
     private final Migrator migrator;
@@ -16,32 +19,39 @@ public final class Schema {
         this.migrator = new Migrator(dataSource);
     }
 
-    /** The number of the newest migration that was applied; 0: there are no tables yet. */
-    public int number() {
-        return migrator.number();
+    /** Returns the number of the newest applied migration; 0 if the tables do not exist. */
+    public int appliedVersion() {
+        return migrator.appliedNumber();
     }
 
-    /** The number this version needs. Needs no database. */
-    public int newest() {
-        return migrator.code();
+    /** Returns the number of the migration that this version of Carillon needs. Does not connect. */
+    public int requiredVersion() {
+        return migrator.newestNumber();
     }
 
-    /** Applies what is missing; safe when many processes do it at once. */
+    /** Applies the missing migrations. Several processes may call this at the same time. */
     public void migrate() {
         migrator.run(SchemaMode.AUTO);
     }
 
-    /** Changes nothing, and refuses a schema that is too old, too new or altered, saying what to do. */
+    /**
+     * Checks the schema without changing it.
+     *
+     * @throws io.carillon.value.CarillonException if the schema is too old, too new or altered; the message names the
+     *     action to take
+     */
     public void validate() {
         migrator.run(SchemaMode.VALIDATE);
     }
 
-    /** The server beneath the tables, which must be there: its clock and its connections. */
-    public Vitals.Server server() {
-        return ServerLook.read(dataSource);
+    /** Returns the clock and the connections of the database server. The tables must exist. */
+    public DatabaseVitals.Server server() {
+        return ServerVitalsReader.read(dataSource);
     }
 
-    /** The SQL of the migrations from this number on (1: all), for psql or another tool. Needs no database. */
+    /**
+     * Returns the SQL of the migrations from this number on, for psql or another tool; 1 returns all. Does not connect.
+     */
     public String sql(int from) {
         return migrator.print(from);
     }

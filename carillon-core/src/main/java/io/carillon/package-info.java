@@ -1,5 +1,6 @@
 /**
- * The front door: everything a user of the library calls. Start at {@link io.carillon.Carillon}. It puts the rooms behind it together; none of them knows it.
+ * The public API of the Carillon library. Start at {@link io.carillon.Carillon}. This package assembles the other
+ * packages, so it may depend on all of them; the engine, the storage and the values must not depend on it.
  */
 @NullMarked
 package io.carillon;

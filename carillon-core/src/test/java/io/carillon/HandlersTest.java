@@ -9,12 +9,12 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Lane;
-import io.carillon.run.Luggage;
 import io.carillon.run.NewRun;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
+import io.carillon.run.RunHeaders;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.value.CarillonException;
@@ -35,7 +35,7 @@ class HandlersTest {
     private final Handlers handlers = new Handlers();
 
     @Test
-    void answers_to_every_name_and_reads_each_form() throws Exception {
+    void calls_the_handler_by_every_name_and_reads_each_payload_version() throws Exception {
         handlers.add(registered(
                 REMIND.accepting("reminder.send@1", json -> new Reminder("was " + json)),
                 (reminder, run, connection) -> reminder.to()));
@@ -46,7 +46,7 @@ class HandlersTest {
     }
 
     @Test
-    void makes_an_outcome_of_every_answer() throws Exception {
+    void converts_every_return_value_to_an_outcome() throws Exception {
         assertThat(answer(null)).isEqualTo(Outcome.succeeded(null));
         assertThat(answer(42)).isEqualTo(result("42"));
         assertThat(answer(Outcome.succeeded("x"))).isEqualTo(result("\"x\""));
@@ -77,7 +77,7 @@ class HandlersTest {
     }
 
     @Test
-    void registers_nothing_of_a_handler_one_of_whose_names_is_taken() {
+    void registers_nothing_when_one_name_is_already_taken() {
         handlers.add(registered(REMIND, (reminder, run, connection) -> null));
         HandlerType<Reminder> other = HandlerType.of("other", Reminder.class).accepting("reminder.send", json -> null);
 
@@ -88,21 +88,22 @@ class HandlersTest {
     }
 
     @Test
-    void stores_runs_as_the_handler_says_unless_the_caller_says_otherwise() {
-        handlers.add(new Handlers.Registered<>(
+    void applies_handler_options_unless_the_caller_overrides_them() {
+        handlers.add(new Handlers.RegisteredHandler<>(
                 REMIND,
                 HandlerOptions.defaults().queue("mail").priority(Priority.LOW),
                 false,
                 (reminder, run, connection) -> null));
-        Payloads payloads = new Payloads(
-                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new DatabaseClock()));
+        RunFactory runFactory = new RunFactory(
+                "shop", handlers, new JsonCodec(), new RunHeaders(List.of()), new Uuid7.Sequence(new DatabaseClock()));
 
-        NewRun plain = payloads.run(REMIND, new Reminder("ann"), Enqueue.now());
-        NewRun other = payloads.run(
+        NewRun plain = runFactory.newRun(REMIND, new Reminder("ann"), Enqueue.now());
+        NewRun other = runFactory.newRun(
                 REMIND,
                 new Reminder("ann"),
-                Enqueue.at(Instant.EPOCH).queue("fast").priority(Priority.HIGH).key("k"));
-        NewRun stranger = payloads.run(HandlerType.of("x", Reminder.class), new Reminder("ann"), Enqueue.now());
+                Enqueue.at(Instant.EPOCH).queue("fast").priority(Priority.HIGH).uniqueKey("k"));
+        NewRun unregistered =
+                runFactory.newRun(HandlerType.of("x", Reminder.class), new Reminder("ann"), Enqueue.now());
 
         assertThat(plain.lane()).isEqualTo(new Lane("mail", "shop"));
         assertThat(plain.priority()).isEqualTo(Priority.LOW);
@@ -110,21 +111,22 @@ class HandlersTest {
         assertThat(plain.origin()).isEqualTo(Origin.DIRECT);
         assertThat(other.lane()).isEqualTo(new Lane("fast", "shop"));
         assertThat(other.priority()).isEqualTo(Priority.HIGH);
-        assertThat(other.key()).isEqualTo("k");
-        assertThat(stranger.lane()).as("nobody named a queue").isEqualTo(new Lane("x", "shop"));
+        assertThat(other.uniqueKey()).isEqualTo("k");
+        assertThat(unregistered.lane()).as("no queue is configured").isEqualTo(new Lane("x", "shop"));
     }
 
     @Test
-    void refuses_payloads_that_cannot_be_stored_or_given_back() {
-        Payloads payloads = new Payloads(
-                "shop", handlers, new JsonCodec(), new Luggage(List.of()), new Uuid7.Sequence(new DatabaseClock()));
+    void refuses_payloads_that_cannot_be_stored_or_decoded() {
+        RunFactory runFactory = new RunFactory(
+                "shop", handlers, new JsonCodec(), new RunHeaders(List.of()), new Uuid7.Sequence(new DatabaseClock()));
         Reminder large = new Reminder("x".repeat(256 * 1024));
 
-        assertThat(code(() -> payloads.run(REMIND, large, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
-        assertThat(code(() -> payloads.run(REMIND, new Reminder("a\0"), Enqueue.now())))
+        assertThat(code(() -> runFactory.newRun(REMIND, large, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_TOO_LARGE);
+        assertThat(code(() -> runFactory.newRun(REMIND, new Reminder("a\0"), Enqueue.now())))
                 .isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
-        assertThat(code(() -> payloads.run(REMIND, null, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
-        assertThat(payloads.run(REMIND, new Reminder("x".repeat(256 * 1024 - 9)), Enqueue.now())
+        assertThat(code(() -> runFactory.newRun(REMIND, null, Enqueue.now()))).isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
+        assertThat(runFactory
+                        .newRun(REMIND, new Reminder("x".repeat(256 * 1024 - 9)), Enqueue.now())
                         .payload()
                         .bytes())
                 .hasSize(256 * 1024);
@@ -143,7 +145,7 @@ class HandlersTest {
     private static Outcome call(Handlers handlers, String name, String json) throws Exception {
         BoundHandler bound = handlers.bind(new JsonCodec()).get(name);
         Attempt attempt = new Attempt(
-                RunId.next(),
+                RunId.generate(),
                 1,
                 new Lane("default", "default"),
                 Priority.NORMAL,
@@ -157,8 +159,9 @@ class HandlersTest {
         return bound.call().run(attempt, null, null);
     }
 
-    private static <T> Handlers.Registered<T> registered(HandlerType<T> type, Handlers.Code<T> code) {
-        return new Handlers.Registered<>(type, HandlerOptions.defaults(), false, code);
+    private static <T> Handlers.RegisteredHandler<T> registered(
+            HandlerType<T> type, Handlers.HandlerCode<T> handlerCode) {
+        return new Handlers.RegisteredHandler<>(type, HandlerOptions.defaults(), false, handlerCode);
     }
 
     private static Outcome result(String json) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Overlap;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.io.IOException;
@@ -18,22 +18,22 @@ import org.junit.jupiter.api.Test;
 
 class OptionsTest {
     @Test
-    void a_handler_ships_with_fifteen_minutes_and_eight_attempts() {
+    void handler_defaults_are_fifteen_minutes_and_eight_attempts() {
         assertThat(HandlerOptions.defaults())
                 .isEqualTo(new HandlerOptions(
                         null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false));
     }
 
     @Test
-    void a_handler_keeps_what_was_set_before() {
+    void changing_a_handler_option_keeps_the_others() {
         HandlerOptions all = HandlerOptions.defaults()
                 .queue("mail")
                 .priority(Priority.LOW)
                 .timeout(Duration.ofMinutes(2))
                 .retry(Retry.none())
-                .never(IOException.class)
+                .noRetryOn(IOException.class)
                 .keepPayload(true)
-                .never(IllegalStateException.class, IllegalArgumentException.class);
+                .noRetryOn(IllegalStateException.class, IllegalArgumentException.class);
 
         assertThat(all)
                 .isEqualTo(new HandlerOptions(
@@ -46,10 +46,10 @@ class OptionsTest {
     }
 
     @Test
-    void a_schedule_keeps_what_was_set_before() {
+    void changing_a_schedule_option_keeps_the_others() {
         ScheduleOptions all = ScheduleOptions.defaults()
-                .missed(Missed.SKIP)
-                .overlap(Overlap.SKIP)
+                .missed(MissedPolicy.SKIP)
+                .overlap(OverlapPolicy.SKIP)
                 .grace(Duration.ofMinutes(1))
                 .catchUp(Duration.ofHours(1))
                 .missedCap(7)
@@ -60,19 +60,19 @@ class OptionsTest {
 
         assertThat(all)
                 .isEqualTo(new ScheduleOptions(
-                        new Policies(
-                                Missed.SKIP,
+                        new SchedulePolicies(
+                                MissedPolicy.SKIP,
                                 Duration.ofMinutes(1),
                                 Duration.ofHours(1),
-                                new Policies.RunAll(7, Duration.ofSeconds(2)),
-                                Overlap.SKIP,
+                                new SchedulePolicies.RunAllLimits(7, Duration.ofSeconds(2)),
+                                OverlapPolicy.SKIP,
                                 3),
                         "reports",
                         Priority.BULK));
     }
 
     @Test
-    void refuses_what_is_outside_the_ranges() {
+    void refuses_values_outside_their_ranges() {
         HandlerOptions handler = HandlerOptions.defaults();
         ScheduleOptions schedule = ScheduleOptions.defaults();
         Duration endless = Duration.ofSeconds(Long.MAX_VALUE);

@@ -15,20 +15,21 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The words of {@code carillon bench}. */
+/** The command line of {@code carillon bench}. */
 @Command(
         name = "carillon bench",
-        description =
-                "Measures Carillon beside its peers and beside plain SQL, on an embedded PostgreSQL with full durability.",
+        description = "Compare Carillon with other schedulers and with plain SQL, on an embedded PostgreSQL with full "
+                + "durability.",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         footer = {
             "",
-            "A workload that is in the result file for the same code, profile and peers is not measured again unless it is named.",
-            "Exit codes: 0 measured, 1 it did not work, 2 it was not understood.",
+            "A workload with a stored result for the same code, profile and peers is measured again only",
+            "if it is named.",
+            "Exit codes: 0 success, 1 failure, 2 invalid command line.",
         })
 final class BenchCommand implements Callable<Integer> {
-    private static final String HOME = "carillon.bench.home";
+    private static final String HOME_PROPERTY = "carillon.bench.home";
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -36,8 +37,8 @@ final class BenchCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "WORKLOAD",
             arity = "0..*",
-            description = "what to measure; all unless said: ${COMPLETION-CANDIDATES}",
-            completionCandidates = Names.class)
+            description = "Workloads to measure: ${COMPLETION-CANDIDATES}. Default: all.",
+            completionCandidates = WorkloadNames.class)
     private List<String> workloads = List.of();
 
     @Option(
@@ -45,38 +46,45 @@ final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = Peers.DB_SCHEDULER,
-            description =
-                    "peers to measure beside: db-scheduler, quartz, jobrunr, all or none; ${DEFAULT-VALUE} unless said")
+            description = "Schedulers to compare with: db-scheduler, quartz, jobrunr, all or none. Default: "
+                    + "${DEFAULT-VALUE}.")
     private List<String> peers = List.of();
 
-    @Option(names = "--full", description = "longer rounds, and the rows of ten minutes")
+    @Option(names = "--full", description = "Longer rounds, including the measurements of ten minutes.")
     private boolean full;
 
-    @Option(names = "--smoke", hidden = true, description = "tiny sizes: does the benchmark itself work")
+    @Option(names = "--smoke", hidden = true, description = "Tiny sizes, to test the benchmark itself.")
     private boolean smoke;
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "table|markdown|json",
             defaultValue = "table",
-            description = "form of the answer")
+            description = "Output format. Default: ${DEFAULT-VALUE}.")
     private Report.Form output = Report.Form.TABLE;
 
-    @Option(names = "--results", paramLabel = "FILE", description = "where results are kept, one JSON object on a line")
+    @Option(
+            names = "--results",
+            paramLabel = "FILE",
+            description = "File for the results, one JSON object per line. Default: .carillon/bench/results.jsonl.")
     private @Nullable Path results;
 
-    @Option(names = "--data", paramLabel = "DIR", description = "where the database lies while it is measured")
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description = "Directory of the database during the benchmark. Default: .carillon/bench/postgres.")
     private @Nullable Path data;
 
     @Option(
             names = "--database-url",
             paramLabel = "URL",
-            description =
-                    "A PostgreSQL that runs on this machine, with its own settings: postgres://superuser:password@host:5432/. Default: an embedded one. Drops databases named bench_…")
+            description = "Running PostgreSQL on this machine, with its own settings: "
+                    + "postgres://superuser:password@host:5432/. Databases named bench_… are dropped. Default: an "
+                    + "embedded PostgreSQL.")
     private @Nullable String databaseUrl;
 
-    /** For the help. */
-    static final class Names implements Iterable<String> {
+    /** The names of the workloads, for the help. */
+    static final class WorkloadNames implements Iterable<String> {
         @Override
         public java.util.Iterator<String> iterator() {
             return Workloads.names().iterator();
@@ -85,12 +93,13 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Path home = Path.of(System.getProperty(HOME, "."));
+        Path home = Path.of(System.getProperty(HOME_PROPERTY, "."));
         Path kept = home.resolve(".carillon").resolve("bench");
         Bench bench = new Bench(
-                new Bench.Wishes(workloads, chosen(), smoke ? Profile.SMOKE : full ? Profile.FULL : Profile.QUICK),
-                new Bench.Places(
-                        Surroundings.commit(home),
+                new Bench.BenchRequest(
+                        workloads, chosenPeers(), smoke ? Profile.SMOKE : full ? Profile.FULL : Profile.QUICK),
+                new Bench.BenchPaths(
+                        EnvironmentProbe.commit(home),
                         data == null ? kept.resolve("postgres") : data,
                         results == null ? kept.resolve("results.jsonl") : results,
                         databaseUrl),
@@ -101,7 +110,7 @@ final class BenchCommand implements Callable<Integer> {
         return 0;
     }
 
-    private List<Peer> chosen() {
+    private List<Peer> chosenPeers() {
         if (peers.equals(List.of("none"))) return List.of();
         if (peers.equals(List.of("all"))) return Peers.all();
         return peers.stream().map(Peers::named).toList();

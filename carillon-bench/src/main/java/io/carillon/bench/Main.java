@@ -10,15 +10,15 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        // After Ctrl-C the server goes first; what nodes say about that is no news.
-        Runtime.getRuntime().addShutdownHook(new Thread(Main::beSilent));
+        // After Ctrl-C the server stops first; the nodes then log failures that are of no interest.
+        Runtime.getRuntime().addShutdownHook(new Thread(Main::silenceLogging));
         System.exit(new CommandLine(new BenchCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler(new Problems())
+                .setExecutionExceptionHandler(new ExceptionReporter())
                 .execute(args));
     }
 
-    private static void beSilent() {
+    private static void silenceLogging() {
         if (LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME) instanceof ch.qos.logback.classic.Logger root)
             root.setLevel(Level.OFF);
     }

@@ -4,7 +4,7 @@ import io.carillon.bench.measure.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
 
-/** Says what is being done: on a terminal in one line that is written over, else in plain lines. */
+/** Prints the progress: on a terminal in one line that is overwritten, otherwise in plain lines. */
 final class ProgressLine implements Progress {
     private static final int WIDTH = 100;
 
@@ -22,7 +22,7 @@ final class ProgressLine implements Progress {
         return new ProgressLine(err, onTerminal());
     }
 
-    /** Java cannot ask, the shell can. */
+    /** Returns whether standard error is a terminal. Java has no API for it, so a shell checks it. */
     private static boolean onTerminal() {
         try {
             return new ProcessBuilder("sh", "-c", "[ -t 2 ]")
@@ -38,22 +38,22 @@ final class ProgressLine implements Progress {
         }
     }
 
-    /** What follows belongs to this workload. */
+    /** Sets the workload of the following reports. */
     void workload(String name) {
         workload = name;
     }
 
     @Override
-    public void say(String what) {
+    public void report(String what) {
         String line = "%4d s  %s: %s".formatted((System.nanoTime() - start) / 1_000_000_000L, workload, what);
         if (terminal) err.print("\r" + (line + " ".repeat(WIDTH)).substring(0, WIDTH));
         else err.println(line);
         err.flush();
     }
 
-    /** A line that stays. */
-    void keep(String what) {
-        say(what);
+    /** Prints a line that is not overwritten. */
+    void printPermanently(String what) {
+        report(what);
         if (terminal) err.println();
     }
 }

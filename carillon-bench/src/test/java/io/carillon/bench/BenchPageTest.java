@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What the benchmark offers is on the pages. */
+/** The documentation covers all options, workloads and settings of the benchmark. */
 class BenchPageTest {
 
     @Test

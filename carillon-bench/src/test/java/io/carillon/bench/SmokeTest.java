@@ -7,8 +7,8 @@ import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchServer;
 import io.carillon.bench.workload.Profile;
-import io.carillon.bench.workload.Stage;
 import io.carillon.bench.workload.Workload;
+import io.carillon.bench.workload.WorkloadContext;
 import io.carillon.bench.workload.Workloads;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -22,26 +22,29 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every workload and every peer with tiny sizes on a real PostgreSQL, so that the benchmark cannot rot. How fast they are does not matter here. */
+/**
+ * Runs every workload and every peer with tiny sizes on a real PostgreSQL, so that the benchmark stays usable. Their
+ * speed does not matter here.
+ */
 class SmokeTest {
     private static final int AT_A_TIME = 4;
 
     @TempDir
     Path folder;
 
-    private final Queue<String> said = new ConcurrentLinkedQueue<>();
+    private final Queue<String> progressLines = new ConcurrentLinkedQueue<>();
 
     @Tag("slow")
     @Test
     void every_workload_and_every_peer_works() throws Exception {
         Map<String, Findings> found = new LinkedHashMap<>();
-        // Most of them wait most of the time.
+        // Most workloads spend most of their time waiting.
         ExecutorService threads = Executors.newFixedThreadPool(AT_A_TIME);
-        try (BenchServer server = BenchServer.start(folder.resolve("postgres"), quick(), said::add)) {
+        try (BenchServer server = BenchServer.start(folder.resolve("postgres"), quick(), progressLines::add)) {
             Map<String, Future<Findings>> running = new LinkedHashMap<>();
-            Stage stage = new Stage(server, Peers.all(), Profile.SMOKE, said::add);
+            WorkloadContext context = new WorkloadContext(server, Peers.all(), Profile.SMOKE, progressLines::add);
             for (Workload workload : Workloads.all())
-                running.put(workload.name(), threads.submit(() -> workload.run(stage)));
+                running.put(workload.name(), threads.submit(() -> workload.run(context)));
             for (var one : running.entrySet())
                 found.put(one.getKey(), one.getValue().get());
         } finally {
@@ -57,7 +60,7 @@ class SmokeTest {
         assertThat(found.get("memory").rows()).extracting(Row::met).containsExactly(true);
     }
 
-    /** Nothing is measured here, so nothing needs to be durable. */
+    /** Settings without durability: this test measures nothing. */
     private static Map<String, String> quick() {
         Map<String, String> settings = new LinkedHashMap<>(BenchServer.SETTINGS);
         settings.putAll(Map.of("fsync", "off", "synchronous_commit", "off", "shared_buffers", "128MB"));

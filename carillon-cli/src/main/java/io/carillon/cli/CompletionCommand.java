@@ -10,15 +10,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code carillon completion}: a script that lets a shell complete commands and options. */
+/** {@code carillon completion}: prints a script that completes commands and options in a shell. */
 @Command(
         name = "completion",
         description = "Print a script that completes commands and options in bash or zsh.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class CompletionCommand implements Callable<Integer> {
-    /** Shells it is for; both read the same script. */
-    enum For {
+    /** The supported shells. Both accept the same script. */
+    enum ShellKind {
         BASH,
         ZSH
     }
@@ -28,8 +28,8 @@ final class CompletionCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Parameters(paramLabel = "bash|zsh", description = "Which shell.")
-    private For kind = For.BASH;
+    @Parameters(paramLabel = "bash|zsh", description = "Shell that runs the script.")
+    private ShellKind kind = ShellKind.BASH;
 
     CompletionCommand(Shell shell) {
         this.shell = shell;

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code carillon config}: what a server would be told, and by whom. */
+/** {@code carillon config}: shows the settings of a server and the source of each. */
 @Command(
         name = "config",
         description = "Show the settings of 'carillon serve'.",
@@ -37,8 +37,8 @@ final class ConfigCommand implements Callable<Integer> {
         this.shell = shell;
     }
 
-    /** With its verb. */
-    static CommandLine on(Shell shell) {
+    /** Returns the command with its subcommand. */
+    static CommandLine commandLine(Shell shell) {
         return new CommandLine(new ConfigCommand(shell)).addSubcommand(new Print(shell));
     }
 
@@ -51,7 +51,7 @@ final class ConfigCommand implements Callable<Integer> {
     /** {@code carillon config print}. */
     @Command(
             name = "print",
-            description = "Check all settings, and print each with the place it comes from; secrets are hidden.",
+            description = "Check all settings and print each with its source. Secrets are hidden.",
             mixinStandardHelpOptions = true,
             sortOptions = false)
     static final class Print implements Callable<Integer> {
@@ -64,7 +64,7 @@ final class ConfigCommand implements Callable<Integer> {
                 names = {"-o", "--output"},
                 paramLabel = "table|json|yaml|name",
                 defaultValue = "table",
-                description = "Form of the answer. Default: ${DEFAULT-VALUE}.")
+                description = "Output format. Default: ${DEFAULT-VALUE}.")
         private Format format = Format.TABLE;
 
         Print(Shell shell) {
@@ -79,12 +79,14 @@ final class ConfigCommand implements Callable<Integer> {
                 rows.add(JsonNodeFactory.instance
                         .objectNode()
                         .put("key", setting.key())
-                        .put("value", settings.shown(setting, shell))
+                        .put("value", settings.displayText(setting, shell))
                         .put(
                                 "from",
-                                settings.get(setting).map(Settings.Value::from).orElse("default")));
-            new Printer(shell, format).list(rows, "key", List.of("key", "value", "from"));
-            // What would stop a server is told here as well, below what is shown.
+                                settings.get(setting)
+                                        .map(Settings.Value::source)
+                                        .orElse("default")));
+            new Printer(shell, format).printList(rows, "key", List.of("key", "value", "from"));
+            // Fails on an invalid setting, as carillon serve would, after the table was printed.
             ServerConfig.of(settings, shell);
             return ExitCode.OK;
         }

@@ -11,7 +11,7 @@ import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.When;
 import io.carillon.value.CarillonException;
-import io.carillon.value.Nearest;
+import io.carillon.value.SpellingSuggester;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -24,17 +24,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code carillon cron}: explains an expression without a database, by the same calendar that plans the runs. */
+/** {@code carillon cron}: explains a cron expression without a database, with the calendar that plans the runs. */
 @Command(
         name = "cron",
-        description = "Explain a cron expression: plain English, the next runs, and what daylight saving does to them.",
+        description = "Explain a cron expression: its meaning, its next runs, and the effect of daylight saving time.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class CronCommand implements Callable<Integer> {
     private static final Pattern RFC_3339 =
             Pattern.compile("\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)");
 
-    /** A hyphen and white space: several fields, and therefore no option, whatever follows the hyphen. */
+    /** An argument that begins with a hyphen and contains white space: a cron expression, never an option. */
     private static final Pattern HYPHENATED = Pattern.compile("-[^=\\s]*\\s.*", Pattern.DOTALL);
 
     private final Shell shell;
@@ -42,14 +42,15 @@ final class CronCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "EXPRESSION",
             arity = "1..*",
-            description = "Five fields (minute hour day month weekday), or six with seconds first; in quotes.")
+            description = "Cron expression, in quotes: five fields (minute hour day month weekday), or six with "
+                    + "seconds first.")
     private List<String> words = List.of();
 
     @Option(
             names = {"-z", "--zone"},
             paramLabel = "ZONE",
             defaultValue = "UTC",
-            description = "Time zone by its IANA name, such as Europe/Paris. Default: ${DEFAULT-VALUE}.")
+            description = "IANA time zone, such as Europe/Paris. Default: ${DEFAULT-VALUE}.")
     private String zone = "UTC";
 
     @Option(
@@ -62,22 +63,22 @@ final class CronCommand implements Callable<Integer> {
             names = {"-n", "--count"},
             paramLabel = "N",
             defaultValue = "10",
-            description = "How many runs to show, 1 to " + Preview.MAX_COUNT + ". Default: ${DEFAULT-VALUE}.")
+            description = "Number of runs to show, 1 to " + Preview.MAX_COUNT + ". Default: ${DEFAULT-VALUE}.")
     private int count = 10;
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "table|json|yaml|name",
             defaultValue = "table",
-            description = "Form of the answer; 'name' is the instants alone. Default: ${DEFAULT-VALUE}.")
+            description = "Output format; 'name' prints only the instants. Default: ${DEFAULT-VALUE}.")
     private Format output = Format.TABLE;
 
     CronCommand(Shell shell) {
         this.shell = shell;
     }
 
-    /** The words of the shell, with an expression that begins with a hyphen where it cannot be taken for an option. */
-    static String[] words(String... args) {
+    /** Moves an expression that begins with a hyphen behind {@code --}, so that it is not read as an option. */
+    static String[] quoteLeadingHyphen(String... args) {
         if (args.length == 0 || !args[0].equals("cron") || List.of(args).contains("--")) return args;
         List<String> words = new ArrayList<>();
         List<String> last = new ArrayList<>();
@@ -90,46 +91,48 @@ final class CronCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         CronExpression expression = expression();
-        ZoneId place = place();
+        ZoneId place = zoneId();
         Instant start = start();
         if (count < 1 || count > Preview.MAX_COUNT)
-            throw new UsageException(
-                    "--count %d is outside 1..%d. Choose one inside.".formatted(count, Preview.MAX_COUNT));
+            throw new UsageException("--count must be between 1 and %d (was %d).".formatted(Preview.MAX_COUNT, count));
         Preview preview = Preview.of(expression, place, DstPolicy.defaults(), start, count);
-        if (preview.entries().stream().noneMatch(Preview.Entry::runs))
+        if (preview.entries().stream().noneMatch(Preview.Entry::willRun))
             throw new UsageException(
-                    "'%s' has no run after %s. It says: %s. A schedule with it would be refused; choose days that exist."
-                            .formatted(expression, start, preview.description()));
-        CronAnswer answer = new CronAnswer(expression.toString(), start, preview);
+                    ("'%s' (%s) has no run after %s. A schedule with this expression would be rejected. Choose "
+                                    + "days that exist.")
+                            .formatted(expression, preview.description(), start));
+        CronExplanation answer = new CronExplanation(expression.toString(), start, preview);
         shell.out().println(text(answer));
         return ExitCode.OK;
     }
 
-    private String text(CronAnswer answer) {
+    private String text(CronExplanation answer) {
         return switch (output) {
             case TABLE -> CronTable.text(answer);
             case NAME -> answer.instants();
-            case JSON, YAML -> new Printer(shell, output).shown(CronJson.of(answer), "expression");
+            case JSON, YAML -> new Printer(shell, output).itemText(CronJson.of(answer), "expression");
         };
     }
 
     private CronExpression expression() {
         if (words.size() > 1)
             throw new UsageException(
-                    "An expression is one word to the shell, but %d came (%s …). Put it in quotes: carillon cron \"0 2 * * *\"."
+                    ("The expression must be one argument (was %d, the first is %s). Put it in quotes: carillon "
+                                    + "cron \"0 2 * * *\".")
                             .formatted(words.size(), words.get(0)));
         try {
             return CronExpression.parse(words.get(0));
         } catch (CronSyntaxException problem) {
-            throw new UsageException(CronPointer.at(words.get(0), problem), problem);
+            throw new UsageException(CronErrorPointer.at(words.get(0), problem), problem);
         }
     }
 
-    private ZoneId place() {
+    private ZoneId zoneId() {
         try {
             return When.zone(zone);
         } catch (CarillonException unknown) {
-            throw new UsageException(unknown.getMessage() + Nearest.hint(zone, ZoneId.getAvailableZoneIds()), unknown);
+            throw new UsageException(
+                    unknown.getMessage() + SpellingSuggester.didYouMean(zone, ZoneId.getAvailableZoneIds()), unknown);
         }
     }
 
@@ -138,10 +141,10 @@ final class CronCommand implements Callable<Integer> {
         try {
             if (RFC_3339.matcher(after).matches()) return Instant.parse(after);
         } catch (DateTimeException notOnTheCalendar) {
-            // Answered below, like what does not even look like an instant.
+            // Reported below, like text that does not match the pattern.
         }
         throw new UsageException(
-                "--after '%s' is no instant. Write it like 2026-03-28T00:00:00Z or 2026-03-28T01:00:00+01:00."
+                "--after must be an instant such as 2026-03-28T00:00:00Z or 2026-03-28T01:00:00+01:00 (was '%s')."
                         .formatted(after));
     }
 }

@@ -7,14 +7,14 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The answer as JSON. Times are RFC 3339; a wall time has no offset, for it may not exist. */
+/** The explanation as JSON. Times are RFC 3339; a wall-clock time has no offset because it may not exist. */
 final class CronJson {
     private static final DateTimeFormatter WALL = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss", Locale.ROOT);
     private static final DateTimeFormatter LOCAL = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ssxxx", Locale.ROOT);
 
     private CronJson() {}
 
-    static ObjectNode of(CronAnswer answer) {
+    static ObjectNode of(CronExplanation answer) {
         Preview preview = answer.preview();
         ObjectNode root = JsonNodeFactory.instance
                 .objectNode()
@@ -25,13 +25,13 @@ final class CronJson {
         ArrayNode entries = root.putArray("entries");
         for (Preview.Entry entry : preview.entries()) {
             ObjectNode node =
-                    entries.addObject().put("runs", entry.runs()).put("planned", WALL.format(entry.planned()));
-            if (entry.runs())
+                    entries.addObject().put("runs", entry.willRun()).put("planned", WALL.format(entry.planned()));
+            if (entry.willRun())
                 node.put("local", LOCAL.format(entry.at()))
                         .put("utc", entry.utc().toString());
             if (entry.mark() != Preview.Mark.NONE)
-                node.put("mark", CronAnswer.word(entry.mark()))
-                        .put("why", CronAnswer.why(entry.mark(), CronAnswer.wall(entry)));
+                node.put("mark", CronExplanation.markText(entry.mark()))
+                        .put("why", CronExplanation.markReason(entry.mark(), CronExplanation.wallTime(entry)));
         }
         if (!preview.warnings().isEmpty()) {
             ArrayNode warnings = root.putArray("warnings");

@@ -8,7 +8,10 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The answer as a table: local time with its weekday, offset, UTC, and a mark where the clocks change, explained below. */
+/**
+ * The explanation as a table: local time with its weekday, offset, UTC, and a mark at clock changes, with a legend
+ * below.
+ */
 final class CronTable {
     private static final DateTimeFormatter LOCAL =
             DateTimeFormatter.ofPattern("EEE yyyy-MM-dd HH:mm:ss", Locale.ENGLISH);
@@ -17,7 +20,7 @@ final class CronTable {
 
     private CronTable() {}
 
-    static String text(CronAnswer answer) {
+    static String text(CronExplanation answer) {
         Preview preview = answer.preview();
         StringBuilder text = new StringBuilder();
         text.append(answer.expression()).append("  (").append(preview.zone()).append(")\n");
@@ -31,10 +34,10 @@ final class CronTable {
     }
 
     private static String row(Preview.Entry entry) {
-        String local = LOCAL.format(entry.runs() ? entry.local() : entry.planned());
-        if (!entry.runs()) return row(local, "-", "-", CronAnswer.word(entry.mark()));
-        String mark =
-                CronAnswer.word(entry.mark()) + (entry.mark() == Mark.MOVED ? " from " + CronAnswer.wall(entry) : "");
+        String local = LOCAL.format(entry.willRun() ? entry.local() : entry.planned());
+        if (!entry.willRun()) return row(local, "-", "-", CronExplanation.markText(entry.mark()));
+        String mark = CronExplanation.markText(entry.mark())
+                + (entry.mark() == Mark.MOVED ? " from " + CronExplanation.wallTime(entry) : "");
         return row(local, offset(entry), entry.utc().toString(), mark);
     }
 
@@ -53,7 +56,8 @@ final class CronTable {
         marks.remove(Mark.NONE);
         if (marks.isEmpty()) return "";
         return marks.stream()
-                .map(mark -> LEGEND.formatted(CronAnswer.word(mark), CronAnswer.why(mark, "this time of day")))
+                .map(mark -> LEGEND.formatted(
+                        CronExplanation.markText(mark), CronExplanation.markReason(mark, "this time of day")))
                 .collect(Collectors.joining("\n", "\n\n", ""));
     }
 }

@@ -1,11 +1,12 @@
 package io.carillon.cli;
 
 import io.carillon.cli.config.Address;
-import io.carillon.cli.dev.Dev;
+import io.carillon.cli.dev.DevNode;
 import io.carillon.cli.dev.DevOptions;
-import io.carillon.cli.shell.DataHome;
+import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.Shell;
+import io.carillon.cli.shell.UsageException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -13,14 +14,15 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code carillon dev}: a node with a PostgreSQL of its own and demo schedules, to look at and to play with. */
+/** {@code carillon dev}: a node with its own PostgreSQL and demo schedules, for trying things out. */
 @Command(
         name = "dev",
-        description = "Start a node with its own PostgreSQL, REST and three demo schedules. Not for production.",
+        description =
+                "Start a node with its own PostgreSQL, the REST API and three demo schedules. Not for production.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class DevCommand implements Callable<Integer> {
-    /** What is there at the start. */
+    /** The schedules that exist at the start. */
     enum Seed {
         DEMO,
         NONE
@@ -31,33 +33,38 @@ final class DevCommand implements Callable<Integer> {
     @Option(
             names = "--data",
             paramLabel = "DIR",
-            description =
-                    "Keep database and log here. Default: 'dev' in $CARILLON_HOME, else in the user's data directory.")
+            description = "Directory for the database and the log. Default: 'dev' in $CARILLON_HOME, or in the user's "
+                    + "data directory.")
     private @Nullable String data;
+
+    @Option(
+            names = "--reset",
+            description = "First delete the database and the keys in the data directory, without asking.")
+    private boolean reset;
 
     @Option(
             names = "--seed",
             paramLabel = "demo|none",
             defaultValue = "demo",
-            description =
-                    "Schedules to begin with; 'none' removes those of an earlier start. Default: ${DEFAULT-VALUE}.")
+            description = "Initial schedules; 'none' removes the demo schedules of an earlier start. Default: "
+                    + "${DEFAULT-VALUE}.")
     private Seed seed = Seed.DEMO;
 
     @Option(
             names = "--plain",
-            description = "One line for each change instead of the live view, as without a terminal.")
+            description = "Print one line per event instead of the live view. Always on without a terminal.")
     private boolean plain;
 
     @Option(
             names = "--database-url",
             paramLabel = "URL",
-            description = "Use this PostgreSQL instead of an embedded one ($DATABASE_URL is not read here).")
+            description = "PostgreSQL to use instead of an embedded one. $DATABASE_URL is ignored.")
     private @Nullable String databaseUrl;
 
     @Option(
             names = "--listen",
             paramLabel = "[HOST:]PORT",
-            description = "Where REST listens. Default: 127.0.0.1:8080, or any free port if that is taken.")
+            description = "Address of the REST API. Default: 127.0.0.1:8080, or a free port if 8080 is in use.")
     private @Nullable String listen;
 
     DevCommand(Shell shell) {
@@ -66,10 +73,16 @@ final class DevCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Path directory = data == null ? DataHome.of(shell).path().resolve("dev") : DataHome.absolute("--data", data);
+        Path directory = data == null
+                ? DataDirectory.of(shell).path().resolve("dev")
+                : DataDirectory.absolutePath("--data", data);
+        if (reset && databaseUrl != null)
+            throw new UsageException(
+                    "--reset cannot be combined with --database-url: it deletes embedded databases only.");
         DatabaseUrl url = databaseUrl == null ? null : DatabaseUrl.parse(databaseUrl);
         Optional<Address> address = Optional.ofNullable(listen).map(Address::parse);
-        return new Dev(shell, new DevOptions(directory, url, address, seed == Seed.DEMO, plain, Version.number()))
-                .run();
+        DevOptions options = new DevOptions(
+                directory, data != null, reset, url, address, seed == Seed.DEMO, plain, Version.number());
+        return new DevNode(shell, options).run();
     }
 }

@@ -4,7 +4,9 @@ import io.carillon.cli.remote.RemoteCommands;
 import io.carillon.cli.shell.Shell;
 import picocli.CommandLine;
 
-/** The entry point of the {@code carillon} command: reads the words, runs the subcommand and answers with its exit code. */
+/**
+ * The entry point of the {@code carillon} command: parses the arguments, runs the subcommand and exits with its code.
+ */
 public final class Main {
     private Main() {}
 
@@ -12,27 +14,27 @@ public final class Main {
         System.exit(run(Shell.real(), args));
     }
 
-    /** The whole command but the end of the JVM. */
+    /** Runs the command and returns its exit code, without ending the JVM. */
     public static int run(Shell shell, String... args) {
-        return command(shell).execute(CronCommand.words(args));
+        return command(shell).execute(CronCommand.quoteLeadingHyphen(args));
     }
 
     static CommandLine command(Shell shell) {
         CommandLine command = new CommandLine(new RootCommand(shell))
                 .addSubcommand(new DevCommand(shell))
                 .addSubcommand(new ServeCommand(shell))
-                .addSubcommand(ConfigCommand.on(shell))
+                .addSubcommand(ConfigCommand.commandLine(shell))
                 .addSubcommand(new CronCommand(shell))
                 .addSubcommand(new MigrateCommand(shell));
         RemoteCommands.all(shell).forEach(command::addSubcommand);
         command.addSubcommand(new CompletionCommand(shell));
-        Problems problems = new Problems(shell.err());
+        ExceptionReporter exceptionReporter = new ExceptionReporter(shell.err());
         return command.setOut(shell.out())
                 .setErr(shell.err())
-                // "@daily" is an expression, not a file of arguments.
+                // "@daily" is a cron expression, not an argument file.
                 .setExpandAtFiles(false)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setParameterExceptionHandler(problems)
-                .setExecutionExceptionHandler(problems);
+                .setParameterExceptionHandler(exceptionReporter)
+                .setExecutionExceptionHandler(exceptionReporter);
     }
 }

@@ -4,10 +4,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.Schema;
 import io.carillon.cli.config.Settings;
+import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Logs;
-import io.carillon.cli.shell.Pools;
+import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -18,10 +18,10 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code carillon migrate}: brings the tables of a database up to date, checks them, or prints the SQL. */
+/** {@code carillon migrate}: migrates the schema of a database, checks it, or prints the SQL. */
 @Command(
         name = "migrate",
-        description = "Create or update the tables in the schema 'carillon' of a PostgreSQL database.",
+        description = "Create or migrate the schema 'carillon' of a PostgreSQL database.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class MigrateCommand implements Callable<Integer> {
@@ -30,22 +30,24 @@ final class MigrateCommand implements Callable<Integer> {
     @Option(
             names = "--database-url",
             paramLabel = "URL",
-            description =
-                    "postgres://user:password@host:5432/database or a jdbc:postgresql: URL. Default: $DATABASE_URL, $DATABASE_URL_FILE or $PGHOST and its kin.")
+            description = "Database, as postgres://user:password@host:5432/database or a jdbc:postgresql: URL. "
+                    + "Default: $DATABASE_URL, $DATABASE_URL_FILE or the PG* variables.")
     private @Nullable String databaseUrl;
 
     @ArgGroup(exclusive = true)
     private Mode mode = new Mode();
 
-    /** What to do instead of migrating. */
+    /** The alternatives to migrating. */
     static final class Mode {
         @Option(
                 names = "--print",
-                description =
-                        "Print the SQL that is missing and change nothing; without a database, the SQL of all migrations.")
+                description = "Print the SQL of the missing migrations and change nothing. Without a database, print "
+                        + "the SQL of all migrations.")
         private boolean print;
 
-        @Option(names = "--validate", description = "Change nothing; fail unless the tables fit this version.")
+        @Option(
+                names = "--validate",
+                description = "Change nothing; exit with code 1 unless the schema fits this version.")
         private boolean validate;
     }
 
@@ -55,10 +57,11 @@ final class MigrateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Logs.warningsTo(shell.err());
+        LogSetup.warningsTo(shell.err());
         Optional<DatabaseUrl> url = Settings.database(shell, databaseUrl);
         if (url.isEmpty() && !mode.print) throw Settings.noDatabase();
-        try (HikariDataSource pool = url.map(known -> Pools.on(known, 1)).orElseGet(Pools::offline)) {
+        try (HikariDataSource pool =
+                url.map(known -> ConnectionPools.open(known, 1)).orElseGet(ConnectionPools::unconnected)) {
             Schema schema = Carillon.schema(pool);
             if (mode.print) print(schema, url.isPresent());
             else if (mode.validate) validate(schema);
@@ -68,7 +71,7 @@ final class MigrateCommand implements Callable<Integer> {
     }
 
     private void print(Schema schema, boolean online) {
-        shell.out().print(schema.sql(online ? schema.number() + 1 : 1));
+        shell.out().print(schema.sql(online ? schema.appliedVersion() + 1 : 1));
         shell.out().flush();
     }
 
@@ -79,20 +82,21 @@ final class MigrateCommand implements Callable<Integer> {
             if (problem.code() != ErrorCode.SCHEMA_TOO_OLD) throw problem;
             throw new CarillonException(
                     problem.code(),
-                    "The schema is at number %d, this version needs %d. Run 'carillon migrate' as a user who may create tables, or apply the SQL of 'carillon migrate --print'."
-                            .formatted(schema.number(), schema.newest()),
+                    ("The schema is at version %d, but this release needs version %d. Run 'carillon migrate' as a "
+                                    + "database user who may create tables, or apply the SQL of 'carillon migrate --print'.")
+                            .formatted(schema.appliedVersion(), schema.requiredVersion()),
                     problem);
         }
-        shell.out().println("The schema is at number %d and fits this version.".formatted(schema.number()));
+        shell.out().println("The schema is at version %d and fits this release.".formatted(schema.appliedVersion()));
     }
 
     private void migrate(Schema schema, DatabaseUrl url) {
-        int before = schema.number();
+        int before = schema.appliedVersion();
         schema.migrate();
-        int after = schema.number();
-        String where = " (" + url.shown() + ").";
-        if (before == after) shell.out().println("The schema is at number " + after + " already" + where);
-        else if (before == 0) shell.out().println("The schema was created at number " + after + where);
-        else shell.out().println("The schema went from number " + before + " to " + after + where);
+        int after = schema.appliedVersion();
+        String where = " (" + url.displayText() + ").";
+        if (before == after) shell.out().println("The schema is already at version " + after + where);
+        else if (before == 0) shell.out().println("The schema was created at version " + after + where);
+        else shell.out().println("The schema was migrated from version " + before + " to " + after + where);
     }
 }

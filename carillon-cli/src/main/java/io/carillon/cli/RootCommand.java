@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code carillon} without a subcommand: its help and its version. */
+/** {@code carillon} without a subcommand: prints the help. */
 @Command(
         name = "carillon",
         description = "A distributed scheduler on PostgreSQL.",
@@ -18,14 +18,14 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Try it:      carillon dev",
-            "Understand:  carillon cron \"0 2 * * *\" --zone Europe/Paris",
-            "Use:         carillon schedule create hello --every 10s --handler demo.hello",
-            "Look:        carillon doctor",
+            "Explain:     carillon cron \"0 2 * * *\" --zone Europe/Paris",
+            "Create:      carillon schedule create hello --every 10s --handler demo.hello",
+            "Check:       carillon doctor",
             "Measure:     carillon bench (in a checkout)",
             "",
-            "Exit codes: 0 fine, 1 it did not work, 2 it was not understood,",
-            "3 there is no such thing, 4 the key may not, 5 it contradicts what is there,",
-            "6 too slow, 7 the server is away, 8 done in part, 10 the awaited run failed.",
+            "Exit codes: 0 success, 1 failure, 2 invalid command line, 3 not found,",
+            "4 not authorized, 5 conflict, 6 timeout, 7 server unavailable,",
+            "8 partly done, 10 the awaited run did not succeed.",
         })
 final class RootCommand implements Callable<Integer> {
     private final Shell shell;

@@ -2,19 +2,19 @@ package io.carillon.cli;
 
 import io.carillon.cli.config.ServerConfig;
 import io.carillon.cli.config.ServerFlags;
-import io.carillon.cli.serve.Serve;
+import io.carillon.cli.serve.ServerProcess;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Logs;
+import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code carillon serve}: a node with the REST interface, on a database that is there. */
+/** {@code carillon serve}: a node with the REST API on an existing database. */
 @Command(
         name = "serve",
         description =
-                "Start a node with the REST interface on a PostgreSQL database. Any number of them serve one database.",
+                "Start a node with the REST API on a PostgreSQL database. Any number of nodes can share one database.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class ServeCommand implements Callable<Integer> {
@@ -30,8 +30,8 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ServerConfig config = ServerConfig.of(flags.settings(shell), shell);
-        Logs.linesTo(shell.err(), config.jsonLog());
-        new Serve(shell, config).untilSignal().run();
+        LogSetup.linesTo(shell.err(), config.jsonLog());
+        new ServerProcess(shell, config).stopOnSignal().run();
         return ExitCode.OK;
     }
 }

@@ -3,7 +3,7 @@ package io.carillon.cli;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version of this build, and of what it runs on: all that a report of a bug needs. */
+/** The versions of this build, of Java and of the operating system, as needed for a bug report. */
 final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -17,7 +17,7 @@ final class Version implements IVersionProvider {
         };
     }
 
-    /** As the jar has it; classes without a jar have none. */
+    /** Returns the version from the jar manifest, or a placeholder if the classes are not in a jar. */
     static String number() {
         @Nullable String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "(not packaged)" : version;

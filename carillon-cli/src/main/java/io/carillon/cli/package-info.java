@@ -1,6 +1,7 @@
 /**
- * The {@code carillon} command. Start at {@link io.carillon.cli.Main}: one class for each subcommand lives here, what they are made of in the rooms below.
- * It goes through the front door like any other application and knows neither SQL nor the engine; this is the only room that may end the JVM.
+ * The {@code carillon} command. Start at {@link io.carillon.cli.Main}. This package contains the local subcommands, one
+ * class each; its subpackages contain the remote subcommands and shared parts. The command uses the public API like any
+ * other application, and contains neither SQL nor parts of the engine. Only this package calls {@code System.exit}.
  */
 @NullMarked
 package io.carillon.cli;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What docs/cli.md shows is what the command says, and what the command offers is on the page. */
+/** The examples in docs/cli.md match the output of the command, and all commands and options are documented there. */
 class CliPageTest {
     private static final Pattern EXAMPLE =
             Pattern.compile("(?m)^```console\\n\\$ \\./carillon (cron [^\\n]*)\\n(.*?)^```$", Pattern.DOTALL);
@@ -31,28 +31,30 @@ class CliPageTest {
     }
 
     @Test
-    void every_example_of_cron_says_just_that() {
+    void every_cron_example_matches_the_output() {
         List<MatchResult> examples = EXAMPLE.matcher(page).results().toList();
 
         assertThat(examples).hasSizeGreaterThanOrEqualTo(3);
         for (MatchResult example : examples) {
-            Called called = Called.carillon(words(example.group(1)));
-            assertThat(called.out() + called.err()).as(example.group(1)).isEqualTo(example.group(2));
+            CommandResult commandResult = CommandResult.run(words(example.group(1)));
+            assertThat(commandResult.out() + commandResult.err())
+                    .as(example.group(1))
+                    .isEqualTo(example.group(2));
         }
     }
 
     @Test
     void every_command_and_option_is_on_the_page() {
         List<String> missing = new ArrayList<>();
-        CommandLine carillon = Main.command(Called.silent());
+        CommandLine carillon = Main.command(CommandResult.silentShell());
         carillon.getSubcommands().forEach((name, command) -> {
             String section = section(name);
             if (section.isEmpty()) missing.add(name);
             command.getSubcommands().forEach((verb, inner) -> {
                 if (!section.contains("`" + verb)) missing.add(name + " " + verb);
-                missing.addAll(unnamed(name + " " + verb, inner, section));
+                missing.addAll(undocumentedOptions(name + " " + verb, inner, section));
             });
-            missing.addAll(unnamed(name, command, section));
+            missing.addAll(undocumentedOptions(name, command, section));
         });
 
         assertThat(missing).isEmpty();
@@ -64,9 +66,12 @@ class CliPageTest {
         return start < 0 ? "" : page.substring(start, end < 0 ? page.length() : end);
     }
 
-    /** What all client commands share stands in a section of its own. */
-    private static List<String> unnamed(String name, CommandLine command, String section) {
-        String shared = section("Speaking to a server");
+    /**
+     * Returns the options that are neither in the section of the command nor in the shared section of all client
+     * commands.
+     */
+    private static List<String> undocumentedOptions(String name, CommandLine command, String section) {
+        String shared = section("Connecting to a server");
         return command.getCommandSpec().options().stream()
                 .map(OptionSpec::longestName)
                 .filter(option -> !List.of("--help", "--version").contains(option))

@@ -8,98 +8,99 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command around its subcommands: help, version, and words that are not understood. */
+/** The root command: help, version, and invalid command lines. */
 class MainTest {
     @Test
-    void tells_its_version_and_what_it_runs_on() {
-        Called version = Called.carillon("--version");
+    void shows_its_version_and_runtime() {
+        CommandResult version = CommandResult.run("--version");
 
-        assertThat(version.exit()).isZero();
+        assertThat(version.exitCode()).isZero();
         assertThat(version.out().lines().toList()).hasSize(2).first().asString().startsWith("carillon ");
         assertThat(version.out()).contains("Java " + System.getProperty("java.version"));
     }
 
     @Test
-    void shows_its_help_when_asked_and_when_nothing_is_said() {
-        Called asked = Called.carillon("--help");
+    void prints_the_help_on_request_and_without_arguments() {
+        CommandResult asked = CommandResult.run("--help");
 
-        assertThat(asked.exit()).isZero();
+        assertThat(asked.exitCode()).isZero();
         assertThat(asked.out()).startsWith("Usage: carillon").contains("  dev ", "  cron ", "  migrate ");
-        assertThat(Called.carillon()).isEqualTo(asked);
+        assertThat(CommandResult.run()).isEqualTo(asked);
     }
 
     @ParameterizedTest
     @CsvSource({"dev", "cron", "migrate"})
     void every_subcommand_has_help(String command) {
-        Called help = Called.carillon(command, "--help");
+        CommandResult help = CommandResult.run(command, "--help");
 
-        assertThat(help.exit()).isZero();
+        assertThat(help.exitCode()).isZero();
         assertThat(help.out()).startsWith("Usage: carillon " + command);
         assertThat(help.err()).isEmpty();
     }
 
     @Test
     void suggests_the_nearest_command() {
-        Called unknown = Called.carillon("corn", "* * * * *");
+        CommandResult unknown = CommandResult.run("corn", "* * * * *");
 
-        assertThat(unknown).isEqualTo(new Called(2, "", """
+        assertThat(unknown).isEqualTo(new CommandResult(2, "", """
                         carillon: Unknown command 'corn'. Did you mean 'cron'?
                         See 'carillon --help'.
                         """));
     }
 
     @Test
-    void suggests_nothing_that_is_far_away() {
-        assertThat(Called.carillon("brew").err()).startsWith("carillon: Unknown command 'brew'.\n");
+    void suggests_nothing_when_no_name_is_close() {
+        assertThat(CommandResult.run("brew").err()).startsWith("carillon: Unknown command 'brew'.\n");
     }
 
     @Test
     void suggests_the_nearest_option() {
-        Called unknown = Called.carillon("cron", "* * * * *", "--zoen=UTC");
+        CommandResult unknown = CommandResult.run("cron", "* * * * *", "--zoen=UTC");
 
-        assertThat(unknown).isEqualTo(new Called(2, "", """
+        assertThat(unknown).isEqualTo(new CommandResult(2, "", """
                         carillon: Unknown option '--zoen'. Did you mean '--zone'?
                         See 'carillon cron --help'.
                         """));
     }
 
     @Test
-    void refuses_words_that_a_subcommand_cannot_use() {
-        Called extra = Called.carillon("migrate", "up");
+    void rejects_an_unexpected_argument() {
+        CommandResult extra = CommandResult.run("migrate", "up");
 
-        assertThat(extra.exit()).isEqualTo(2);
-        assertThat(extra.err()).startsWith("carillon: Nothing is known to do with 'up' here.");
+        assertThat(extra.exitCode()).isEqualTo(2);
+        assertThat(extra.err()).startsWith("carillon: Unexpected argument 'up'.");
     }
 
     @Test
-    void asks_which_database_to_migrate() {
-        Called nowhere = Called.carillon("migrate");
+    void requires_a_database_to_migrate() {
+        CommandResult nowhere = CommandResult.run("migrate");
 
-        assertThat(nowhere.exit()).isEqualTo(2);
+        assertThat(nowhere.exitCode()).isEqualTo(2);
         assertThat(nowhere.err()).contains("--database-url", "DATABASE_URL");
     }
 
     @Test
     void prints_the_sql_of_all_migrations_without_a_database() {
-        Called printed = Called.carillon("migrate", "--print");
+        CommandResult printed = CommandResult.run("migrate", "--print");
 
-        assertThat(printed.exit()).isZero();
+        assertThat(printed.exitCode()).isZero();
         assertThat(printed.out()).startsWith("-- Carillon: migrations 1 to ").contains("CREATE TABLE carillon.run (");
         assertThat(printed.err()).isEmpty();
     }
 
     @Test
-    void refuses_to_print_and_to_validate_at_once() {
-        assertThat(Called.carillon("migrate", "--print", "--validate").exit()).isEqualTo(2);
+    void rejects_print_together_with_validate() {
+        assertThat(CommandResult.run("migrate", "--print", "--validate").exitCode())
+                .isEqualTo(2);
     }
 
     @Test
-    void keeps_the_password_out_of_what_it_says_about_an_address() {
+    void does_not_print_the_password_of_an_invalid_url() {
         for (String url :
                 List.of("postgres://me:s3cret@host:x/db", "postgres://me:s3cret@ho st/db", "ftp://me:s3cret@h/d")) {
-            Called wrong = Called.with(Map.of("DATABASE_URL", url), "migrate");
+            CommandResult wrong = CommandResult.runWith(Map.of("DATABASE_URL", url), "migrate");
 
-            assertThat(wrong.exit()).as(url).isEqualTo(2);
+            assertThat(wrong.exitCode()).as(url).isEqualTo(2);
             assertThat(wrong.err()).as(url).doesNotContain("s3cret").contains("postgres://user:password@host");
         }
     }

@@ -1,55 +1,55 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Decider;
 import io.carillon.run.Outcome;
+import io.carillon.run.OutcomeDecider;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
-import io.carillon.store.Ended;
+import io.carillon.store.EndedAttempt;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/** One attempt from start to decision. What it reads like is what happens: start, call, decide, hand over. */
+/** Executes one attempt: reports the start, calls the handler, decides on the transition, and passes it on. */
 final class AttemptRunner {
-    /** Where a runner hands over what it decided. */
-    interface Finish {
-        /** To be written, fenced. */
-        void submit(Held held, Ended ended);
+    /** The receiver of the results. */
+    interface ResultSink {
+        /** Writes the end of an attempt, with the fence. */
+        void submit(ActiveAttempt activeAttempt, EndedAttempt endedAttempt);
 
-        /** To be let go, counting nothing. */
-        void handBack(Held held);
+        /** Releases the run without counting an attempt. */
+        void handBack(ActiveAttempt activeAttempt);
 
-        /** In the database already, by the handler's own transaction. */
-        void done(Held held, Transition transition);
+        /** Handles an attempt whose completion the handler's own transaction has already written. */
+        void handleCommitted(ActiveAttempt activeAttempt, Transition transition);
     }
 
     private static final Logger log = LoggerFactory.getLogger(AttemptRunner.class);
 
-    private final HandlerBook handlers;
-    private final Finish finish;
+    private final HandlerRegistry handlers;
+    private final ResultSink results;
     private final TransactionalCalls transactions;
     private final RunListener listener;
 
-    AttemptRunner(HandlerBook handlers, Finish finish, TransactionalCalls transactions, RunListener listener) {
+    AttemptRunner(HandlerRegistry handlers, ResultSink results, TransactionalCalls transactions, RunListener listener) {
         this.handlers = handlers;
-        this.finish = finish;
+        this.results = results;
         this.transactions = transactions;
         this.listener = listener;
     }
 
-    void run(Held held) {
-        BoundHandler handler = handlers.find(held.attemptValue()).orElseThrow();
-        started(held);
-        Outcome outcome = call(held, handler);
-        finished(held, handler, outcome);
+    void run(ActiveAttempt activeAttempt) {
+        BoundHandler handler = handlers.find(activeAttempt.attemptValue()).orElseThrow();
+        reportStart(activeAttempt);
+        Outcome outcome = call(activeAttempt, handler);
+        deliverOutcome(activeAttempt, handler, outcome);
     }
 
-    private void started(Held held) {
-        Attempt attempt = held.attemptValue();
-        Duration waited = held.waited();
+    private void reportStart(ActiveAttempt activeAttempt) {
+        Attempt attempt = activeAttempt.attemptValue();
+        Duration waited = activeAttempt.startDelay();
         MDC.put("runId", attempt.run().toString());
         MDC.put("handler", attempt.target().name());
         log.debug(
@@ -59,77 +59,93 @@ final class AttemptRunner {
                 attempt.number(),
                 attempt.times().plannedAt(),
                 waited);
-        listener.started(attempt, waited);
+        listener.onAttemptStarted(attempt, waited);
     }
 
-    /** Never throws: whatever user code does is an outcome. */
-    private Outcome call(Held held, BoundHandler handler) {
+    /** Calls the handler. Never throws: every exception of user code becomes an outcome. */
+    private Outcome call(ActiveAttempt activeAttempt, BoundHandler handler) {
         try {
-            if (handler.transactional()) return said(held, transactions.call(held, handler));
-            held.begin(handler.timeout());
-            return said(held, held.stopped() == null ? plain(held, handler) : Outcome.snoozed(Duration.ZERO));
+            if (handler.transactional())
+                return outcomeAfterStop(activeAttempt, transactions.call(activeAttempt, handler));
+            activeAttempt.begin(handler.timeout());
+            return outcomeAfterStop(
+                    activeAttempt,
+                    activeAttempt.stopCause() == null
+                            ? callWithoutTransaction(activeAttempt, handler)
+                            : Outcome.snoozed(Duration.ZERO));
         } catch (Throwable failure) {
-            return said(held, Outcome.failed(failure));
+            return outcomeAfterStop(activeAttempt, Outcome.failed(failure));
         } finally {
-            held.finish();
-            // An interrupt was meant for the handler, not for whatever this thread does next.
+            activeAttempt.detachThread();
+            // Clear an interrupt that was meant for the handler, so that the next task of this thread does not see it.
             Thread.interrupted();
             MDC.clear();
         }
     }
 
-    private static Outcome plain(Held held, BoundHandler handler) throws Exception {
-        return handler.call().run(held.attemptValue(), held, null);
+    private static Outcome callWithoutTransaction(ActiveAttempt activeAttempt, BoundHandler handler) throws Exception {
+        return handler.call().run(activeAttempt.attemptValue(), activeAttempt, null);
     }
 
-    /** A success counts even if somebody asked it to stop; a failure after a stop is the stop. */
-    private static Outcome said(Held held, Outcome outcome) {
-        Held.Stop stop = held.stopped();
-        if (stop == null || outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Rejected) return outcome;
-        if (stop == Held.Stop.CANCELLED) return new Outcome.Cancelled(held.stopReason());
-        if (outcome instanceof Outcome.Awaiting) return outcome;
-        if (stop == Held.Stop.TIMED_OUT) return new Outcome.TimedOut(held.timeout());
+    /**
+     * Returns the outcome that counts after a stop was requested. A success counts as success; a failure counts as the
+     * stop.
+     */
+    private static Outcome outcomeAfterStop(ActiveAttempt activeAttempt, Outcome outcome) {
+        ActiveAttempt.StopCause stopCause = activeAttempt.stopCause();
+        if (stopCause == null || outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Rejected)
+            return outcome;
+        if (stopCause == ActiveAttempt.StopCause.CANCELLED) return new Outcome.Cancelled(activeAttempt.stopMessage());
+        if (outcome instanceof Outcome.AwaitingCallback) return outcome;
+        if (stopCause == ActiveAttempt.StopCause.TIMED_OUT) return new Outcome.TimedOut(activeAttempt.timeout());
         return outcome;
     }
 
-    private void finished(Held held, BoundHandler handler, Outcome outcome) {
-        if (!held.end()) {
-            log.warn("result came after the attempt was ended run={} attempt={}", held.id(), held.attempt());
+    private void deliverOutcome(ActiveAttempt activeAttempt, BoundHandler handler, Outcome outcome) {
+        if (!activeAttempt.tryEnd()) {
+            log.warn(
+                    "result discarded; attempt was already ended run={} attempt={}",
+                    activeAttempt.id(),
+                    activeAttempt.attempt());
             return;
         }
-        if (transactions.committed(held)) {
-            finish.done(held, new Transition.Complete(null));
+        if (transactions.takeCommitted(activeAttempt)) {
+            results.handleCommitted(activeAttempt, new Transition.Complete(null));
             return;
         }
-        // What somebody outside goes on with needs this node no more.
-        boolean done = outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.Awaiting;
-        if (held.stopped() == Held.Stop.DRAINED && !done) {
-            finish.handBack(held);
+        // A run that awaits a callback does not need this node anymore.
+        boolean done = outcome instanceof Outcome.Succeeded || outcome instanceof Outcome.AwaitingCallback;
+        if (activeAttempt.stopCause() == ActiveAttempt.StopCause.NODE_STOPPING && !done) {
+            results.handBack(activeAttempt);
             return;
         }
-        finish.submit(held, ended(held, handler, outcome));
+        results.submit(activeAttempt, toEndedAttempt(activeAttempt, handler, outcome));
     }
 
-    /** The engine's own word about an attempt whose handler does not obey: fenced like any other. */
-    void endByForce(Held held) {
-        if (!held.end()) return;
-        BoundHandler handler = handlers.find(held.attemptValue()).orElseThrow();
-        Outcome outcome = held.stopped() == Held.Stop.CANCELLED
-                ? new Outcome.Cancelled(held.stopReason())
-                : new Outcome.TimedOut(held.timeout());
-        finish.submit(held, ended(held, handler, outcome));
+    /** Ends an attempt whose handler ignored the interrupt. The write has a fence like any other. */
+    void forceEnd(ActiveAttempt activeAttempt) {
+        if (!activeAttempt.tryEnd()) return;
+        BoundHandler handler = handlers.find(activeAttempt.attemptValue()).orElseThrow();
+        Outcome outcome = activeAttempt.stopCause() == ActiveAttempt.StopCause.CANCELLED
+                ? new Outcome.Cancelled(activeAttempt.stopMessage())
+                : new Outcome.TimedOut(activeAttempt.timeout());
+        results.submit(activeAttempt, toEndedAttempt(activeAttempt, handler, outcome));
     }
 
-    private static Ended ended(Held held, BoundHandler handler, Outcome outcome) {
-        return held.ended(decide(held.attemptValue(), handler, outcome), handler.keepPayload());
+    private static EndedAttempt toEndedAttempt(ActiveAttempt activeAttempt, BoundHandler handler, Outcome outcome) {
+        return activeAttempt.toEndedAttempt(
+                decide(activeAttempt.attemptValue(), handler, outcome), handler.keepPayload());
     }
 
-    /** An attempt nothing can be decided about would be held for ever: whatever stands in the way is its failure. */
+    /**
+     * Decides on the transition. If that fails, the exception counts as the attempt's failure; otherwise the attempt
+     * would be held forever.
+     */
     private static Transition decide(Attempt attempt, BoundHandler handler, Outcome outcome) {
         try {
-            return Decider.decide(attempt, outcome, handler.retry(), ThreadLocalRandom.current());
+            return OutcomeDecider.decide(attempt, outcome, handler.retry(), ThreadLocalRandom.current());
         } catch (Throwable broken) {
-            return Decider.decide(attempt, Outcome.failed(broken), handler.retry(), ThreadLocalRandom.current());
+            return OutcomeDecider.decide(attempt, Outcome.failed(broken), handler.retry(), ThreadLocalRandom.current());
         }
     }
 }

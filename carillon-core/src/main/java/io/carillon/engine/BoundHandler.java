@@ -1,18 +1,18 @@
 package io.carillon.engine;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.AttemptGuard;
-import io.carillon.run.Luggage;
+import io.carillon.run.AttemptInterceptor;
 import io.carillon.run.Outcome;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunContext;
+import io.carillon.run.RunHeaders;
 import java.sql.Connection;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registered handler, ready to be called: names it answers to, the queue its runs go to unless they say otherwise, its limits, and the call that decodes
- * the payload and runs user code.
+ * A registered handler that is ready to be called: its name, the default queue of its runs, its limits, and the call
+ * that decodes the payload and runs user code.
  */
 public record BoundHandler(
         String name,
@@ -22,22 +22,22 @@ public record BoundHandler(
         boolean transactional,
         boolean keepPayload,
         Call call) {
-    /** One of the queue with its own name. */
+    /** Creates a handler whose queue has the handler's name. */
     public BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
         this(name, name, timeout, retry, transactional, false, call);
     }
 
-    /** The same handler, called only after the guard was asked. */
-    BoundHandler guardedBy(AttemptGuard guard) {
+    /** Returns this handler with an interceptor that runs before each call. */
+    BoundHandler withInterceptor(AttemptInterceptor interceptor) {
         return new BoundHandler(
                 name, queue, timeout, retry, transactional, keepPayload, (attempt, context, connection) -> {
-                    guard.check(attempt);
+                    interceptor.beforeHandler(attempt);
                     return call.run(attempt, context, connection);
                 });
     }
 
-    /** The same handler, called inside what travelled with its run. */
-    public BoundHandler accompaniedBy(Luggage luggage) {
+    /** Returns this handler with a call that restores the context from the headers of the run. */
+    public BoundHandler withHeaders(RunHeaders headers) {
         return new BoundHandler(
                 name,
                 queue,
@@ -46,10 +46,13 @@ public record BoundHandler(
                 transactional,
                 keepPayload,
                 (attempt, context, connection) ->
-                        luggage.around(attempt, () -> call.run(attempt, context, connection)));
+                        headers.runWithContext(attempt, () -> call.run(attempt, context, connection)));
     }
 
-    /** Runs user code; everything it throws is a failure. The connection is set for transactional handlers only. */
+    /**
+     * Decodes the payload and runs user code. Everything it throws is a failure. The connection is null unless the
+     * handler is transactional.
+     */
     @FunctionalInterface
     public interface Call {
         Outcome run(Attempt attempt, RunContext context, @Nullable Connection connection) throws Exception;

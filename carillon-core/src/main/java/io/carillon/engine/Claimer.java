@@ -2,10 +2,10 @@ package io.carillon.engine;
 
 import io.carillon.run.Lane;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.HeldRun;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneStore;
-import io.carillon.store.Look;
+import io.carillon.store.OwnedRun;
+import io.carillon.store.QueueHead;
 import io.carillon.store.RunStore;
 import io.carillon.store.Storage;
 import java.time.Duration;
@@ -23,300 +23,320 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes due runs, as many as the node can soon execute, and lays them in the ready queue. It sleeps until the next run it knows of is ready, never longer
- * than the poll interval: a hint that was lost costs at most that.
+ * Claims due runs, as many as the node can execute soon, and adds them to the ready queue. It sleeps until the next
+ * known run is ready, but never longer than the poll interval, which is the longest delay after a lost hint.
  */
 final class Claimer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
-    private static final long ALONE_NANOS = Duration.ofMillis(100).toNanos();
-    /** Runs that come due one by one are worth waiting this long for company: a claim costs the same for one as for ten. */
-    private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
+    private static final long ISOLATION_CHECK_NANOS = Duration.ofMillis(100).toNanos();
+    /**
+     * How long to wait for more runs when runs become due one by one. A claim costs the same for one run as for ten.
+     */
+    private static final long COALESCE_NANOS = Duration.ofMillis(2).toNanos();
 
-    /** A scan of so many lanes takes about a hundredth of a second. */
+    /** The number of lanes read by one part of a scan; takes about 10 ms. */
     private static final int SCAN_STEPS = 1_000;
 
     private static final long RECONCILE_NANOS = Duration.ofMinutes(1).toNanos();
-    private static final long FIRST_REPEAT_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long FIRST_RECONCILE_RETRY_NANOS =
+            Duration.ofSeconds(1).toNanos();
 
     private final RunStore runs;
     private final LaneStore lanes;
-    private final Claims claims;
-    private final LaneBook book;
+    private final ClaimExecutor claimExecutor;
+    private final LaneDueTimes laneDueTimes;
     private final Node node;
-    private final Appetite appetite;
-    private final Waking.Recruiter recruiter;
-    private final Waking.PollPace pace;
-    private final BooleanSupplier hearing;
+    private final ClaimSizer claimSizer;
+    private final WakeupController.BacklogBroadcaster backlogBroadcaster;
+    private final WakeupController.PollInterval pollInterval;
+    private final BooleanSupplier listening;
     private volatile boolean claiming = true;
-    private volatile boolean lookNow = true;
-    private volatile boolean hinted;
-    private boolean servedNew;
-    /** New work was named when this node could take none: it is asked for before the flood when it can. */
-    private boolean owedNew;
+    private volatile boolean pollRequested = true;
+    private volatile boolean hintPending;
+    private boolean lastClaimedNewLanes;
+    /** New work arrived while this node had no capacity. It is claimed before the backlog when there is capacity. */
+    private boolean newLanesPending;
 
-    /** Whether runs wait to be tried alone, as far as this node knows. */
-    private boolean suspects;
+    /** Whether isolated runs wait, as far as this node knows. */
+    private boolean isolatedRunsWaiting;
 
-    private final Claims.Isolation isolation;
+    private final ClaimExecutor.Isolation isolation;
 
-    private boolean took;
-    private boolean thin;
-    private final LongAdder looks = new LongAdder();
-    private final LongAdder lookNanos = new LongAdder();
-    private volatile Consumer<Set<Lane>> onBroken = lanes -> {};
-    private volatile Consumer<Boolean> onGates = any -> {};
-    private long lastLook = System.nanoTime() - Duration.ofHours(1).toNanos();
-    /** From the very beginning: finds what committed late and whose hint was lost. */
-    private final Rarely sweeps = new Rarely(Duration.ofSeconds(3));
-    /** From lane to lane: finds those that a long backlog hides. */
-    private final Rarely scans = new Rarely(Duration.ofSeconds(5));
-    /** Whether the last look saw less than comes before the next. */
-    private boolean hidden;
-    /** Behind what the next part of a scan begins; null: none is under way. */
-    private @Nullable LaneDue scannedTo;
+    private boolean claimedSincePoll;
+    private boolean lastClaimPartial;
+    private final LongAdder polls = new LongAdder();
+    private final LongAdder pollNanos = new LongAdder();
+    private volatile Consumer<Set<Lane>> onOpenBreakers = lanes -> {};
+    private volatile Consumer<Boolean> onGatesExist = any -> {};
+    private long lastPoll = System.nanoTime() - Duration.ofHours(1).toNanos();
+    /** Full polls find runs that committed late and whose hint was lost. */
+    private final CostLimitedTimer fullPolls = new CostLimitedTimer(Duration.ofSeconds(3));
+    /** Scans read one lane after another and find those that a long backlog hides. */
+    private final CostLimitedTimer scans = new CostLimitedTimer(Duration.ofSeconds(5));
+    /** Whether the last poll did not read all runs that become ready before the next poll. */
+    private boolean lanesMayBeHidden;
+    /** The position after which the next part of a scan begins; null if no scan is in progress. */
+    private @Nullable LaneDue scanCursor;
 
     private long scanNanos;
 
-    private long lastClaim = lastLook;
+    private long lastClaim = lastPoll;
     private volatile long lastReconcile = System.nanoTime();
-    /** After how long a comparison that failed is repeated: claims without an answer must not wait for long. */
-    private long repeatReconcile = FIRST_REPEAT_NANOS;
+    /**
+     * The delay before a failed reconciliation is repeated. It starts short, because unanswered claims must not wait
+     * long.
+     */
+    private long reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
 
-    private volatile Instant headLow = Instant.MIN;
+    private volatile Instant headFrom = Instant.MIN;
 
     Claimer(
             Storage storage,
-            Claims claims,
-            LaneBook book,
+            ClaimExecutor claimExecutor,
+            LaneDueTimes laneDueTimes,
             Node node,
-            Appetite appetite,
-            Waking.Recruiter recruiter,
-            Waking waking) {
+            ClaimSizer claimSizer,
+            WakeupController.BacklogBroadcaster backlogBroadcaster,
+            WakeupController wakeupController) {
         super("claim", false);
         this.runs = storage.runs();
         this.lanes = storage.lanes();
-        this.claims = claims;
-        this.isolation = claims.new Isolation(appetite);
-        this.book = book;
+        this.claimExecutor = claimExecutor;
+        this.isolation = claimExecutor.new Isolation(claimSizer);
+        this.laneDueTimes = laneDueTimes;
         this.node = node;
-        this.appetite = appetite;
-        this.recruiter = recruiter;
-        this.pace = waking.pace();
-        this.hearing = waking::hearing;
+        this.claimSizer = claimSizer;
+        this.backlogBroadcaster = backlogBroadcaster;
+        this.pollInterval = wakeupController.pollInterval();
+        this.listening = wakeupController::isListening;
     }
 
-    /** Called with each look for the lanes whose breaker is not closed. */
-    void onBroken(Consumer<Set<Lane>> action) {
-        onBroken = action;
+    /** Sets the action that receives, with each poll, the lanes whose breaker is open or half-open. */
+    void onOpenBreakers(Consumer<Set<Lane>> action) {
+        onOpenBreakers = action;
     }
 
-    /** Called with each look: whether some run has a gate. */
-    void onGates(Consumer<Boolean> action) {
-        onGates = action;
+    /** Sets the action that receives, with each poll, whether any run has a gate. */
+    void onGatesExist(Consumer<Boolean> action) {
+        onGatesExist = action;
     }
 
-    /** No more claims; what is held goes on. */
+    /** Stops claiming. Attempts that this node holds continue. */
     void stopClaiming() {
         claiming = false;
         wake();
     }
 
-    /** Something changed that has no instant of its own: look at the head of the queue, and soon from the very beginning. */
-    void lookNow() {
-        lookNow = true;
-        sweeps.hurry();
+    /** Polls soon because of a change without a known instant, and makes a full poll due. */
+    void pollNow() {
+        pollRequested = true;
+        fullPolls.runSoon();
         wake();
     }
 
-    /** Look from the very beginning: what was seen before may lie ahead of the clock now. */
+    /** Starts a full poll, because instants that were read earlier may now be in the future. */
     void clockSetBack() {
-        headLow = Instant.MIN;
-        lookNow();
+        headFrom = Instant.MIN;
+        pollNow();
     }
 
-    /** A lane has new work. */
-    void hinted() {
-        hinted = true;
+    /** Records that a lane has new work. */
+    void hintNewWork() {
+        hintPending = true;
         wake();
     }
 
-    /** The longest a lost hint can cost; in a crowd somebody else looks meanwhile. */
-    private Duration pause() {
-        return node.crowd().stretched(pace.now(), pace.rarest());
+    /** Returns the longest delay after a lost hint. In a large cluster, other nodes poll meanwhile. */
+    private Duration scaledPollInterval() {
+        return node.clusterSize().scaledInterval(pollInterval.current(), pollInterval.maxInCluster());
     }
 
     @Override
-    void turn() throws InterruptedException {
-        // What a claim beside the last large one has got is not held before its answer is in.
-        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS && claims.quiet()) reconcile();
-        if (isolation.active(claiming)) {
-            sleep(ALONE_NANOS);
+    void runRound() throws InterruptedException {
+        // Runs of a small claim beside a large one are not held here until the small claim is answered.
+        if (System.nanoTime() - lastReconcile > RECONCILE_NANOS && claimExecutor.allClaimsAnswered()) reconcile();
+        if (isolation.isActive(claiming)) {
+            sleep(ISOLATION_CHECK_NANOS);
             return;
         }
-        int want = claiming ? appetite.want() : 0;
-        if (claimNew(want)) return;
-        if (want == 0) {
-            if (!hinted || !claiming) sleep(Math.min(pause().toNanos(), recruiter.callAgain()));
+        int claimSize = claiming ? claimSizer.claimSize() : 0;
+        if (claimNewLanes(claimSize)) return;
+        if (claimSize == 0) {
+            if (!hintPending || !claiming)
+                sleep(Math.min(scaledPollInterval().toNanos(), backlogBroadcaster.sendPending()));
             return;
         }
-        // Also under a flood: lanes that nobody hinted at, and suspects, are found by looking only.
-        if (System.nanoTime() - lastLook >= pause().toNanos()) look();
-        if (suspects && isolation.restNanos() <= 0) {
-            suspects = isolation.claim(busy());
-            if (suspects) {
-                took = true;
+        // Also under a backlog: only a poll finds isolated runs and lanes without hints.
+        if (System.nanoTime() - lastPoll >= scaledPollInterval().toNanos()) poll();
+        if (isolatedRunsWaiting && isolation.pauseNanos() <= 0) {
+            isolatedRunsWaiting = isolation.claim(hasOrdinaryRuns());
+            if (isolatedRunsWaiting) {
+                claimedSincePoll = true;
                 return;
             }
         }
-        if (scannedTo != null) scan();
-        if (gatherNanos() <= 0 && claim(want)) return;
-        long sinceLook = System.nanoTime() - lastLook;
-        if (lookNow || sinceLook >= pause().toNanos()) {
-            look();
+        if (scanCursor != null) scan();
+        if (coalesceNanos() <= 0 && claim(claimSize)) return;
+        long sincePoll = System.nanoTime() - lastPoll;
+        if (pollRequested || sincePoll >= scaledPollInterval().toNanos()) {
+            poll();
             return;
         }
-        long untilLook = pause().toNanos() - sinceLook;
-        if (suspects) untilLook = Math.min(untilLook, Math.max(0, isolation.restNanos()));
-        if (scannedTo != null) untilLook = 0;
-        // A hair late rather than early: a claim before the database's clock shows the instant finds nothing.
-        long untilReady = node.clock().nanosUntil(book.nextReady()) + 200_000L;
-        sleep(Math.min(Math.min(untilLook, recruiter.callAgain()), Math.max(untilReady, Math.max(gatherNanos(), 0))));
+        long untilPoll = scaledPollInterval().toNanos() - sincePoll;
+        if (isolatedRunsWaiting) untilPoll = Math.min(untilPoll, Math.max(0, isolation.pauseNanos()));
+        if (scanCursor != null) untilPoll = 0;
+        // Wake slightly late: a claim before the database clock reaches the instant finds nothing.
+        long untilReady = node.clock().nanosUntil(laneDueTimes.nextReady()) + 200_000L;
+        sleep(Math.min(
+                Math.min(untilPoll, backlogBroadcaster.sendPending()),
+                Math.max(untilReady, Math.max(coalesceNanos(), 0))));
     }
 
-    /** Whether this node has ordinary runs, or could have. */
-    private boolean busy() {
-        return node.holding().size() > 0
-                || !book.nextReady().isAfter(node.clock().now());
+    /** Returns whether this node has ordinary runs or could claim some. */
+    private boolean hasOrdinaryRuns() {
+        return node.activeAttempts().size() > 0
+                || !laneDueTimes.nextReady().isAfter(node.clock().now());
     }
 
-    /** How long the next claim is to wait for company; a backlog needs none. */
-    private long gatherNanos() {
-        return thin ? lastClaim + GATHER_NANOS - System.nanoTime() : 0;
+    /** Returns how long the next claim waits for more runs. With a backlog it does not wait. */
+    private long coalesceNanos() {
+        return lastClaimPartial ? lastClaim + COALESCE_NANOS - System.nanoTime() : 0;
     }
 
-    /** What was hinted at does not wait until there is room for more of a flood beside it; every other time, or the flood would wait for it. */
-    private boolean claimNew(int want) {
-        boolean due = (hinted || (owedNew && want > 0)) && !servedNew && claiming;
-        servedNew = false;
+    /**
+     * Claims new work of lanes without backlog, even while a backlog fills the slots. Happens at most every other time,
+     * so that the backlog is not delayed.
+     */
+    private boolean claimNewLanes(int claimSize) {
+        boolean due = (hintPending || (newLanesPending && claimSize > 0)) && !lastClaimedNewLanes && claiming;
+        lastClaimedNewLanes = false;
         if (!due) return false;
-        hinted = false;
-        int some = want > 0 ? want : appetite.forNewcomers();
-        owedNew = some == 0;
-        if (some == 0) return false;
+        hintPending = false;
+        int size = claimSize > 0 ? claimSize : claimSizer.newLaneClaimSize();
+        newLanesPending = size == 0;
+        if (size == 0) return false;
         Instant now = node.clock().now();
-        servedNew = claim(book.takeNew(some, now), true, now);
-        // The flood beside it is not thin.
-        if (servedNew) thin = false;
-        // There may be more than was asked for.
-        if (servedNew) owedNew = true;
-        return servedNew;
+        lastClaimedNewLanes = claim(laneDueTimes.takeNewLaneQuotas(size, now), true, now);
+        // The backlog is not exhausted, so the next claim does not wait for more runs.
+        if (lastClaimedNewLanes) lastClaimPartial = false;
+        // There may be more new work than the claim asked for.
+        if (lastClaimedNewLanes) newLanesPending = true;
+        return lastClaimedNewLanes;
     }
 
-    /** Claims from the lanes that are due by the book; false: there are none. */
-    private boolean claim(int want) {
+    /** Claims from the lanes that are due. Returns false if no lane is due. */
+    private boolean claim(int claimSize) {
         Instant now = node.clock().now();
-        return claim(book.take(want, now), false, now);
+        return claim(laneDueTimes.takeQuotas(claimSize, now), false, now);
     }
 
     private boolean claim(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
         if (quotas.isEmpty()) return false;
         lastClaim = System.nanoTime();
-        Claims.Answer answer = claims.claim(quotas, ahead, now);
-        thin = answer.exhausted();
-        if (answer.got() > 0) took = true;
-        // In a crowd, who came too late leaves the field to the others until it would look anyway. Where the last
-        // look saw what comes next, and hints are heard, another would say the same.
-        if (answer.exhausted()
-                && (answer.got() > 0 ? !knowsNext() : !node.crowd().large())) lookNow = true;
+        ClaimExecutor.ClaimSummary summary = claimExecutor.claim(quotas, ahead, now);
+        lastClaimPartial = summary.exhausted();
+        if (summary.claimedCount() > 0) claimedSincePoll = true;
+        // In a large cluster, a node whose claim got nothing leaves the work to others until its next regular poll. If
+        // the last poll read the next instants and hints arrive, another poll would return the same.
+        if (summary.exhausted()
+                && (summary.claimedCount() > 0
+                        ? !isNextReadyCertain()
+                        : !node.clusterSize().isLarge())) pollRequested = true;
         return true;
     }
 
-    private boolean knowsNext() {
-        return hearing.getAsBoolean() && book.knowsNext();
+    private boolean isNextReadyCertain() {
+        return listening.getAsBoolean() && laneDueTimes.isNextReadyCertain();
     }
 
-    /** A run of this lane has ended; most lanes have no limit, and it means nothing. */
-    void left(Lane lane) {
-        if (claims.limited(lane)) book.room(lane, node.clock().now());
+    /** Records that a run of this lane has ended. Only matters for lanes with a limit. */
+    void runEnded(Lane lane) {
+        if (claimExecutor.limited(lane))
+            laneDueTimes.recordCapacityFreed(lane, node.clock().now());
     }
 
-    private void look() {
-        lookNow = false;
-        boolean timed = System.nanoTime() - lastLook >= pause().toNanos();
-        boolean scanning = hidden && scans.due();
-        boolean fromTheStart = !scanning && sweeps.due();
-        lastLook = System.nanoTime();
-        if (fromTheStart || scanning) book.tidy();
-        book.looking();
-        Look look = lanes.look(fromTheStart ? Instant.MIN : headLow);
-        node.clock().observe(look.now(), lastLook);
-        looks.increment();
-        lookNanos.add(System.nanoTime() - lastLook);
-        if (fromTheStart) sweeps.took(System.nanoTime() - lastLook);
-        claims.limited(look.limited());
-        book.weigh(look.weights());
-        onBroken.accept(look.broken());
-        onGates.accept(look.gated());
-        headLow = look.lanes().stream()
+    private void poll() {
+        pollRequested = false;
+        boolean intervalElapsed =
+                System.nanoTime() - lastPoll >= scaledPollInterval().toNanos();
+        boolean scanning = lanesMayBeHidden && scans.isDue();
+        boolean fullPoll = !scanning && fullPolls.isDue();
+        lastPoll = System.nanoTime();
+        if (fullPoll || scanning) laneDueTimes.removeIdleLanes();
+        laneDueTimes.beginPoll();
+        QueueHead head = lanes.readQueueHead(fullPoll ? Instant.MIN : headFrom);
+        node.clock().observe(head.now(), lastPoll);
+        polls.increment();
+        pollNanos.add(System.nanoTime() - lastPoll);
+        if (fullPoll) fullPolls.recordCost(System.nanoTime() - lastPoll);
+        claimExecutor.limited(head.limitedLanes());
+        laneDueTimes.setWeights(head.weights());
+        onOpenBreakers.accept(head.openBreakers());
+        onGatesExist.accept(head.gatesExist());
+        headFrom = head.lanes().stream()
                 .map(due -> due.readyAt())
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);
-        if (headLow.isAfter(look.now())) headLow = look.now();
-        book.looked(claims.own(look.lanes()), look.seenUntil());
-        boolean found = took || headLow.isBefore(look.now());
-        took = false;
-        if (found || timed) pace.looked(found);
-        suspects = look.suspects();
-        // Before the many that come first, not in the midst of them: then nobody looks.
-        hidden = look.seenUntil().isBefore(look.now().plus(pause()));
-        if (hidden && scannedTo == null && scans.due()) scan();
+        if (headFrom.isAfter(head.now())) headFrom = head.now();
+        laneDueTimes.finishPoll(claimExecutor.filterKnownHandlers(head.lanes()), head.seenUntil());
+        boolean found = claimedSincePoll || headFrom.isBefore(head.now());
+        claimedSincePoll = false;
+        if (found || intervalElapsed) pollInterval.recordPoll(found);
+        isolatedRunsWaiting = head.isolatedRunsWaiting();
+        // Scan before these runs become due: while the node works through them, it rarely polls.
+        lanesMayBeHidden = head.seenUntil().isBefore(head.now().plus(scaledPollInterval()));
+        if (lanesMayBeHidden && scanCursor == null && scans.isDue()) scan();
     }
 
     /**
-     * A part of a scan, so that a claim waits for no more than that; with a claim after each, so that what was seen first is not worked off before the rest is
-     * seen. All parts together also see what a look from the beginning would.
+     * Executes one part of a scan. A claim follows each part: the claim waits for one part only, and the lanes seen
+     * first are not emptied before the others are seen. All parts together also find what a full poll finds.
      */
     private void scan() {
         long start = System.nanoTime();
-        LaneStore.Part part = lanes.scan(scannedTo, SCAN_STEPS);
-        book.seen(claims.own(part.found()));
-        scannedTo = part.next();
+        LaneStore.ScanPart scanPart = lanes.scan(scanCursor, SCAN_STEPS);
+        laneDueTimes.recordDue(claimExecutor.filterKnownHandlers(scanPart.found()));
+        scanCursor = scanPart.next();
         long nanos = System.nanoTime() - start;
         scanNanos += nanos;
-        if (scannedTo != null) return;
-        scans.took(scanNanos);
-        sweeps.took(scanNanos);
+        if (scanCursor != null) return;
+        scans.recordCost(scanNanos);
+        fullPolls.recordCost(scanNanos);
         scanNanos = 0;
     }
 
-    /** How often this node looked for work. */
-    long looks() {
-        return looks.sum();
+    /** Returns how often this node polled. */
+    long polls() {
+        return polls.sum();
     }
 
-    /** How long that took altogether. */
-    Duration looking() {
-        return Duration.ofNanos(lookNanos.sum());
+    /** Returns the total time of all polls. */
+    Duration pollTime() {
+        return Duration.ofNanos(pollNanos.sum());
     }
 
-    /** A claim may have committed all the same, and what was not passed on is still ours: both go back as soon as the database answers. */
+    /**
+     * Makes a reconciliation due. A claim that failed may have committed, and runs that were not passed on are still
+     * owned by this node.
+     */
     @Override
     void onFailure(Throwable failure) {
-        lastReconcile = longAgo();
+        lastReconcile = overdueReconcileTime();
     }
 
-    /** Compares what this node owns with what it holds, at once. */
+    /** Compares the rows that this node owns with the attempts it holds, soon. */
     void reconcileSoon() {
-        lastReconcile = longAgo();
+        lastReconcile = overdueReconcileTime();
         wake();
     }
 
-    private static long longAgo() {
+    private static long overdueReconcileTime() {
         return System.nanoTime() - RECONCILE_NANOS - 1;
     }
 
     /**
-     * Hands back what the database says is ours and we do not hold: claims whose answer never came. If it fails, claims go on and it is repeated later.
+     * Hands back rows that this node owns in the database but does not hold: runs of unanswered claims. If this fails,
+     * claims continue and it is repeated later.
      */
     private void reconcile() {
         lastReconcile = System.nanoTime();
@@ -324,43 +344,47 @@ final class Claimer extends Loop {
             UUID owner = node.id();
             boolean all = handBackAll(
                     owner,
-                    row -> node.holding()
+                    row -> node.activeAttempts()
                             .find(row.run())
                             .filter(one -> one.owner().equals(owner)
-                                    && Holding.row(one).equals(row))
+                                    && ActiveAttempts.toOwnedRun(one).equals(row))
                             .isEmpty(),
                     false);
-            // The nodes that knew them may be gone.
-            claims.forgetStrangers();
-            if (all) repeatReconcile = FIRST_REPEAT_NANOS;
-            else repeatReconcile();
+            // The nodes that have these handlers may have stopped.
+            claimExecutor.forgetUnknownHandlers();
+            if (all) reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
+            else scheduleReconcileRetry();
         } catch (RuntimeException failure) {
-            log.warn("rows of this node could not be compared with its attempts; will retry", failure);
-            repeatReconcile();
+            log.warn("reconciliation of owned runs failed; will retry", failure);
+            scheduleReconcileRetry();
         }
     }
 
-    private void repeatReconcile() {
-        lastReconcile = System.nanoTime() - RECONCILE_NANOS + repeatReconcile;
-        repeatReconcile = Math.min(2 * repeatReconcile, RECONCILE_NANOS);
+    private void scheduleReconcileRetry() {
+        lastReconcile = System.nanoTime() - RECONCILE_NANOS + reconcileRetryNanos;
+        reconcileRetryNanos = Math.min(2 * reconcileRetryNanos, RECONCILE_NANOS);
     }
 
-    /** For a node that stops: hands back all that the database says is ours, so that nothing is left to rescue. */
+    /** Hands back all rows that this node owns, so that nothing is left to rescue after it stops. */
     void handBackAll() {
         handBackAll(node.id(), row -> true, true);
     }
 
-    /** False: some of them are locked by other transactions. What this node knows nothing of it never started. */
-    private boolean handBackAll(UUID owner, Predicate<HeldRun> which, boolean wait) {
-        Set<Held> settled = node.holding().unconfirmed();
-        Set<Long> notes = runs.notes(owner);
-        List<HeldRun> rows = runs.held(owner).stream().filter(which).toList();
-        // Most of them ended between the two looks; the fence leaves those alone.
-        int back = runs.handBackRows(owner, rows, node.holding().started(), wait);
-        if (back > 0) log.warn("runs handed back that were claimed without an answer runs={}", back);
-        // What was locked stays ours: its notes are needed until a later comparison has handed it back.
-        if (back < rows.size() && !Collections.disjoint(runs.held(owner), Set.copyOf(rows))) return false;
-        node.holding().compared(owner, notes, settled);
+    /**
+     * Hands back the selected rows. Returns false if other transactions have locked some of them. Runs that are unknown
+     * to this node were never started.
+     */
+    private boolean handBackAll(UUID owner, Predicate<OwnedRun> which, boolean wait) {
+        Set<ActiveAttempt> unconfirmed = node.activeAttempts().unconfirmed();
+        Set<Long> claimNotes = runs.claimNotes(owner);
+        List<OwnedRun> rows = runs.ownedRuns(owner).stream().filter(which).toList();
+        // Most of these ended between the two queries; the fence excludes them.
+        int handedBack = runs.handBackRows(owner, rows, node.activeAttempts().startedRuns(), wait);
+        if (handedBack > 0) log.warn("runs of unanswered claims handed back runs={}", handedBack);
+        // Locked rows are still owned by this node. Their claim notes stay until a later reconciliation hands them
+        // back.
+        if (handedBack < rows.size() && !Collections.disjoint(runs.ownedRuns(owner), Set.copyOf(rows))) return false;
+        node.activeAttempts().markReconciled(owner, claimNotes, unconfirmed);
         return true;
     }
 }

@@ -4,10 +4,10 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
-import io.carillon.store.Ended;
+import io.carillon.store.EndedAttempt;
 import io.carillon.store.GateName;
 import io.carillon.store.RunStore;
-import io.carillon.store.Verdict;
+import io.carillon.store.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,197 +27,208 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what was decided, in groups as they come: while one group is being committed the next one gathers. A group that could not be written is kept and
- * written again; the fence makes repeating harmless.
+ * Writes the ends of attempts in groups: while one group is being committed, the next one collects. A group that could
+ * not be written is kept and written again. The fence makes the repetition harmless.
  */
-final class Completer extends Loop implements AttemptRunner.Finish {
+final class Completer extends Loop implements AttemptRunner.ResultSink {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
-    private static final int GROUP = 1_000;
-    private static final long LOCKED_PAUSE = 100_000_000L;
+    private static final int MAX_GROUP = 1_000;
+    private static final long LOCKED_RETRY_NANOS = 100_000_000L;
 
-    /** One thing to write: a decision, or (null) a hand-back. */
-    private record Job(Held held, @Nullable Ended ended) {}
+    /** An attempt and its end to write; a null end means that the attempt is handed back. */
+    private record PendingCompletion(
+            ActiveAttempt activeAttempt, @Nullable EndedAttempt endedAttempt) {}
 
     private final RunStore runs;
-    private final Holding holding;
+    private final ActiveAttempts activeAttempts;
     private final RunListener listener;
-    private final ConcurrentLinkedQueue<Job> queue = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<PendingCompletion> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
-    /** Those of the group whose verdict is known: what fails after it must not have them told of twice. */
-    private final Set<Held> answered = new HashSet<>();
+    /**
+     * Attempts of the current group whose write result is known. If the group is written again after a failure, they
+     * are not reported twice.
+     */
+    private final Set<ActiveAttempt> resultKnown = new HashSet<>();
 
-    /** Decisions about runs that another transaction has locked: tried again beside the others, which do not wait for them. */
-    private List<Job> locked = List.of();
+    /**
+     * Ends of runs that another transaction has locked. They are retried separately, so that other ends do not wait for
+     * them.
+     */
+    private List<PendingCompletion> locked = List.of();
 
     private volatile int lockedCount;
-    private long triedLocked;
-    private final LongAdder ended = new LongAdder();
-    private List<Job> group = List.of();
+    private long lastLockedRetry;
+    private final LongAdder endedCount = new LongAdder();
+    private List<PendingCompletion> group = List.of();
     private volatile Runnable onWritten = () -> {};
-    private volatile BiConsumer<Attempt, Duration> onAgain = (attempt, pause) -> {};
-    private volatile Consumer<GateName> onLeft = gate -> {};
+    private volatile BiConsumer<Attempt, Duration> onRetryScheduled = (attempt, pause) -> {};
+    private volatile Consumer<GateName> onGateReleased = gate -> {};
     private volatile BiConsumer<Lane, Transition> onEnded = (lane, transition) -> {};
 
-    Completer(RunStore runs, Holding holding, RunListener listener) {
+    Completer(RunStore runs, ActiveAttempts activeAttempts, RunListener listener) {
         super("complete", true);
         this.runs = runs;
-        this.holding = holding;
+        this.activeAttempts = activeAttempts;
         this.listener = listener;
     }
 
-    /** Called after each group: slots and room for claims may be free again. */
+    /** Sets the action that runs after each group, when slots and claim capacity may be free again. */
     void onWritten(Runnable action) {
         onWritten = action;
     }
 
-    /** Called for each run that will be ready again after a pause. */
-    void onAgain(BiConsumer<Attempt, Duration> action) {
-        onAgain = action;
+    /** Sets the action that runs for each run that becomes ready again after a delay. */
+    void onRetryScheduled(BiConsumer<Attempt, Duration> action) {
+        onRetryScheduled = action;
     }
 
-    /** Called for each run that came through a gate and may have made room there. */
-    void onLeft(Consumer<GateName> action) {
-        onLeft = action;
+    /**
+     * Sets the action that runs for each ended attempt whose run has a gate, because the gate may let the next run
+     * through.
+     */
+    void onGateReleased(Consumer<GateName> action) {
+        onGateReleased = action;
     }
 
-    /** Called for each attempt that has ended, with its lane. */
+    /** Sets the action that runs for each attempt that has ended. */
     void onEnded(BiConsumer<Lane, Transition> action) {
         onEnded = action;
     }
 
     @Override
-    public void submit(Held held, Ended ended) {
-        add(new Job(held, ended));
+    public void submit(ActiveAttempt activeAttempt, EndedAttempt endedAttempt) {
+        add(new PendingCompletion(activeAttempt, endedAttempt));
     }
 
     @Override
-    public void handBack(Held held) {
-        add(new Job(held, null));
+    public void handBack(ActiveAttempt activeAttempt) {
+        add(new PendingCompletion(activeAttempt, null));
     }
 
     @Override
-    public void done(Held held, Transition transition) {
-        holding.remove(held);
-        left(held.attemptValue(), transition);
-        told(held.attemptValue(), transition, held);
+    public void handleCommitted(ActiveAttempt activeAttempt, Transition transition) {
+        activeAttempts.remove(activeAttempt);
+        reportEnded(activeAttempt.attemptValue(), transition);
+        notifyListener(activeAttempt.attemptValue(), transition, activeAttempt);
         onWritten.run();
     }
 
-    private void add(Job job) {
-        queue.add(job);
+    private void add(PendingCompletion write) {
+        queue.add(write);
         if (backlog.getAndIncrement() == 0) wake();
     }
 
-    /** How many decisions wait to be written. */
+    /** Returns how many ends wait to be written. */
     int backlog() {
         return backlog.get() + lockedCount;
     }
 
-    /** How many attempts were ended so far. */
-    long ended() {
-        return ended.sum();
+    /** Returns how many attempts were ended since the start. */
+    long endedCount() {
+        return endedCount.sum();
     }
 
     @Override
-    void turn() throws InterruptedException {
-        if (!locked.isEmpty() && System.nanoTime() - triedLocked >= LOCKED_PAUSE) retryLocked();
-        if (group.isEmpty()) group = gather();
+    void runRound() throws InterruptedException {
+        if (!locked.isEmpty() && System.nanoTime() - lastLockedRetry >= LOCKED_RETRY_NANOS) retryLocked();
+        if (group.isEmpty()) group = takeGroup();
         if (group.isEmpty()) {
-            sleep(locked.isEmpty() ? 1_000_000_000L : LOCKED_PAUSE);
+            sleep(locked.isEmpty() ? 1_000_000_000L : LOCKED_RETRY_NANOS);
             return;
         }
         write(group);
         backlog.addAndGet(-group.size());
         group = List.of();
-        answered.clear();
+        resultKnown.clear();
         onWritten.run();
     }
 
-    private List<Job> gather() {
-        List<Job> jobs = new ArrayList<>();
-        for (Job next = queue.poll(); next != null; next = queue.poll()) {
-            jobs.add(next);
-            if (jobs.size() == GROUP) break;
+    private List<PendingCompletion> takeGroup() {
+        List<PendingCompletion> writes = new ArrayList<>();
+        for (PendingCompletion next = queue.poll(); next != null; next = queue.poll()) {
+            writes.add(next);
+            if (writes.size() == MAX_GROUP) break;
         }
-        return jobs;
+        return writes;
     }
 
-    private void write(List<Job> jobs) {
-        byOwner(jobs).forEach((owner, mine) -> {
-            List<Job> decided = mine.stream()
-                    .filter(job -> job.ended != null && !answered.contains(job.held))
+    private void write(List<PendingCompletion> writes) {
+        byOwner(writes).forEach((owner, mine) -> {
+            List<PendingCompletion> decided = mine.stream()
+                    .filter(one -> one.endedAttempt != null && !resultKnown.contains(one.activeAttempt))
                     .toList();
-            // While one row is locked others may be too: the completer does not wait for each of them again.
+            // While one row is locked, others may be locked too; do not wait for the lock of each of them.
             apply(owner, decided, locked.isEmpty());
-            holding.handBack(
+            activeAttempts.handBack(
                     runs,
                     owner,
                     mine.stream()
-                            .filter(job -> job.ended == null)
-                            .map(Job::held)
+                            .filter(one -> one.endedAttempt == null)
+                            .map(PendingCompletion::activeAttempt)
                             .toList());
         });
     }
 
-    private static Map<UUID, List<Job>> byOwner(List<Job> jobs) {
-        Map<UUID, List<Job>> byOwner = new LinkedHashMap<>();
-        for (Job job : jobs)
-            byOwner.computeIfAbsent(job.held.owner(), o -> new ArrayList<>()).add(job);
+    private static Map<UUID, List<PendingCompletion>> byOwner(List<PendingCompletion> writes) {
+        Map<UUID, List<PendingCompletion>> byOwner = new LinkedHashMap<>();
+        for (PendingCompletion write : writes)
+            byOwner.computeIfAbsent(write.activeAttempt.owner(), o -> new ArrayList<>())
+                    .add(write);
         return byOwner;
     }
 
-    private void apply(UUID owner, List<Job> jobs, boolean wait) {
-        if (jobs.isEmpty()) return;
-        List<Ended> ended = jobs.stream()
-                .map(Job::ended)
+    private void apply(UUID owner, List<PendingCompletion> writes, boolean wait) {
+        if (writes.isEmpty()) return;
+        List<EndedAttempt> ended = writes.stream()
+                .map(PendingCompletion::endedAttempt)
                 .map(java.util.Objects::requireNonNull)
                 .toList();
-        List<Verdict> verdicts = wait ? runs.apply(owner, ended) : runs.applyUnlocked(owner, ended);
-        Set<Job> later = new LinkedHashSet<>(locked);
-        for (int i = 0; i < verdicts.size(); i++) {
-            later.remove(jobs.get(i));
-            if (verdicts.get(i) == Verdict.LOCKED) {
-                answered.add(jobs.get(i).held);
-                later.add(jobs.get(i));
-            } else settled(jobs.get(i).held, ended.get(i), verdicts.get(i));
+        List<WriteResult> results = wait ? runs.apply(owner, ended) : runs.applyUnlocked(owner, ended);
+        Set<PendingCompletion> stillLocked = new LinkedHashSet<>(locked);
+        for (int i = 0; i < results.size(); i++) {
+            stillLocked.remove(writes.get(i));
+            if (results.get(i) == WriteResult.LOCKED) {
+                resultKnown.add(writes.get(i).activeAttempt);
+                stillLocked.add(writes.get(i));
+            } else applyResult(writes.get(i).activeAttempt, ended.get(i), results.get(i));
         }
-        if (locked.isEmpty() && !later.isEmpty())
+        if (locked.isEmpty() && !stillLocked.isEmpty())
             log.warn(
-                    "endings wait for another transaction runs={} first={}",
-                    later.size(),
-                    later.iterator().next().held.id());
-        locked = List.copyOf(later);
-        lockedCount = later.size();
+                    "run locked by another transaction; ending delayed runs={} first={}",
+                    stillLocked.size(),
+                    stillLocked.iterator().next().activeAttempt.id());
+        locked = List.copyOf(stillLocked);
+        lockedCount = stillLocked.size();
     }
 
     private void retryLocked() {
-        triedLocked = System.nanoTime();
+        lastLockedRetry = System.nanoTime();
         byOwner(locked).forEach((owner, mine) -> apply(owner, mine, false));
         onWritten.run();
     }
 
-    private void settled(Held held, Ended ended, Verdict verdict) {
-        answered.add(held);
-        if (verdict == Verdict.ACCEPTED) holding.remove(held);
-        else holding.removeUnconfirmed(held);
-        if (verdict == Verdict.ACCEPTED) {
-            if (ended.transition() instanceof Transition.Retry retry)
-                onAgain.accept(held.attemptValue(), retry.pause());
-            if (ended.transition() instanceof Transition.Snooze snooze)
-                onAgain.accept(held.attemptValue(), snooze.pause());
-            left(held.attemptValue(), ended.transition());
-            told(held.attemptValue(), ended.transition(), held);
-        } else log.warn("result refused, the lease was lost run={} attempt={}", held.id(), held.attempt());
+    private void applyResult(ActiveAttempt activeAttempt, EndedAttempt endedAttempt, WriteResult result) {
+        resultKnown.add(activeAttempt);
+        if (result == WriteResult.ACCEPTED) activeAttempts.remove(activeAttempt);
+        else activeAttempts.removeUnconfirmed(activeAttempt);
+        if (result == WriteResult.ACCEPTED) {
+            if (endedAttempt.transition() instanceof Transition.Retry retry)
+                onRetryScheduled.accept(activeAttempt.attemptValue(), retry.delay());
+            if (endedAttempt.transition() instanceof Transition.Snooze snooze)
+                onRetryScheduled.accept(activeAttempt.attemptValue(), snooze.delay());
+            reportEnded(activeAttempt.attemptValue(), endedAttempt.transition());
+            notifyListener(activeAttempt.attemptValue(), endedAttempt.transition(), activeAttempt);
+        } else log.warn("result rejected; lease lost run={} attempt={}", activeAttempt.id(), activeAttempt.attempt());
     }
 
-    private void left(Attempt attempt, Transition transition) {
-        ended.increment();
+    private void reportEnded(Attempt attempt, Transition transition) {
+        endedCount.increment();
         onEnded.accept(attempt.lane(), transition);
         String gate = attempt.gate();
-        if (gate != null) onLeft.accept(new GateName(attempt.lane().project(), gate));
+        if (gate != null) onGateReleased.accept(new GateName(attempt.lane().project(), gate));
     }
 
-    private void told(Attempt attempt, Transition transition, Held held) {
-        listener.ended(attempt, transition, held.sinceStart());
+    private void notifyListener(Attempt attempt, Transition transition, ActiveAttempt activeAttempt) {
+        listener.onAttemptEnded(attempt, transition, activeAttempt.sinceStart());
     }
 }

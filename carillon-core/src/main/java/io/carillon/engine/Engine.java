@@ -10,9 +10,9 @@ import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
+import io.carillon.store.RescueResult;
 import io.carillon.store.Signal;
 import io.carillon.store.Storage;
-import io.carillon.store.Swept;
 import io.carillon.store.Wakeup;
 import io.carillon.value.DatabaseClock;
 import java.time.Duration;
@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One running node: puts the loops together, starts them in order and stops them in order. */
+/** One running node. Creates the loops, starts them in order and stops them in order. */
 public final class Engine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
@@ -37,22 +37,22 @@ public final class Engine implements AutoCloseable {
     private final Node node;
     private final ReadyQueue queue;
     private final LongAdder ticksPlanned = new LongAdder();
-    private final LaneBook book;
+    private final LaneDueTimes laneDueTimes;
     private final Workers workers;
     private final Completer completer;
     private final Claimer claimer;
-    private final Newcomers newcomers;
-    private final Gatekeeper gatekeeper;
-    private final Heart heart;
+    private final NewLaneClaimer newLaneClaimer;
+    private final GatePromoter gatePromoter;
+    private final Heartbeat heartbeat;
     private final Rescuer rescuer;
     private final PlanningLoop planning;
-    private final Warden warden;
-    private final Housekeeper housekeeper;
-    private final Housekeeper.SchemaWatch schemaWatch;
-    private final Waking waking;
-    private final Waking.Recruiter recruiter;
-    private final Teller teller;
-    private final LoadReporter reporter;
+    private final AttemptWatchdog watchdog;
+    private final Maintenance maintenance;
+    private final Maintenance.SchemaWatch schemaWatch;
+    private final WakeupController wakeupController;
+    private final WakeupController.BacklogBroadcaster backlogBroadcaster;
+    private final ListenerDispatcher listenerDispatcher;
+    private final OutcomeReporter outcomeReporter;
 
     public Engine(EngineParts parts, EngineConfig config) {
         this.config = config;
@@ -64,124 +64,135 @@ public final class Engine implements AutoCloseable {
                 .distinct()
                 .count();
         queue = new ReadyQueue(config.slots().concurrency(), queues > 1);
-        book = new LaneBook(queue::room);
-        Holding holding = new Holding();
-        node = new Node(holding, new HandlerBook(parts.handlers()), clock, this::dispatch);
-        teller = new Teller(parts.listeners());
-        Listeners.Told told = teller.later();
-        completer = new Completer(storage.runs(), holding, told.runs());
+        laneDueTimes = new LaneDueTimes(queue::capacity);
+        ActiveAttempts activeAttempts = new ActiveAttempts();
+        node = new Node(activeAttempts, new HandlerRegistry(parts.handlers()), clock, this::dispatch);
+        listenerDispatcher = new ListenerDispatcher(parts.listeners());
+        Listeners.ListenerPair listeners = listenerDispatcher.asListeners();
+        completer = new Completer(storage.runs(), activeAttempts, listeners.runs());
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
-        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, told.runs());
-        // The appetite is asked by the claimer and fed by the workers, which do not exist yet: hence the small detour.
-        Appetite[] appetite = new Appetite[1];
-        workers = new Workers(queue, config.slots().concurrency(), held -> {
-            appetite[0].consumed();
-            run(runner, held);
+        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.runs());
+        // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers; hence the
+        // array.
+        ClaimSizer[] claimSizer = new ClaimSizer[1];
+        workers = new Workers(queue, config.slots().concurrency(), activeAttempt -> {
+            claimSizer[0].recordStart();
+            run(runner, activeAttempt);
         });
-        queue.transactional(
-                held -> node.handlers().find(held.attemptValue()).stream().anyMatch(BoundHandler::transactional),
+        queue.limitTransactional(
+                activeAttempt -> node.handlers().find(activeAttempt.attemptValue()).stream()
+                        .anyMatch(BoundHandler::transactional),
                 Math.max(1, config.slots().transactional()));
-        appetite[0] = new Appetite(workers, queue, completer, config.slots());
-        waking = new Waking(storage.wake(), clock, config);
-        recruiter = new Waking.Recruiter(node.crowd(), waking.announcer());
-        Claims claims = new Claims(storage, book, node, recruiter);
-        claimer = new Claimer(storage, claims, book, node, appetite[0], recruiter, waking);
-        newcomers = new Newcomers(claims, book, node, appetite[0], claimer::reconcileSoon);
+        claimSizer[0] = new ClaimSizer(workers, queue, completer, config.slots());
+        wakeupController = new WakeupController(storage.wake(), clock, config);
+        backlogBroadcaster =
+                new WakeupController.BacklogBroadcaster(node.clusterSize(), wakeupController.wakeupSender());
+        ClaimExecutor claimExecutor = new ClaimExecutor(storage, laneDueTimes, node, backlogBroadcaster);
+        claimer = new Claimer(
+                storage, claimExecutor, laneDueTimes, node, claimSizer[0], backlogBroadcaster, wakeupController);
+        newLaneClaimer = new NewLaneClaimer(claimExecutor, laneDueTimes, node, claimSizer[0], claimer::reconcileSoon);
         completer.onWritten(claimer::wake);
-        holding.onSkipped(claimer::reconcileSoon);
-        queue.onRoom(this::roomFor);
-        reporter = new LoadReporter(storage.lanes(), node::id, claimer::lookNow);
+        activeAttempts.onSkipped(claimer::reconcileSoon);
+        queue.onCapacity(this::capacityFreed);
+        outcomeReporter = new OutcomeReporter(storage.lanes(), node::id, claimer::pollNow);
         completer.onEnded(this::ended);
-        claimer.onBroken(reporter::seen);
-        completer.onAgain((attempt, pause) -> again(attempt, clock.now().plus(pause)));
-        gatekeeper = new Gatekeeper(storage.gates(), clock, node.crowd(), this::opened, told.schedules());
-        completer.onLeft(gatekeeper::left);
-        claimer.onGates(gatekeeper::seen);
-        Runnable swept = () -> {
-            claimer.lookNow();
-            gatekeeper.lookNow();
+        claimer.onOpenBreakers(outcomeReporter::setOpenBreakers);
+        completer.onRetryScheduled(
+                (attempt, pause) -> retryScheduled(attempt, clock.now().plus(pause)));
+        gatePromoter =
+                new GatePromoter(storage.gates(), clock, node.clusterSize(), this::runsPromoted, listeners.schedules());
+        completer.onGateReleased(gatePromoter::runEnded);
+        claimer.onGatesExist(gatePromoter::setGatesExist);
+        Runnable onSwept = () -> {
+            claimer.pollNow();
+            gatePromoter.checkNow();
         };
-        rescuer = new Rescuer(storage, node, swept, () -> waking.announcer().signal(new Signal.Look()));
-        heart = new Heart(storage.nodes(), node, config.heartbeat(), this::introduce, rescuer::due);
-        heart.onDeath(this::giveUpAll);
-        Duration plan = config.pace().plan();
+        rescuer = new Rescuer(
+                storage, node, onSwept, () -> wakeupController.wakeupSender().sendSignal(new Signal.CheckAll()));
+        heartbeat = new Heartbeat(storage.nodes(), node, config.heartbeat(), this::nodeInfo, rescuer::requestSweep);
+        heartbeat.onDeclaredDead(this::stopAllAttempts);
+        Duration planInterval = config.timing().plan();
         planning = new PlanningLoop(
                 storage.plans(),
                 parts.planner(),
-                this::hintHere,
-                () -> node.crowd().stretched(plan, plan.multipliedBy(6)),
-                told.schedules());
+                this::hintLocally,
+                () -> node.clusterSize().scaledInterval(planInterval, planInterval.multipliedBy(6)),
+                listeners.schedules());
         planning.onPlanned(written -> {
             ticksPlanned.add(written.ticks().size());
-            PlanningLoop.tell(told.runs(), written);
+            PlanningLoop.notifyPlanned(listeners.runs(), written);
         });
-        if (config.planning() == EngineConfig.Planning.LEADER) planning.onlyAsLeader(node::id);
+        if (config.planning() == EngineConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
         clock.onSetBack(this::clockSetBack);
-        node.crowd().onShrunk(() -> {
+        node.clusterSize().onShrunk(() -> {
             planning.planNow();
-            claimer.lookNow();
+            claimer.pollNow();
         });
-        warden = new Warden(storage.runs(), holding, runner, workers, queue::slow);
-        housekeeper = new Housekeeper(storage.housekeeping(), config.retention(), completer::ended);
-        schemaWatch = new Housekeeper.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
-        heart.onOutdated(schemaWatch::due);
+        watchdog = new AttemptWatchdog(storage.runs(), activeAttempts, runner, workers, queue::recordSlowRun);
+        maintenance = new Maintenance(storage.maintenance(), config.retention(), completer::endedCount);
+        schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
+        heartbeat.onOutdated(schemaWatch::requestCheck);
     }
 
-    /** Starts the loops; the node is registered and partitions exist when it returns. */
+    /** Starts the loops. When it returns, the node is registered and the partitions exist. */
     public void start() {
-        housekeeper.prepare();
-        heart.register();
-        lasting().forEach(Loop::start);
-        waking.start(new Waking.Ears(this::react, lane -> hintHere(lane, Instant.EPOCH), claimer::lookNow));
+        maintenance.prepare();
+        heartbeat.register();
+        permanentLoops().forEach(Loop::start);
+        wakeupController.start(new WakeupController.WakeupHandlers(
+                this::handleSignal, lane -> hintLocally(lane, Instant.EPOCH), claimer::pollNow));
         log.info(
                 "node started node={} name={} handlers={} slots={} wakeup={}",
                 node.id(),
                 identity.name(),
                 node.handlers().names().size(),
                 config.slots().concurrency(),
-                waking.wakeup().mode().text());
+                wakeupController.wakeup().mode().text());
     }
 
-    /** Those that live as long as the node; what wakes it may change. */
-    private List<Loop> lasting() {
+    /** Returns the loops that live as long as the node. The loops for wake-ups may change. */
+    private List<Loop> permanentLoops() {
         return List.of(
-                heart,
+                heartbeat,
                 rescuer,
                 completer,
-                warden,
+                watchdog,
                 planning,
-                housekeeper,
+                maintenance,
                 schemaWatch,
-                gatekeeper,
-                reporter,
+                gatePromoter,
+                outcomeReporter,
                 claimer,
-                newcomers,
-                teller);
+                newLaneClaimer,
+                listenerDispatcher);
     }
 
-    /** The tables belong to a newer version: what this node holds goes on, and it takes and plans nothing more. */
+    /** Stops claiming and planning because the schema needs a newer version. Attempts that are running continue. */
     private void leaveWorkToNewerNodes() {
         claimer.stopClaiming();
         queue.close().forEach(completer::handBack);
-        Loop.end(List.of(planning, newcomers), Wait.PATIENTLY);
+        Loop.stopAll(List.of(planning, newLaneClaimer), BoundedWait.FULL_TIME);
     }
 
     private Stream<Loop> loops() {
-        return Stream.concat(lasting().stream(), waking.loops().stream());
+        return Stream.concat(permanentLoops().stream(), wakeupController.loops().stream());
     }
 
-    /** Changes what wakes this node while it runs; {@link Wakeup.Mode#HTTP} has no node, so close it for that. */
-    public void wakeBy(Wakeup wakeup) {
-        waking.use(wakeup);
+    /**
+     * Changes the wake-up mode while the node runs. {@link Wakeup.Mode#HTTP} has no running node; close the engine
+     * instead.
+     */
+    public void changeWakeup(Wakeup wakeup) {
+        wakeupController.changeTo(wakeup);
         try {
-            heart.register();
-        } catch (RuntimeException unsaid) {
-            log.warn("the new wake-up mode is not shown to others node={}", node.id(), unsaid);
+            heartbeat.register();
+        } catch (RuntimeException failure) {
+            log.warn("could not publish the new wake-up mode node={}", node.id(), failure);
         }
     }
 
-    private NodeInfo introduce(UUID id) {
+    private NodeInfo nodeInfo(UUID id) {
         return new NodeInfo(
                 id,
                 identity.name(),
@@ -190,71 +201,76 @@ public final class Engine implements AutoCloseable {
                 identity.version(),
                 node.handlers().names(),
                 config.slots().concurrency(),
-                waking.wakeup().mode().text());
+                wakeupController.wakeup().mode().text());
     }
 
-    private void dispatch(List<Held> claimed, boolean ahead) {
+    private void dispatch(List<ActiveAttempt> claimed, boolean ahead) {
         queue.add(claimed, ahead).forEach(completer::handBack);
-        workers.look();
+        workers.startWorkerIfNeeded();
     }
 
-    /** What fails without an outcome is held no longer, so that it is handed back. */
-    private void run(AttemptRunner runner, Held held) {
-        boolean fine = false;
+    /**
+     * Runs an attempt. An attempt that fails without an outcome is removed here, so that the next reconciliation hands
+     * it back.
+     */
+    private void run(AttemptRunner runner, ActiveAttempt activeAttempt) {
+        boolean succeeded = false;
         try {
-            runner.run(held);
-            fine = true;
+            runner.run(activeAttempt);
+            succeeded = true;
         } finally {
-            if (!fine) {
-                node.holding().removeUnconfirmed(held);
+            if (!succeeded) {
+                node.activeAttempts().removeUnconfirmed(activeAttempt);
                 claimer.reconcileSoon();
             }
         }
     }
 
-    /** Instants that were read before the database clock was set back may lie far ahead. */
+    /**
+     * Discards instants that were read before the database clock was set back, because they may be far in the future.
+     */
     private void clockSetBack() {
-        log.warn("database clock was set back; known due times are read again node={}", node.id());
-        book.clear();
+        log.warn("database clock was set back; reading due times again node={}", node.id());
+        laneDueTimes.clear();
         claimer.clockSetBack();
-        gatekeeper.lookNow();
+        gatePromoter.checkNow();
         planning.planNow();
     }
 
-    /** New work of this process, committed just now: known here at once, and elsewhere in a moment. */
+    /** Announces a run that this process has just committed: to this node immediately, to other nodes by a signal. */
     public void announce(NewRun run) {
         Gate gate = run.gate();
         if (gate != null) {
-            gatekeeper.knock(new GateName(run.lane().project(), gate.name()));
-            gatekeeper.expect(readyAt(run.due()));
+            gatePromoter.requestPromotion(new GateName(run.lane().project(), gate.name()));
+            gatePromoter.expectArrival(readyAt(run.due()));
             return;
         }
-        tell(run.lane(), readyAt(run.due()));
+        announce(run.lane(), readyAt(run.due()));
     }
 
-    private void roomFor(Lane lane) {
-        book.room(lane, node.clock().now());
+    private void capacityFreed(Lane lane) {
+        laneDueTimes.recordCapacityFreed(lane, node.clock().now());
         claimer.wake();
     }
 
     private void ended(Lane lane, Transition transition) {
-        claimer.left(lane);
-        reporter.ended(lane, transition);
+        claimer.runEnded(lane);
+        outcomeReporter.ended(lane, transition);
     }
 
-    private void again(Attempt attempt, Instant at) {
-        if (attempt.gate() != null) gatekeeper.expect(at);
-        hintHere(attempt.lane(), at);
+    private void retryScheduled(Attempt attempt, Instant at) {
+        if (attempt.gate() != null) gatePromoter.expectArrival(at);
+        hintLocally(attempt.lane(), at);
     }
 
-    private void tell(Lane lane, Instant readyAt) {
-        hintHere(lane, readyAt);
-        waking.announcer().work(lane, readyAt);
+    private void announce(Lane lane, Instant readyAt) {
+        hintLocally(lane, readyAt);
+        wakeupController.wakeupSender().announceWork(lane, readyAt);
     }
 
-    /** Runs of this lane came through a gate. */
-    private void opened(Lane lane) {
-        tell(lane, Instant.EPOCH);
+    /** Announces that a gate let runs of this lane through. */
+    private void runsPromoted(Lane lane) {
+        announce(lane, Instant.EPOCH);
     }
 
     private Instant readyAt(Enqueue.Due due) {
@@ -263,137 +279,153 @@ public final class Engine implements AutoCloseable {
         return delay.isZero() ? Instant.EPOCH : node.clock().now().plus(delay);
     }
 
-    /** Tells all nodes, this one included, that schedules changed or work was woken. */
-    public void announcePlans() {
+    /** Notifies all nodes, including this one, that schedules changed or runs became claimable. */
+    public void announceChanges() {
         planning.planNow();
-        claimer.lookNow();
-        gatekeeper.lookNow();
-        waking.announcer().signal(new Signal.Look());
+        claimer.pollNow();
+        gatePromoter.checkNow();
+        wakeupController.wakeupSender().sendSignal(new Signal.CheckAll());
     }
 
-    private void hintHere(Lane lane, Instant readyAt) {
-        if (book.hint(lane, readyAt, node.clock().now())) newcomers.hinted();
-        claimer.hinted();
+    private void hintLocally(Lane lane, Instant readyAt) {
+        if (laneDueTimes.hint(lane, readyAt, node.clock().now())) newLaneClaimer.hintNewWork();
+        claimer.hintNewWork();
     }
 
-    private void heard(Signal.Work work) {
-        if (!node.crowd().chosen(work.lot())) return;
-        if (workers.busy() >= config.slots().concurrency() || queue.room(work.lane()) == 0) recruiter.more(work.lane());
-        // What this node has told the others it acts on already.
-        if (!waking.own(work)) hintHere(work.lane(), work.readyAt());
+    private void handleWork(Signal.Work work) {
+        if (!node.clusterSize().isSelected(work.randomNumber())) return;
+        if (workers.busySlots() >= config.slots().concurrency() || queue.capacity(work.lane()) == 0)
+            backlogBroadcaster.reportBacklog(work.lane());
+        // This node has already acted on its own signals.
+        if (!wakeupController.isOwn(work)) hintLocally(work.lane(), work.readyAt());
     }
 
-    private void react(Signal signal) {
-        if (signal instanceof Signal.Work work) heard(work);
-        else if (signal instanceof Signal.Knock knock) gatekeeper.knock(knock.gate());
-        else if (signal instanceof Signal.Cancel) heart.wake();
+    private void handleSignal(Signal signal) {
+        if (signal instanceof Signal.Work work) handleWork(work);
+        else if (signal instanceof Signal.GateWaiting gateWaiting) gatePromoter.requestPromotion(gateWaiting.gate());
+        else if (signal instanceof Signal.Cancel) heartbeat.wake();
         else if (signal instanceof Signal.Plan) planning.planNow();
-        else if (signal instanceof Signal.Look) {
+        else if (signal instanceof Signal.CheckAll) {
             planning.planNow();
-            heart.wake();
-            gatekeeper.lookNow();
-            claimer.lookNow();
+            heartbeat.wake();
+            gatePromoter.checkNow();
+            claimer.pollNow();
         }
     }
 
-    /** Declared dead: what is queued is no longer ours, and what runs shall stop. */
-    private void giveUpAll() {
-        queue.clear().forEach(node.holding()::remove);
-        node.holding().all().forEach(held -> held.stop(Held.Stop.LOST, "this node was declared dead"));
+    /**
+     * Stops everything after this node was declared dead: queued attempts are discarded and running ones are asked to
+     * stop.
+     */
+    private void stopAllAttempts() {
+        queue.clear().forEach(node.activeAttempts()::remove);
+        node.activeAttempts()
+                .all()
+                .forEach(activeAttempt ->
+                        activeAttempt.stop(ActiveAttempt.StopCause.LEASE_LOST, "this node was declared dead"));
     }
 
-    /** Writes it to the log and tells whoever listens. */
-    public void tell(ScheduleEvent event) {
-        teller.later().schedules().heard(event);
+    /** Writes a schedule event to the log and notifies the listeners. */
+    public void announce(ScheduleEvent event) {
+        listenerDispatcher.asListeners().schedules().onScheduleEvent(event);
     }
 
-    /** The id of the current incarnation. */
+    /** Returns the current id of this node. */
     public UUID nodeId() {
         return node.id();
     }
 
-    /** How the loops fare. */
+    /** Returns the status of the loops and counts since the start. */
     public EngineStatus status() {
         Map<String, EngineStatus.LoopStatus> loops = loops().collect(Collectors.toMap(
                 Loop::name,
-                loop -> new EngineStatus.LoopStatus(loop.alive(), loop.failing(), loop.turns(), loop.failures())));
+                loop -> new EngineStatus.LoopStatus(loop.isAlive(), loop.isFailing(), loop.rounds(), loop.failures())));
         return new EngineStatus(
                 loops,
-                waking.wakeup().mode(),
-                waking.hearing(),
+                wakeupController.wakeup().mode(),
+                wakeupController.isListening(),
                 node.clock().skew(),
-                new EngineStatus.Slots(workers.busy(), config.slots().concurrency()),
-                node.holding().all().stream()
+                new EngineStatus.SlotUsage(workers.busySlots(), config.slots().concurrency()),
+                node.activeAttempts().all().stream()
                         .collect(Collectors.groupingBy(
-                                held -> held.attemptValue().lane().queue(), Collectors.counting())),
-                planning.leading(),
+                                activeAttempt ->
+                                        activeAttempt.attemptValue().lane().queue(),
+                                Collectors.counting())),
+                planning.isLeading(),
                 counts());
     }
 
     private EngineStatus.Counts counts() {
-        Swept swept = rescuer.total();
+        RescueResult rescued = rescuer.total();
         return new EngineStatus.Counts(
-                swept.nodes(),
-                swept.released(),
-                swept.quarantined(),
+                rescued.nodes(),
+                rescued.released(),
+                rescued.quarantined(),
                 ticksPlanned.sum(),
-                claimer.looks(),
-                claimer.looking());
+                claimer.polls(),
+                claimer.pollTime());
     }
 
-    /** Which runs this node holds. */
-    public List<RunId> holding() {
-        return node.holding().all().stream().map(Held::id).toList();
+    /** Returns the runs that this node holds. */
+    public List<RunId> activeRuns() {
+        return node.activeAttempts().all().stream().map(ActiveAttempt::id).toList();
     }
 
     /**
-     * Stops claiming, lets running work finish, hands back the rest without counting an attempt, and says good-bye. Beats go on until the end. Without a
-     * database there is nothing to wait for: no result can be written and nothing handed back, and the others rescue it all.
+     * Stops claiming, waits for running attempts, hands back the rest without counting an attempt, and retires the
+     * node. Heartbeats continue until the end. If the database is unreachable, it does not wait: no result can be
+     * written and no run handed back, so other nodes rescue the runs.
      */
     @Override
     public void close() {
         claimer.stopClaiming();
         queue.close().forEach(completer::handBack);
-        Wait wait = new Wait(heart::cutOff);
-        BooleanSupplier idle = () -> node.holding().size() == 0;
-        wait.until(idle, config.pace().drain());
-        node.holding().all().forEach(held -> held.stop(Held.Stop.DRAINED, "the node is stopping"));
-        wait.until(idle, Duration.ofSeconds(1));
-        node.holding().all().stream().filter(Held::running).filter(Held::end).forEach(completer::handBack);
-        wait.until(idle, Duration.ofSeconds(5));
-        quietly("stop hearing", () -> waking.stopHearing(wait));
-        Loop.end(
+        BoundedWait boundedWait = new BoundedWait(heartbeat::isDatabaseUnreachable);
+        BooleanSupplier idle = () -> node.activeAttempts().size() == 0;
+        boundedWait.until(idle, config.timing().shutdownTimeout());
+        node.activeAttempts()
+                .all()
+                .forEach(activeAttempt ->
+                        activeAttempt.stop(ActiveAttempt.StopCause.NODE_STOPPING, "the node is stopping"));
+        boundedWait.until(idle, Duration.ofSeconds(1));
+        node.activeAttempts().all().stream()
+                .filter(ActiveAttempt::isRunning)
+                .filter(ActiveAttempt::tryEnd)
+                .forEach(completer::handBack);
+        boundedWait.until(idle, Duration.ofSeconds(5));
+        runLoggingFailure("stop receiving signals", () -> wakeupController.stopReceiving(boundedWait));
+        Loop.stopAll(
                 List.of(
                         claimer,
-                        newcomers,
-                        gatekeeper,
-                        reporter,
+                        newLaneClaimer,
+                        gatePromoter,
+                        outcomeReporter,
                         planning,
                         rescuer,
-                        warden,
-                        housekeeper,
+                        watchdog,
+                        maintenance,
                         schemaWatch,
-                        waking.announcer()),
-                wait);
-        // A claim that was under way may have been answered only now.
-        wait.until(idle, Duration.ofSeconds(5));
-        Loop.end(List.of(completer), wait);
-        Loop.end(List.of(heart), wait);
-        // A listener that hangs is not waited for.
-        wait.until(teller::idle, Duration.ofSeconds(2));
-        Loop.end(List.of(teller), new Wait(() -> true));
-        quietly("stop its workers", workers::close);
-        if (!heart.cutOff()) quietly("hand back what was claimed without an answer", claimer::handBackAll);
-        quietly("say good-bye", heart::retire);
+                        wakeupController.wakeupSender()),
+                boundedWait);
+        // A claim that was in flight may have returned only now.
+        boundedWait.until(idle, Duration.ofSeconds(5));
+        Loop.stopAll(List.of(completer), boundedWait);
+        Loop.stopAll(List.of(heartbeat), boundedWait);
+        // Do not wait for a listener that hangs.
+        boundedWait.until(listenerDispatcher::isIdle, Duration.ofSeconds(2));
+        Loop.stopAll(List.of(listenerDispatcher), new BoundedWait(() -> true));
+        runLoggingFailure("stop workers", workers::close);
+        if (!heartbeat.isDatabaseUnreachable()) runLoggingFailure("hand back unanswered claims", claimer::handBackAll);
+        runLoggingFailure("retire the node", heartbeat::retire);
         log.info("node stopped node={}", node.id());
     }
 
-    /** A stop goes on to its end, whatever fails on the way: half a stopped node holds threads and connections for ever. */
-    private void quietly(String what, Runnable step) {
+    /** Runs one step of the shutdown. A failed step must not stop the others, or threads and connections would leak. */
+    private void runLoggingFailure(String what, Runnable step) {
         try {
             step.run();
         } catch (Throwable failure) {
-            log.warn("the node could not {} while it stopped node={}", what, node.id(), failure);
+            log.warn("shutdown step failed step='{}' node={}", what, node.id(), failure);
         }
     }
 }

@@ -3,105 +3,130 @@ package io.carillon.engine;
 import io.carillon.store.Wakeup;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.VirtualThreads;
 import java.time.Duration;
 
-/** How an engine behaves. The defaults are the shipped ones; each group checks itself. */
+/** The settings of an engine. Each group of settings checks its own values. */
 public record EngineConfig(
-        Slots slots, Heartbeat heartbeat, Pace pace, Retention retention, Planning planning, Wakeup wakeup) {
-    private static final Duration SHORTEST = Duration.ofMillis(1);
+        Slots slots,
+        HeartbeatSettings heartbeat,
+        TimingSettings timing,
+        Retention retention,
+        Planning planning,
+        Wakeup wakeup) {
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(1);
     private static final Duration DAY = Duration.ofDays(1);
     private static final Duration CENTURY = Duration.ofDays(36_500);
 
     public static EngineConfig defaults() {
         return new EngineConfig(
                 Slots.defaults(),
-                Heartbeat.defaults(),
-                Pace.defaults(),
+                HeartbeatSettings.defaults(),
+                TimingSettings.defaults(),
                 Retention.defaults(),
                 Planning.EVERY_NODE,
                 Wakeup.notifying());
     }
 
     public EngineConfig with(Slots slots) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+        return new EngineConfig(slots, heartbeat, timing, retention, planning, wakeup);
     }
 
-    public EngineConfig with(Heartbeat heartbeat) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+    public EngineConfig with(HeartbeatSettings heartbeatSettings) {
+        return new EngineConfig(slots, heartbeatSettings, timing, retention, planning, wakeup);
     }
 
-    public EngineConfig with(Pace pace) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+    public EngineConfig with(TimingSettings timing) {
+        return new EngineConfig(slots, heartbeat, timing, retention, planning, wakeup);
     }
 
     public EngineConfig with(Retention retention) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+        return new EngineConfig(slots, heartbeat, timing, retention, planning, wakeup);
     }
 
     public EngineConfig with(Planning planning) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+        return new EngineConfig(slots, heartbeat, timing, retention, planning, wakeup);
     }
 
     public EngineConfig with(Wakeup wakeup) {
-        return new EngineConfig(slots, heartbeat, pace, retention, planning, wakeup);
+        return new EngineConfig(slots, heartbeat, timing, retention, planning, wakeup);
     }
 
-    /** Who plans: all nodes, or the one that holds the token. Either way the schedule's cursor decides who wrote. */
+    /**
+     * The nodes that plan. In both modes, the compare-and-set on the schedule's cursor decides which write succeeds.
+     */
     public enum Planning {
-        /** Each of them, every ten seconds. */
+        /** Every node plans, every 10 s. */
         EVERY_NODE,
-        /** One of them, every second; when it dies another takes over within five seconds. */
+        /**
+         * Only the holder of the planning token plans, every second. If it dies, another node takes over within 5 s.
+         */
         LEADER
     }
 
-    /** How many runs execute at a time, how many of them may join a transaction, and how many a claim may take. */
-    public record Slots(int concurrency, int transactional, int claim) {
+    /**
+     * The number of attempts that execute at a time, the number of them that may have a transaction, and the largest
+     * size of a claim.
+     */
+    public record Slots(int concurrency, int transactional, int maxClaimSize) {
         public Slots {
-            check(concurrency >= 1 && concurrency <= 100_000, "concurrency %d is outside 1..100000", concurrency);
-            check(transactional >= 0, "transactional slots %d are negative", transactional);
-            check(claim >= 1 && claim <= 10_000, "claim size %d is outside 1..10000", claim);
+            check(
+                    concurrency >= 1 && concurrency <= 100_000,
+                    "concurrency must be between 1 and 100000 (was %d).",
+                    concurrency);
+            check(transactional >= 0, "transactional must not be negative (was %d).", transactional);
+            check(
+                    maxClaimSize >= 1 && maxClaimSize <= 10_000,
+                    "maxClaimSize must be between 1 and 10000 (was %d).",
+                    maxClaimSize);
         }
 
-        /** 50 at a time, 256 where the JDK has virtual threads. */
+        /** Returns a concurrency of 50, or 256 where the JDK has virtual threads. */
         public static Slots defaults() {
-            return new Slots(Workers.virtualThreads() ? 256 : 50, 16, 2_000);
+            return new Slots(VirtualThreads.exist() ? 256 : 50, 16, 2_000);
         }
     }
 
-    /** How often a node beats, and after how long without a beat it is declared dead. */
-    public record Heartbeat(Duration every, Duration deadAfter) {
-        public Heartbeat {
-            check(deadAfter.compareTo(DAY) <= 0, "heartbeat.deadAfter %s is above one day", deadAfter);
+    /** The interval of heartbeats, and the time without a heartbeat after which a node is declared dead. */
+    public record HeartbeatSettings(Duration every, Duration deadAfter) {
+        public HeartbeatSettings {
+            check(deadAfter.compareTo(DAY) <= 0, "heartbeat.deadAfter must be at most 1 day (was %s).", deadAfter);
             if (every.isNegative() || every.isZero() || every.compareTo(deadAfter.dividedBy(3)) > 0)
                 throw new CarillonException(
                         ErrorCode.INVALID_OPTION,
-                        "heartbeat.every=%s is too slow for heartbeat.deadAfter=%s: allow at least three beats before death"
+                        "heartbeat.every must be positive and fit three times into deadAfter (was %s, deadAfter %s)."
                                 .formatted(every, deadAfter));
         }
 
-        public static Heartbeat defaults() {
-            return new Heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10));
+        public static HeartbeatSettings defaults() {
+            return new HeartbeatSettings(Duration.ofSeconds(2), Duration.ofSeconds(10));
         }
     }
 
-    /** How long a lost hint may cost, how often planning looks, and how long a stop waits for running work. */
-    public record Pace(Duration poll, Duration plan, Duration drain) {
-        public Pace {
-            check(between(poll, SHORTEST, DAY), "poll %s is outside 1 ms..1 day", poll);
-            check(between(plan, SHORTEST, DAY), "plan %s is outside 1 ms..1 day", plan);
-            check(between(drain, Duration.ZERO, DAY), "drain %s is outside 0..1 day", drain);
+    /**
+     * The poll interval, which is also the longest delay after a lost hint; the planning interval; and the time for
+     * which a stop waits for running attempts.
+     */
+    public record TimingSettings(Duration poll, Duration plan, Duration shutdownTimeout) {
+        public TimingSettings {
+            check(between(poll, MIN_INTERVAL, DAY), "poll must be between 1 ms and 1 day (was %s).", poll);
+            check(between(plan, MIN_INTERVAL, DAY), "plan must be between 1 ms and 1 day (was %s).", plan);
+            check(
+                    between(shutdownTimeout, Duration.ZERO, DAY),
+                    "shutdownTimeout must be between 0 and 1 day (was %s).",
+                    shutdownTimeout);
         }
 
-        public static Pace defaults() {
-            return new Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(30));
+        public static TimingSettings defaults() {
+            return new TimingSettings(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(30));
         }
     }
 
-    /** How long ended runs and dead letters are kept. */
+    /** The time for which the history and dead runs are kept. */
     public record Retention(Duration history, Duration deadRuns) {
         public Retention {
-            check(between(history, DAY, CENTURY), "history %s is outside 1 day..100 years", history);
-            check(between(deadRuns, DAY, CENTURY), "dead runs %s is outside 1 day..100 years", deadRuns);
+            check(between(history, DAY, CENTURY), "history must be between 1 day and 100 years (was %s).", history);
+            check(between(deadRuns, DAY, CENTURY), "deadRuns must be between 1 day and 100 years (was %s).", deadRuns);
         }
 
         public static Retention defaults() {
@@ -109,13 +134,11 @@ public record EngineConfig(
         }
     }
 
-    private static boolean between(Duration value, Duration least, Duration most) {
-        return value.compareTo(least) >= 0 && value.compareTo(most) <= 0;
+    private static boolean between(Duration value, Duration min, Duration max) {
+        return value.compareTo(min) >= 0 && value.compareTo(max) <= 0;
     }
 
-    private static void check(boolean fine, String message, Object value) {
-        if (!fine)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, message.formatted(value) + ". Choose a value inside.");
+    private static void check(boolean valid, String message, Object value) {
+        if (!valid) throw new CarillonException(ErrorCode.INVALID_OPTION, message.formatted(value));
     }
 }

@@ -1,18 +1,19 @@
 package io.carillon.engine;
 
-import io.carillon.run.AttemptGuard;
+import io.carillon.run.AttemptInterceptor;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.store.Storage;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What an engine is made of: storage, handlers, where transactions come from, who listens, and how it plans. */
+/**
+ * The parts of an engine: storage, handlers, the connections for transactional handlers, listeners, planner, and the
+ * identity of the node.
+ */
 public record EngineParts(
         Storage storage,
         Map<String, BoundHandler> handlers,
-        Connections connections,
+        HandlerConnections connections,
         Listeners listeners,
         TickPlanner planner,
         NodeIdentity identity) {
@@ -20,19 +21,13 @@ public record EngineParts(
         handlers = Map.copyOf(handlers);
     }
 
-    /** The same parts, with a guard before each handler. */
-    public EngineParts guardedBy(AttemptGuard guard) {
-        Map<String, BoundHandler> guarded = new HashMap<>();
-        handlers.forEach((name, handler) -> guarded.put(name, handler.guardedBy(guard)));
-        return new EngineParts(storage, guarded, connections, listeners, planner, identity);
+    /** Returns these parts with an interceptor that runs before each handler. */
+    public EngineParts withInterceptor(AttemptInterceptor interceptor) {
+        Map<String, BoundHandler> intercepted = new HashMap<>();
+        handlers.forEach((name, handler) -> intercepted.put(name, handler.withInterceptor(interceptor)));
+        return new EngineParts(storage, intercepted, connections, listeners, planner, identity);
     }
 
-    /** How this node presents itself. */
+    /** The name, host, process id and version under which this node registers. */
     public record NodeIdentity(String name, String host, long pid, String version) {}
-
-    /** Where the transactions of transactional handlers come from: the user's data source. */
-    @FunctionalInterface
-    public interface Connections {
-        Connection open() throws SQLException;
-    }
 }

@@ -5,35 +5,42 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How an engine fares: its loops, what wakes it, whether LISTEN is proven, how far the wall clock is off, what it holds (by queue), whether it leads the
- * planning, and what it did so far.
+ * The status of an engine: its loops, the wake-up mode, whether LISTEN is proven to work, the offset of the system
+ * clock from the database clock, its slots, the attempts it holds by queue, whether it holds the planning token, and
+ * counts since the start.
  */
 public record EngineStatus(
         Map<String, LoopStatus> loops,
         Wakeup.Mode wakeup,
         boolean listening,
         Duration skew,
-        Slots slots,
-        Map<String, Long> held,
+        SlotUsage slots,
+        Map<String, Long> activeByQueue,
         boolean leading,
         Counts counts) {
     public EngineStatus {
         loops = Map.copyOf(loops);
-        held = Map.copyOf(held);
+        activeByQueue = Map.copyOf(activeByQueue);
     }
 
-    /** LISTEN shall wake it and does not: it polls instead. */
-    public boolean steppedDown() {
+    /** Returns whether the node polls because LISTEN does not work although the wake-up mode needs it. */
+    public boolean fellBackToPolling() {
         return wakeup == Wakeup.Mode.NOTIFY && !listening;
     }
 
-    /** One loop: its thread, its last round, and counts. */
-    public record LoopStatus(boolean alive, boolean failing, long turns, long failures) {}
+    /**
+     * The status of one loop: whether its thread is alive, whether its last round failed, and how many rounds succeeded
+     * and failed.
+     */
+    public record LoopStatus(boolean alive, boolean failing, long rounds, long failures) {}
 
-    /** How many runs execute now, and how many may. */
-    public record Slots(int busy, int all) {}
+    /** The number of slots in use, and of all slots. */
+    public record SlotUsage(int busy, int total) {}
 
-    /** Since the start: recoveries (dead nodes cleared, their runs let go or quarantined), ticks planned, and looks for work with the time they took. */
+    /**
+     * Counts since the start: dead nodes cleared, their runs released or quarantined, ticks planned, and polls with the
+     * time they took.
+     */
     public record Counts(
-            long deadNodes, long rescued, long quarantined, long ticksPlanned, long looks, Duration looking) {}
+            long deadNodes, long rescued, long quarantined, long ticksPlanned, long polls, Duration pollTime) {}
 }

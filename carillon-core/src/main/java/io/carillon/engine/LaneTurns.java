@@ -11,193 +11,208 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The lanes that a node knows, in the order of their turns: projects take turns, and so do the lanes of each. Of each project it keeps when the first of its
- * lanes is ready, so that neither that question nor a claim reads all lanes. Not thread-safe.
+ * The lanes that a node knows, in the order of their turns: projects take turns, and so do the lanes of a project. For
+ * each project it keeps when the first of its lanes is ready, so that neither {@link #nextReady} nor a claim reads all
+ * lanes. Not thread-safe.
  */
 final class LaneTurns {
-    /** What is known of one class of a lane. */
-    static final class Entry {
-        private final OneLane lane;
+    /** The known state of one priority of a lane. */
+    static final class DueEntry {
+        private final LaneState lane;
         private Instant readyAt = Instant.MAX;
-        /** What the last look saw of the instants to come, the first of them included. */
-        final Deque<Instant> coming = new ArrayDeque<>();
+        /** The future instants that the last poll read, including the first. */
+        final Deque<Instant> upcoming = new ArrayDeque<>();
 
-        /** Where claims begin: before it lie ended runs, which perhaps cannot be vacuumed. A hint and a look lower it. */
-        Instant low = Instant.MAX;
+        /**
+         * The instant from which claims read. Before it there are only ended runs, which vacuum may be unable to
+         * remove. Hints and polls lower it.
+         */
+        Instant claimFrom = Instant.MAX;
 
-        Instant coldUntil = Instant.MIN;
-        Duration cold = Duration.ZERO;
-        /** Until when the limit of its lane lets no run start. */
-        Instant shutUntil = Instant.MIN;
-        /** The lowest instant of hints and looks during a claim: that claim's answer may not contain those runs. */
-        Instant meanwhile = Instant.MAX;
-        /** The last claim got all it asked for: there is more than this node can take. */
-        private boolean flowing;
-        /** What the class is owed from small batches, which cannot be shared 8:4:2:1. */
+        Instant backoffUntil = Instant.MIN;
+        Duration backoff = Duration.ZERO;
+        /** Until when the limit of the lane lets no run start. */
+        Instant limitedUntil = Instant.MIN;
+        /**
+         * The lowest instant of hints and polls during a claim. The answer to that claim may not include those runs.
+         */
+        Instant earliestDuringClaim = Instant.MAX;
+        /** Whether the last claim got all runs it asked for, so that there are more than this node can take. */
+        private boolean backlogged;
+        /** The credit of this priority from batches too small to be divided 8:4:2:1. */
         int credit;
 
-        private Entry(OneLane lane) {
+        private DueEntry(LaneState lane) {
             this.lane = lane;
         }
 
-        /** When it will next have something to claim. */
+        /** Returns when this priority next has a run to claim. */
         Instant readyAt() {
             return readyAt;
         }
 
         void readyAt(Instant at) {
             readyAt = at;
-            lane.changed();
+            lane.updateNextReady();
         }
 
-        boolean flowing() {
-            return flowing;
+        boolean backlogged() {
+            return backlogged;
         }
 
-        void flowing(boolean now) {
-            if (flowing != now) lane.project.turns().flowing += now ? 1 : -1;
-            flowing = now;
+        void backlogged(boolean value) {
+            if (backlogged != value) lane.projectState.turns().backloggedCount += value ? 1 : -1;
+            backlogged = value;
         }
 
-        void atLeastFrom(Instant instant) {
-            if (instant.isBefore(low)) low = instant;
-            if (instant.isBefore(meanwhile)) meanwhile = instant;
+        void lowerClaimFrom(Instant instant) {
+            if (instant.isBefore(claimFrom)) claimFrom = instant;
+            if (instant.isBefore(earliestDuringClaim)) earliestDuringClaim = instant;
         }
 
-        /** What is ready by now is being claimed: the next known instant after it. */
-        void taken(Instant now) {
-            while (!coming.isEmpty() && !coming.getFirst().isAfter(now)) coming.removeFirst();
-            readyAt(coming.isEmpty() ? Instant.MAX : coming.getFirst());
-            meanwhile = Instant.MAX;
+        /**
+         * Advances to the next known instant after {@code now}, because a claim takes the runs that are ready by then.
+         */
+        void advancePast(Instant now) {
+            while (!upcoming.isEmpty() && !upcoming.getFirst().isAfter(now)) upcoming.removeFirst();
+            readyAt(upcoming.isEmpty() ? Instant.MAX : upcoming.getFirst());
+            earliestDuringClaim = Instant.MAX;
         }
 
-        void shut(Instant until) {
-            shutUntil = until;
+        void limitUntil(Instant until) {
+            limitedUntil = until;
             readyAt(until);
         }
 
-        void warm() {
-            coldUntil = Instant.MIN;
-            cold = Duration.ZERO;
+        void clearBackoff() {
+            backoffUntil = Instant.MIN;
+            backoff = Duration.ZERO;
         }
     }
 
-    private static final class OneLane {
-        private final Project project;
-        private final Map<Priority, Entry> classes = new EnumMap<>(Priority.class);
-        private Instant next = Instant.MAX;
+    private static final class LaneState {
+        private final ProjectState projectState;
+        private final Map<Priority, DueEntry> entries = new EnumMap<>(Priority.class);
+        private Instant nextReady = Instant.MAX;
 
-        OneLane(Project project) {
-            this.project = project;
+        LaneState(ProjectState projectState) {
+            this.projectState = projectState;
         }
 
-        /** One of its classes is ready at another instant. */
-        void changed() {
-            Instant before = next;
-            next = Instant.MAX;
-            for (Entry entry : classes.values()) if (entry.readyAt.isBefore(next)) next = entry.readyAt;
-            if (next.isBefore(project.next)) project.next = next;
-            else if (before.isBefore(next) && before.equals(project.next)) project.unsure = true;
+        /** Updates the ready time after one of the priorities changed. */
+        void updateNextReady() {
+            Instant before = nextReady;
+            nextReady = Instant.MAX;
+            for (DueEntry dueEntry : entries.values())
+                if (dueEntry.readyAt.isBefore(nextReady)) nextReady = dueEntry.readyAt;
+            if (nextReady.isBefore(projectState.nextReady)) projectState.nextReady = nextReady;
+            else if (before.isBefore(nextReady) && before.equals(projectState.nextReady))
+                projectState.nextReadyStale = true;
         }
     }
 
-    private final class Project {
-        private final Map<Lane, OneLane> lanes = new LinkedHashMap<>();
-        /** When the first of its lanes is ready; if unsure, the first may be ready later. */
-        private Instant next = Instant.MAX;
+    private final class ProjectState {
+        private final Map<Lane, LaneState> lanes = new LinkedHashMap<>();
+        /** When the first of its lanes is ready. A lower bound while {@link #nextReadyStale}. */
+        private Instant nextReady = Instant.MAX;
 
-        private boolean unsure;
+        private boolean nextReadyStale;
 
         LaneTurns turns() {
             return LaneTurns.this;
         }
 
-        Instant next() {
-            if (unsure) {
-                next = Instant.MAX;
-                for (OneLane lane : lanes.values()) if (lane.next.isBefore(next)) next = lane.next;
-                unsure = false;
+        Instant nextReady() {
+            if (nextReadyStale) {
+                nextReady = Instant.MAX;
+                for (LaneState lane : lanes.values())
+                    if (lane.nextReady.isBefore(nextReady)) nextReady = lane.nextReady;
+                nextReadyStale = false;
             }
-            return next;
+            return nextReady;
         }
     }
 
-    private final Map<String, Project> projects = new LinkedHashMap<>();
-    private int flowing;
+    private final Map<String, ProjectState> projects = new LinkedHashMap<>();
+    private int backloggedCount;
 
-    Entry entry(Lane lane, Priority priority) {
-        Project project = projects.computeIfAbsent(lane.project(), name -> new Project());
-        OneLane one = project.lanes.computeIfAbsent(lane, l -> new OneLane(project));
-        return one.classes.computeIfAbsent(priority, p -> new Entry(one));
+    DueEntry entry(Lane lane, Priority priority) {
+        ProjectState projectState = projects.computeIfAbsent(lane.project(), name -> new ProjectState());
+        LaneState one = projectState.lanes.computeIfAbsent(lane, l -> new LaneState(projectState));
+        return one.entries.computeIfAbsent(priority, p -> new DueEntry(one));
     }
 
-    /** What is known of a lane, by class. */
-    Map<Priority, Entry> classes(Lane lane) {
-        Project project = projects.get(lane.project());
-        OneLane one = project == null ? null : project.lanes.get(lane);
-        return one == null ? Map.of() : one.classes;
+    /** Returns the known state of a lane, by priority. */
+    Map<Priority, DueEntry> entriesOf(Lane lane) {
+        ProjectState projectState = projects.get(lane.project());
+        LaneState one = projectState == null ? null : projectState.lanes.get(lane);
+        return one == null ? Map.of() : one.entries;
     }
 
-    /** Whether some lane has more than this node can take. */
-    boolean anyFlowing() {
-        return flowing > 0;
+    /** Returns whether a lane has more runs than this node can take. */
+    boolean hasBacklog() {
+        return backloggedCount > 0;
     }
 
-    /** When the next known run is ready; {@link Instant#MAX}: none is known. */
-    Instant next() {
-        Instant next = Instant.MAX;
-        for (Project project : projects.values()) if (project.next().isBefore(next)) next = project.next;
-        return next;
+    /** Returns when the next known run is ready, or {@link Instant#MAX} if none is known. */
+    Instant nextReady() {
+        Instant earliest = Instant.MAX;
+        for (ProjectState projectState : projects.values())
+            if (projectState.nextReady().isBefore(earliest)) earliest = projectState.nextReady;
+        return earliest;
     }
 
-    /** Takes lanes that are due; false: it wants no more of this project, or of any. */
+    /**
+     * Receives the lanes that are due. A method returns false to get no more lanes of this project, or of any project.
+     */
     interface Visitor {
-        boolean lane(Lane lane, Map<Priority, Entry> classes);
+        boolean visitLane(Lane lane, Map<Priority, DueEntry> entries);
 
-        boolean project(String project);
+        boolean endProject(String project);
     }
 
-    /** Shows the lanes that are due, in the order of their turns. */
-    void due(Instant now, Visitor visitor) {
-        for (Map.Entry<String, Project> project : projects.entrySet()) {
-            if (project.getValue().next().isAfter(now)) continue;
-            for (Map.Entry<Lane, OneLane> lane : project.getValue().lanes.entrySet())
-                if (!lane.getValue().next.isAfter(now) && !visitor.lane(lane.getKey(), lane.getValue().classes)) break;
-            if (!visitor.project(project.getKey())) return;
+    /** Passes the lanes that are due to the visitor, in the order of their turns. */
+    void visitDue(Instant now, Visitor visitor) {
+        for (Map.Entry<String, ProjectState> project : projects.entrySet()) {
+            if (project.getValue().nextReady().isAfter(now)) continue;
+            for (Map.Entry<Lane, LaneState> lane : project.getValue().lanes.entrySet())
+                if (!lane.getValue().nextReady.isAfter(now)
+                        && !visitor.visitLane(lane.getKey(), lane.getValue().entries)) break;
+            if (!visitor.endProject(project.getKey())) return;
         }
     }
 
-    /** A project that was served goes behind the others. */
-    void served(String project) {
-        toTheEnd(projects, project);
+    /** Moves a project behind the others after it was served. */
+    void moveBehindOthers(String project) {
+        moveToEnd(projects, project);
     }
 
-    /** A lane that was served goes behind the others of its project. */
-    void served(Lane lane) {
-        Project project = projects.get(lane.project());
-        if (project != null) toTheEnd(project.lanes, lane);
+    /** Moves a lane behind the others of its project after it was served. */
+    void moveBehindOthers(Lane lane) {
+        ProjectState projectState = projects.get(lane.project());
+        if (projectState != null) moveToEnd(projectState.lanes, lane);
     }
 
-    private static <K, V> void toTheEnd(Map<K, V> turns, K served) {
+    private static <K, V> void moveToEnd(Map<K, V> turns, K served) {
         V value = turns.remove(served);
         if (value != null) turns.put(served, value);
     }
 
     void clear() {
         projects.clear();
-        flowing = 0;
+        backloggedCount = 0;
     }
 
-    /** Forgets lanes without anything to do that have not been found empty since. */
-    void tidy(Instant since) {
-        projects.values().removeIf(project -> {
-            project.lanes.values().removeIf(lane -> {
-                boolean idle = lane.next.equals(Instant.MAX)
-                        && lane.classes.values().stream().noneMatch(one -> one.coldUntil.isAfter(since));
-                if (idle) lane.classes.values().forEach(one -> one.flowing(false));
+    /** Removes lanes without known runs, except lanes whose backoff lasts beyond the given instant. */
+    void removeIdle(Instant since) {
+        projects.values().removeIf(projectState -> {
+            projectState.lanes.values().removeIf(lane -> {
+                boolean idle = lane.nextReady.equals(Instant.MAX)
+                        && lane.entries.values().stream().noneMatch(one -> one.backoffUntil.isAfter(since));
+                if (idle) lane.entries.values().forEach(one -> one.backlogged(false));
                 return idle;
             });
-            return project.lanes.isEmpty();
+            return projectState.lanes.isEmpty();
         });
     }
 }

@@ -8,81 +8,93 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Those who hear of what happens and may take their time, and those who only count. */
-public record Listeners(Told slow, Told quick) {
+/** The listeners of an engine: blocking listeners may be slow, non-blocking listeners must return quickly. */
+public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
-    /** Who is told of runs, and who of schedules. */
-    public record Told(RunListener runs, ScheduleListener schedules) {
-        /** Nobody. */
-        public static final Told NOBODY = new Told(RunListener.NONE, ScheduleListener.NONE);
+    /** A listener for runs and a listener for schedules. */
+    public record ListenerPair(RunListener runs, ScheduleListener schedules) {
+        /** No listeners. */
+        public static final ListenerPair NONE = new ListenerPair(RunListener.NONE, ScheduleListener.NONE);
     }
 
-    /** Listeners that may take their time. */
+    /** Creates a set of blocking listeners. */
     public Listeners(RunListener runs, ScheduleListener schedules) {
-        this(new Told(runs, schedules), Told.NOBODY);
+        this(new ListenerPair(runs, schedules), ListenerPair.NONE);
     }
 
-    /** Nobody. */
+    /** Returns an empty set of listeners. */
     public static Listeners none() {
-        return new Listeners(Told.NOBODY, Told.NOBODY);
+        return new Listeners(ListenerPair.NONE, ListenerPair.NONE);
     }
 
-    /** One more. */
-    public Listeners and(RunListener listener) {
-        return listener.quick()
-                ? new Listeners(slow, new Told(RunListener.both(quick.runs, listener), quick.schedules))
-                : new Listeners(new Told(RunListener.both(slow.runs, listener), slow.schedules), quick);
+    /** Returns these listeners and the given one. */
+    public Listeners with(RunListener listener) {
+        return listener.isNonBlocking()
+                ? new Listeners(
+                        blocking,
+                        new ListenerPair(RunListener.combine(nonBlocking.runs, listener), nonBlocking.schedules))
+                : new Listeners(
+                        new ListenerPair(RunListener.combine(blocking.runs, listener), blocking.schedules),
+                        nonBlocking);
     }
 
-    /** One more. */
-    public Listeners and(ScheduleListener listener) {
-        return listener.quick()
-                ? new Listeners(slow, new Told(quick.runs, ScheduleListener.both(quick.schedules, listener)))
-                : new Listeners(new Told(slow.runs, ScheduleListener.both(slow.schedules, listener)), quick);
+    /** Returns these listeners and the given one. */
+    public Listeners with(ScheduleListener listener) {
+        return listener.isNonBlocking()
+                ? new Listeners(
+                        blocking,
+                        new ListenerPair(nonBlocking.runs, ScheduleListener.combine(nonBlocking.schedules, listener)))
+                : new Listeners(
+                        new ListenerPair(blocking.runs, ScheduleListener.combine(blocking.schedules, listener)),
+                        nonBlocking);
     }
 
-    /** All of them, told on the calling thread and in the log; what they throw goes no further. */
-    public Told here() {
-        return new Told(
+    /**
+     * Returns listeners that write to the log and call all listeners on the calling thread. Exceptions of a listener
+     * are logged and not propagated.
+     */
+    public ListenerPair onCallingThread() {
+        return new ListenerPair(
                 new RunListener() {
                     @Override
-                    public void started(Attempt attempt, Duration waited) {
-                        Journal.started(attempt, waited);
-                        quietly(() -> quick.runs.started(attempt, waited));
-                        quietly(() -> slow.runs.started(attempt, waited));
+                    public void onAttemptStarted(Attempt attempt, Duration waited) {
+                        LifecycleLog.started(attempt, waited);
+                        callSafely(() -> nonBlocking.runs.onAttemptStarted(attempt, waited));
+                        callSafely(() -> blocking.runs.onAttemptStarted(attempt, waited));
                     }
 
                     @Override
-                    public void planned(String project, String schedule, int ticks) {
-                        quietly(() -> quick.runs.planned(project, schedule, ticks));
-                        quietly(() -> slow.runs.planned(project, schedule, ticks));
+                    public void onTicksPlanned(String project, String schedule, int ticks) {
+                        callSafely(() -> nonBlocking.runs.onTicksPlanned(project, schedule, ticks));
+                        callSafely(() -> blocking.runs.onTicksPlanned(project, schedule, ticks));
                     }
 
                     @Override
-                    public void ended(Attempt attempt, Transition transition, Duration took) {
-                        Journal.ended(attempt, transition);
-                        tell(quick.runs, attempt, transition, took);
-                        tell(slow.runs, attempt, transition, took);
+                    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+                        LifecycleLog.ended(attempt, transition);
+                        notifyEnded(nonBlocking.runs, attempt, transition, took);
+                        notifyEnded(blocking.runs, attempt, transition, took);
                     }
                 },
                 event -> {
-                    Journal.write(event);
-                    quietly(() -> quick.schedules.heard(event));
-                    quietly(() -> slow.schedules.heard(event));
+                    LifecycleLog.write(event);
+                    callSafely(() -> nonBlocking.schedules.onScheduleEvent(event));
+                    callSafely(() -> blocking.schedules.onScheduleEvent(event));
                 });
     }
 
-    static void tell(RunListener listener, Attempt attempt, Transition transition, Duration took) {
-        quietly(() -> listener.ended(attempt, transition, took));
-        if (transition instanceof Transition.Die die) quietly(() -> listener.dead(attempt, die.error()));
+    static void notifyEnded(RunListener listener, Attempt attempt, Transition transition, Duration took) {
+        callSafely(() -> listener.onAttemptEnded(attempt, transition, took));
+        if (transition instanceof Transition.MarkDead markDead)
+            callSafely(() -> listener.onRunDead(attempt, markDead.error()));
     }
 
-    static void quietly(Runnable listener) {
+    static void callSafely(Runnable listener) {
         try {
             listener.run();
         } catch (Throwable failure) {
-            log.warn("a listener failed", failure);
+            log.warn("listener failed", failure);
         }
     }
 }

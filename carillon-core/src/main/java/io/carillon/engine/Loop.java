@@ -10,18 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that does one thing again and again and survives everything: exceptions, errors, restarts of the database. Failures are counted, said once per
- * streak at warn, and answered with a growing pause.
+ * A thread that repeats one task and survives every failure: exceptions, errors, and restarts of the database. The loop
+ * counts failures, logs the first failure of a streak as a warning, and pauses longer after each failure.
  */
 abstract class Loop implements AutoCloseable {
     private static final long FIRST_PAUSE = 50_000_000L;
-    private static final long LONGEST_PAUSE = 2_000_000_000L;
+    private static final long MAX_PAUSE = 2_000_000_000L;
 
     private final Logger log = LoggerFactory.getLogger(getClass());
     private final String name;
     private final boolean daemon;
-    private final Waker waker = new Waker();
-    private final AtomicLong turns = new AtomicLong();
+    private final WakeableSleep wakeableSleep = new WakeableSleep();
+    private final AtomicLong rounds = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private volatile boolean open = true;
     private volatile boolean failing;
@@ -32,11 +32,11 @@ abstract class Loop implements AutoCloseable {
         this.daemon = daemon;
     }
 
-    /** One round. It sleeps by {@link #sleep}, so that it can be woken and stopped. */
-    abstract void turn() throws Exception;
+    /** Runs one round. A round waits only by {@link #sleep}, so that the loop can be woken and stopped. */
+    abstract void runRound() throws Exception;
 
     final void start() {
-        Thread started = Threads.loop(name, daemon, this::runToTheEnd);
+        Thread started = Threads.loop(name, daemon, this::runUntilClosed);
         thread = started;
         started.start();
     }
@@ -45,55 +45,55 @@ abstract class Loop implements AutoCloseable {
         long pause = FIRST_PAUSE;
         while (open) {
             try {
-                turn();
-                turns.incrementAndGet();
+                runRound();
+                rounds.incrementAndGet();
                 if (failing) log.info("loop recovered loop={}", name);
                 failing = false;
                 pause = FIRST_PAUSE;
             } catch (InterruptedException woken) {
-                // Only close() interrupts, and the condition above sees it.
+                // Only close() interrupts this thread; the loop condition sees it.
             } catch (Throwable failure) {
                 if (!open) return;
                 failures.incrementAndGet();
-                if (!failing) log.warn("loop failed, it goes on loop={}", name, failure);
+                if (!failing) log.warn("loop failed; will retry loop={}", name, failure);
                 failing = true;
-                forget(failure);
+                callOnFailure(failure);
                 LockSupport.parkNanos(pause);
-                pause = Math.min(pause * 2, LONGEST_PAUSE);
+                pause = Math.min(pause * 2, MAX_PAUSE);
             }
         }
     }
 
-    private void runToTheEnd() {
+    private void runUntilClosed() {
         run();
         try {
             onEnd();
         } catch (Throwable failure) {
-            log.warn("loop could not tidy up at its end loop={}", name, failure);
+            log.warn("cleanup at the end of a loop failed loop={}", name, failure);
         }
     }
 
-    /** Also what fails here must not end the loop: nobody would start it again. */
-    private void forget(Throwable failure) {
+    /** Calls {@link #onFailure}. An exception there must not end the loop, because nothing would start it again. */
+    private void callOnFailure(Throwable failure) {
         try {
             onFailure(failure);
         } catch (Throwable alsoBroken) {
-            log.warn("loop could not tidy up after a failure loop={}", name, alsoBroken);
+            log.warn("cleanup after a failed round failed loop={}", name, alsoBroken);
         }
     }
 
-    /** A loop may have to forget what it was told by the turn that failed. */
+    /** Cleans up after a round that failed. A loop overrides this to discard state that the round left behind. */
     void onFailure(Throwable failure) {}
 
     final void wake() {
-        waker.wake();
+        wakeableSleep.wake();
     }
 
     final boolean sleep(long nanos) throws InterruptedException {
-        return open && waker.sleep(nanos);
+        return open && wakeableSleep.sleep(nanos);
     }
 
-    final boolean open() {
+    final boolean isOpen() {
         return open;
     }
 
@@ -101,45 +101,48 @@ abstract class Loop implements AutoCloseable {
         return name;
     }
 
-    /** How many rounds went well. */
-    final long turns() {
-        return turns.get();
+    /** Returns how many rounds succeeded. */
+    final long rounds() {
+        return rounds.get();
     }
 
-    /** How many rounds failed. */
+    /** Returns how many rounds failed. */
     final long failures() {
         return failures.get();
     }
 
-    /** Whether the last round failed. */
-    final boolean failing() {
+    /** Returns whether the last round failed. */
+    final boolean isFailing() {
         return failing;
     }
 
-    /** Whether its thread lives. */
-    final boolean alive() {
+    /** Returns whether the thread of this loop is alive. */
+    final boolean isAlive() {
         Thread running = thread;
         return running != null && running.isAlive();
     }
 
     @Override
     public void close() {
-        end(List.of(this), Wait.PATIENTLY);
+        stopAll(List.of(this), BoundedWait.FULL_TIME);
     }
 
-    /** Ends loops together: what they are at may be finished, is interrupted when it takes long, and at once where waiting is hopeless. */
-    static void end(List<Loop> loops, Wait wait) {
-        BooleanSupplier ended = () -> loops.stream().noneMatch(Loop::awaited);
+    /**
+     * Stops several loops. Each may finish its current round. The loops are interrupted after 2 s, or immediately when
+     * {@code boundedWait} gives up.
+     */
+    static void stopAll(List<Loop> loops, BoundedWait boundedWait) {
+        BooleanSupplier ended = () -> loops.stream().noneMatch(Loop::mustBeAwaited);
         loops.forEach(Loop::stop);
-        wait.until(ended, Duration.ofSeconds(2));
-        loops.stream().filter(Loop::awaited).forEach(Loop::interrupt);
-        Wait.PATIENTLY.until(ended, Duration.ofSeconds(1));
-        wait.until(ended, Duration.ofSeconds(9));
+        boundedWait.until(ended, Duration.ofSeconds(2));
+        loops.stream().filter(Loop::mustBeAwaited).forEach(Loop::interrupt);
+        BoundedWait.FULL_TIME.until(ended, Duration.ofSeconds(1));
+        boundedWait.until(ended, Duration.ofSeconds(9));
     }
 
     private void stop() {
         open = false;
-        waker.wake();
+        wakeableSleep.wake();
     }
 
     private void interrupt() {
@@ -147,45 +150,49 @@ abstract class Loop implements AutoCloseable {
         if (running != null) running.interrupt();
     }
 
-    /** A loop that ends itself cannot wait for that. */
-    private boolean awaited() {
-        return alive() && thread != Thread.currentThread();
+    /** Returns whether to wait for the end of this loop. A loop that stops itself does not wait for its own thread. */
+    private boolean mustBeAwaited() {
+        return isAlive() && thread != Thread.currentThread();
     }
 
-    /** Its thread is about to end. */
+    /** Runs on the thread of the loop before it ends. */
     void onEnd() {}
 
     /**
-     * What wades through entries of what is over: where an old transaction keeps vacuum from them they become ever more. It gets one part in a thousand of the
-     * time, and its turn at least once a minute.
+     * A timer for queries that also read index entries of ended runs. While an old transaction keeps vacuum from
+     * removing these entries, such queries become slower. The timer limits a query to 1/1000 of the time, but makes it
+     * due at least once a minute.
      */
-    static final class Rarely {
-        private static final int PART = 1_000;
-        private static final long RAREST = Duration.ofMinutes(1).toNanos();
+    static final class CostLimitedTimer {
+        private static final int COST_RATIO = 1_000;
+        private static final long MAX_INTERVAL = Duration.ofMinutes(1).toNanos();
 
-        private final long least;
+        private final long minInterval;
         private volatile long last = System.nanoTime();
         private volatile long next = last;
-        private volatile long before;
+        private volatile long lastCost;
 
-        Rarely(Duration least) {
-            this.least = least.toNanos();
+        CostLimitedTimer(Duration minInterval) {
+            this.minInterval = minInterval.toNanos();
         }
 
-        boolean due() {
+        boolean isDue() {
             return System.nanoTime() - next >= 0;
         }
 
-        /** What was slow only once was so by chance, as on a machine that was busy with something else. */
-        void took(long nanos) {
+        /**
+         * Records the duration of the query. The smaller of the last two durations counts, because a single slow query
+         * may be caused by a busy machine.
+         */
+        void recordCost(long nanos) {
             last = System.nanoTime();
-            next = last + Math.min(RAREST, Math.max(least, Math.min(nanos, before) * PART));
-            before = nanos;
+            next = last + Math.min(MAX_INTERVAL, Math.max(minInterval, Math.min(nanos, lastCost) * COST_RATIO));
+            lastCost = nanos;
         }
 
-        /** There is a reason: as soon as if it had taken no time. */
-        void hurry() {
-            if (next - (last + least) > 0) next = last + least;
+        /** Makes the query due as soon as the minimum interval allows. */
+        void runSoon() {
+            if (next - (last + minInterval) > 0) next = last + minInterval;
         }
     }
 }

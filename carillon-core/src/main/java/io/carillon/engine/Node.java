@@ -6,25 +6,28 @@ import io.carillon.value.Uuid7;
 import java.util.List;
 import java.util.UUID;
 
-/** This node as its loops share it: who it is, who else there is, what it holds, what it can handle and what time it is. */
+/**
+ * The state that the loops of this node share: its id, the cluster size, the attempts it holds, its handlers and the
+ * clock.
+ */
 final class Node {
-    /** Where claimed attempts go; {@code ahead}: before those of other lanes that wait. */
+    /** Receives claimed attempts; if {@code ahead}, they start before waiting attempts of other lanes. */
     @FunctionalInterface
     interface Dispatch {
-        void accept(List<Held> claimed, boolean ahead);
+        void accept(List<ActiveAttempt> claimed, boolean ahead);
     }
 
-    /** An id is never used again: who was declared dead comes back as somebody else. */
+    /** An id is never reused: a node that was declared dead continues with a new id. */
     private volatile UUID id = Uuid7.next();
 
-    private final Holding holding;
-    private final HandlerBook handlers;
+    private final ActiveAttempts activeAttempts;
+    private final HandlerRegistry handlers;
     private final DatabaseClock clock;
-    private final Crowd crowd = new Crowd();
+    private final ClusterSize clusterSize = new ClusterSize();
     private final Dispatch dispatch;
 
-    Node(Holding holding, HandlerBook handlers, DatabaseClock clock, Dispatch dispatch) {
-        this.holding = holding;
+    Node(ActiveAttempts activeAttempts, HandlerRegistry handlers, DatabaseClock clock, Dispatch dispatch) {
+        this.activeAttempts = activeAttempts;
         this.handlers = handlers;
         this.clock = clock;
         this.dispatch = dispatch;
@@ -34,19 +37,19 @@ final class Node {
         return id;
     }
 
-    /** Becomes somebody else, if it still is who it was; true: it was this call that did it. */
-    synchronized boolean rebirth(UUID old) {
+    /** Replaces the id if it is still the given one. Returns whether this call replaced it. */
+    synchronized boolean renewId(UUID old) {
         if (!id.equals(old)) return false;
         id = Uuid7.next();
-        holding.forgetNotes(old);
+        activeAttempts.forgetClaimNotes(old);
         return true;
     }
 
-    Holding holding() {
-        return holding;
+    ActiveAttempts activeAttempts() {
+        return activeAttempts;
     }
 
-    HandlerBook handlers() {
+    HandlerRegistry handlers() {
         return handlers;
     }
 
@@ -54,18 +57,18 @@ final class Node {
         return clock;
     }
 
-    Crowd crowd() {
-        return crowd;
+    ClusterSize clusterSize() {
+        return clusterSize;
     }
 
-    Held hold(UUID owner, Attempt attempt, long note) {
-        Held held = new Held(owner, attempt, clock);
-        held.note(note);
-        holding.add(held);
-        return held;
+    ActiveAttempt addActive(UUID owner, Attempt attempt, long claimNumber) {
+        ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
+        activeAttempt.claimNumber(claimNumber);
+        activeAttempts.add(activeAttempt);
+        return activeAttempt;
     }
 
-    void dispatch(List<Held> claimed, boolean ahead) {
+    void dispatch(List<ActiveAttempt> claimed, boolean ahead) {
         dispatch.accept(claimed, ahead);
     }
 }

@@ -3,6 +3,7 @@ package io.carillon.engine;
 import io.carillon.run.Lane;
 import io.carillon.run.RunListener;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.PlanEvents;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.TickPlan;
@@ -22,167 +23,170 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes ticks ahead of time. Every node plans; the one whose write finds the schedule unchanged wins, and the others write nothing. Where one node shall
- * plan for all, that rule still holds: a leader that has lost its right and does not know it writes nothing either.
+ * Creates ticks ahead of time. Every node plans. A write succeeds only if the schedule is unchanged, so the first node
+ * wins and the others write nothing. The same rule holds in leader mode: a leader that has lost the planning token and
+ * does not know it writes nothing either.
  */
 final class PlanningLoop extends Loop {
     private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
     private static final int BATCH = 500;
 
-    /** A leader that died is replaced within both together: less than five seconds. */
+    /** A dead leader is replaced within this lease and {@link #ELECTION_INTERVAL} together, which is less than 5 s. */
     private static final Duration LEASE = Duration.ofSeconds(3);
 
-    private static final Duration BID = Duration.ofSeconds(1);
+    private static final Duration ELECTION_INTERVAL = Duration.ofSeconds(1);
 
-    private static final Duration STANDS_BACK = Duration.ofSeconds(2);
+    private static final Duration ELECTION_PAUSE = Duration.ofSeconds(2);
 
-    /** What was committed later than this after its own clock is found by a round from the very beginning. */
+    /** A full round finds schedules whose transaction committed later than this after it read the clock. */
     private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
 
     private final PlanStore plans;
     private final TickPlanner planner;
     private final BiConsumer<Lane, Instant> hint;
-    private final Supplier<Duration> every;
-    private final ScheduleListener told;
-    private @Nullable Supplier<UUID> candidate;
+    private final Supplier<Duration> interval;
+    private final ScheduleListener scheduleListener;
+    private @Nullable Supplier<UUID> leaderCandidate;
     private volatile boolean leading;
     private volatile Consumer<TickPlan> onPlanned = plan -> {};
     private boolean first = true;
-    private long standsBackUntil = System.nanoTime();
-    /** From the very beginning: finds what changed behind the back of the rounds. */
-    private final Rarely sweeps = new Rarely(Duration.ofSeconds(1));
-    /** Before this instant the rounds of this node left nothing. */
-    private Instant settled = Instant.MIN;
+    private long electionPausedUntil = System.nanoTime();
+    /** Full rounds find schedules that changed without being seen by the incremental rounds. */
+    private final CostLimitedTimer fullRounds = new CostLimitedTimer(Duration.ofSeconds(1));
+    /** The rounds of this node left no schedule due before this instant. */
+    private Instant nothingDueBefore = Instant.MIN;
 
     PlanningLoop(
             PlanStore plans,
             TickPlanner planner,
             BiConsumer<Lane, Instant> hint,
-            Supplier<Duration> every,
-            ScheduleListener told) {
+            Supplier<Duration> interval,
+            ScheduleListener scheduleListener) {
         super("plan", true);
         this.plans = plans;
         this.planner = planner;
         this.hint = hint;
-        this.every = every;
-        this.told = told;
+        this.interval = interval;
+        this.scheduleListener = scheduleListener;
     }
 
-    /** From now on it plans only while this node holds the token. To be said before the start. */
-    void onlyAsLeader(Supplier<UUID> node) {
-        candidate = node;
+    /** Makes this loop plan only while this node holds the planning token. Must be called before the start. */
+    void planOnlyAsLeader(Supplier<UUID> node) {
+        leaderCandidate = node;
     }
 
-    /** Told of each plan that was written. */
+    /** Sets the action that runs for each plan that was written. */
     void onPlanned(Consumer<TickPlan> action) {
         onPlanned = action;
     }
 
-    /** Schedules changed: a round at once, and from the very beginning. */
+    /** Starts a full round soon because schedules changed. */
     void planNow() {
-        sweeps.hurry();
+        fullRounds.runSoon();
         wake();
     }
 
-    /** Whether this node holds the token. */
-    boolean leading() {
+    /** Returns whether this node holds the planning token. */
+    boolean isLeading() {
         return leading;
     }
 
     @Override
-    void turn() throws InterruptedException {
-        Supplier<UUID> node = candidate;
+    void runRound() throws InterruptedException {
+        Supplier<UUID> node = leaderCandidate;
         if (node != null) {
-            bid(node.get());
+            tryToLead(node.get());
             return;
         }
         if (!first) {
             plan();
-            sleep(every.get().toNanos());
+            sleep(interval.get().toNanos());
             return;
         }
         first = false;
         plan();
-        // Nodes that start together shall not plan together for ever.
-        sleep(ThreadLocalRandom.current().nextLong(every.get().toNanos()));
+        // A random first pause keeps nodes that start together from always planning together.
+        sleep(ThreadLocalRandom.current().nextLong(interval.get().toNanos()));
     }
 
-    /** A leader whose round failed leaves planning to others for a while: it may be the only one that fails. */
+    /**
+     * Releases the planning token for a while after a failed round, because this node may be the only one that fails.
+     */
     @Override
     void onFailure(Throwable failure) {
-        Supplier<UUID> node = candidate;
+        Supplier<UUID> node = leaderCandidate;
         if (node == null || !leading) return;
         leading = false;
-        standsBackUntil = System.nanoTime() + STANDS_BACK.toNanos();
-        log.warn("planning failed, leaving it to others node={}", node.get());
-        plans.stepDown(node.get());
+        electionPausedUntil = System.nanoTime() + ELECTION_PAUSE.toNanos();
+        log.warn("planning failed; planning token released node={}", node.get());
+        plans.releaseLeadership(node.get());
     }
 
-    private void bid(UUID node) throws InterruptedException {
-        if (System.nanoTime() - standsBackUntil < 0) {
-            sleep(BID.toNanos());
+    private void tryToLead(UUID node) throws InterruptedException {
+        if (System.nanoTime() - electionPausedUntil < 0) {
+            sleep(ELECTION_INTERVAL.toNanos());
             return;
         }
-        boolean held = plans.lead(node, LEASE);
-        if (held != leading) log.info(held ? "planning taken over node={}" : "planning lost node={}", node);
+        boolean held = plans.acquireLeadership(node, LEASE);
+        if (held != leading) log.info(held ? "planning token acquired node={}" : "planning token lost node={}", node);
         leading = held;
         if (held) plan();
-        sleep(BID.toNanos());
+        sleep(ELECTION_INTERVAL.toNanos());
     }
 
     @Override
     void onEnd() {
-        Supplier<UUID> node = candidate;
-        if (node != null) plans.stepDown(node.get());
+        Supplier<UUID> node = leaderCandidate;
+        if (node != null) plans.releaseLeadership(node.get());
     }
 
-    /** Plans in batches until nothing is due soon; returns how many schedules moved. */
+    /** Plans in batches until no schedule is due soon. Returns how many schedules moved. */
     int plan() {
-        boolean fromTheStart = sweeps.due();
-        Instant since = fromTheStart ? Instant.MIN : settled;
-        Round round = new Round(new PlanStore.Reach(since, planner.renewAhead(), planner.lookAhead()));
-        int moved = round.anything() ? round.plan() : 0;
-        if (fromTheStart) sweeps.took(round.reading);
+        boolean fullRound = fullRounds.isDue();
+        Instant since = fullRound ? Instant.MIN : nothingDueBefore;
+        Round round = new Round(new PlanStore.PlanningWindow(since, planner.replanThreshold(), planner.lookAhead()));
+        int moved = round.hasWork() ? round.plan() : 0;
+        if (fullRound) fullRounds.recordCost(round.readNanos);
         return moved;
     }
 
     private final class Round {
-        private final PlanStore.Reach reach;
-        private long reading;
+        private final PlanStore.PlanningWindow window;
+        private long readNanos;
         private @Nullable Throwable failure;
 
-        Round(PlanStore.Reach reach) {
-            this.reach = reach;
+        Round(PlanStore.PlanningWindow window) {
+            this.window = window;
         }
 
-        boolean anything() {
-            return timed(() -> plans.anything(reach));
+        boolean hasWork() {
+            return timed(() -> plans.hasWork(window));
         }
 
-        /** Pauses begin and end first, few at a time, then comes planning; what fails in one part of a round stops no other. */
+        /** Starts and ends pauses in small batches, then plans. A part that fails does not stop the other parts. */
         int plan() {
-            int turned = guarded(this::turnPauses);
-            int moved = guarded(this::planDue);
-            int changed = guarded(plans::followBacklogs);
-            int zones = guarded(plans::followZones);
+            int pausesChanged = runPart(this::updatePauses);
+            int moved = runPart(this::planDue);
+            int changed = runPart(plans::adaptIntervals);
+            int zones = runPart(plans::replanChangedZones);
             if (changed + zones > 0) moved += planDue();
-            while (open() && zones == PlanStore.ZONES) {
-                zones = guarded(plans::followZones);
+            while (isOpen() && zones == PlanStore.ZONE_BATCH) {
+                zones = runPart(plans::replanChangedZones);
                 if (zones > 0) moved += planDue();
             }
             if (failure instanceof Error error) throw error;
             if (failure instanceof RuntimeException exception) throw exception;
-            return moved + turned;
+            return moved + pausesChanged;
         }
 
-        private int turnPauses() {
-            List<Schedule> turned = plans.turnPauses(reach);
-            turned.forEach(PlanningLoop.this::tellOfPause);
-            return turned.size();
+        private int updatePauses() {
+            List<Schedule> changed = plans.updatePauses(window);
+            changed.forEach(PlanningLoop.this::notifyPauseChange);
+            return changed.size();
         }
 
-        /** The round goes on; its first failure is thrown at its end. */
-        private int guarded(IntSupplier part) {
+        /** Runs a part of the round. The first failure is thrown at the end of the round. */
+        private int runPart(IntSupplier part) {
             try {
                 return part.getAsInt();
             } catch (RuntimeException | Error broken) {
@@ -194,17 +198,17 @@ final class PlanningLoop extends Loop {
         private int planDue() {
             int moved = 0;
             Instant began = Instant.MIN;
-            while (open()) {
-                PlanStore.DueSchedules due = timed(() -> plans.due(reach, BATCH));
+            while (isOpen()) {
+                PlanStore.DueSchedules due = timed(() -> plans.due(window, BATCH));
                 if (began.equals(Instant.MIN)) began = due.now();
-                List<TickPlan> wanted = wanted(due);
+                List<TickPlan> wanted = computePlans(due);
                 List<TickPlan> written = wanted.isEmpty() ? List.of() : write(wanted);
                 moved += written.size();
-                // Whoever was faster has moved them all: look again at the next round.
+                // Other nodes wrote all of these plans first; read again in the next round.
                 if (!wanted.isEmpty() && written.isEmpty()) return moved;
-                if (wanted.isEmpty() || (due.schedules().size() < BATCH && !behind(wanted, due.now()))) {
+                if (wanted.isEmpty() || (due.schedules().size() < BATCH && !isBehind(wanted, due.now()))) {
                     Instant before = began.minus(LATE_COMMIT);
-                    if (before.isAfter(settled)) settled = before;
+                    if (before.isAfter(nothingDueBefore)) nothingDueBefore = before;
                     return moved;
                 }
             }
@@ -214,25 +218,25 @@ final class PlanningLoop extends Loop {
         private <T> T timed(Supplier<T> question) {
             long start = System.nanoTime();
             T answer = question.get();
-            reading += System.nanoTime() - start;
+            readNanos += System.nanoTime() - start;
             return answer;
         }
     }
 
-    private List<TickPlan> wanted(PlanStore.DueSchedules due) {
+    private List<TickPlan> computePlans(PlanStore.DueSchedules due) {
         return due.schedules().stream()
-                .map(schedule ->
-                        planner.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.behind()))
-                .filter(plan -> !plan.empty())
+                .map(schedule -> planner.plan(
+                        schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.overdueCount()))
+                .filter(plan -> !plan.isEmpty())
                 .toList();
     }
 
     private List<TickPlan> write(List<TickPlan> wanted) {
         List<TickPlan> written = plans.write(wanted);
-        written.forEach(plan -> ScheduleEvent.of(plan).forEach(told::heard));
-        wanted.forEach(this::announce);
+        written.forEach(plan -> PlanEvents.of(plan).forEach(scheduleListener::onScheduleEvent));
+        wanted.forEach(this::hintTicks);
         written.forEach(onPlanned);
-        written.forEach(Journal::planned);
+        written.forEach(LifecycleLog::planned);
         log.debug(
                 "planned schedules={} won={} ticks={}",
                 wanted.size(),
@@ -241,34 +245,34 @@ final class PlanningLoop extends Loop {
         return written;
     }
 
-    private static boolean behind(List<TickPlan> plans, Instant now) {
+    private static boolean isBehind(List<TickPlan> plans, Instant now) {
         return plans.stream()
                 .anyMatch(plan -> plan.cursor().isBefore(now) && !plan.nextAt().isAfter(now));
     }
 
-    private void tellOfPause(Schedule schedule) {
+    private void notifyPauseChange(Schedule schedule) {
         String project = schedule.definition().project();
         Schedule.Pause pause = schedule.pause();
-        told.heard(
+        scheduleListener.onScheduleEvent(
                 pause == null
                         ? new ScheduleEvent.Resumed(project, schedule.name())
                         : new ScheduleEvent.Paused(
                                 project, schedule.name(), pause.by(), pause.reason(), pause.until()));
     }
 
-    /** Tells a listener of the ticks of a written plan. */
-    static void tell(RunListener listener, TickPlan plan) {
-        listener.planned(
-                plan.read().definition().project(),
-                plan.read().name(),
+    /** Notifies a listener of the ticks of a written plan. */
+    static void notifyPlanned(RunListener listener, TickPlan plan) {
+        listener.onTicksPlanned(
+                plan.schedule().definition().project(),
+                plan.schedule().name(),
                 plan.ticks().size());
     }
 
-    private void announce(TickPlan plan) {
+    private void hintTicks(TickPlan plan) {
         Lane lane = new Lane(
-                plan.read().definition().what().queue(),
-                plan.read().definition().project());
+                plan.schedule().definition().template().queue(),
+                plan.schedule().definition().project());
         plan.ticks().stream().map(TickPlan.Tick::dueAt).min(Instant::compareTo).ifPresent(at -> hint.accept(lane, at));
-        if (plan.late().stream().anyMatch(TickPlan.Verdict::runsLate)) hint.accept(lane, Instant.EPOCH);
+        if (plan.lateDecisions().stream().anyMatch(TickPlan.LateDecision::runsLate)) hint.accept(lane, Instant.EPOCH);
     }
 }

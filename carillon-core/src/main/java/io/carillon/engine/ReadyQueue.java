@@ -16,152 +16,159 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claimed attempts that wait for a slot: projects take turns, and within a project its lanes, so that a long lane does not stand before a short one and more
- * queues get a project no more slots. It also keeps a tenth of the slots from any one lane, and from any one project, for others that may come: unless its
- * runs are short, and who comes waits a moment only, or nobody else is likely to come, because this node has handlers for one queue only and met no other
- * for a while, or met no other project for a while.
+ * Claimed attempts that wait for a slot. Projects take turns, and so do the lanes of a project: a long lane does not
+ * delay a short one, and a project gets no more slots by having more queues.
+ *
+ * <p>One lane, and one project, gets at most 90 % of the slots; the rest stays free for others that may arrive. This
+ * limit does not apply if the lane's runs are short, because others wait only briefly then. It also does not apply to a
+ * lane if this node has handlers for one queue only and has seen no other lane for {@link #ALONE_AFTER}, and to a
+ * project if the node has seen no other project for that time.
  */
 final class ReadyQueue {
-    /** A run that takes this long is not short. */
-    static final Duration SLOW = Duration.ofSeconds(1);
+    /** A run that takes at least this long is not short. */
+    static final Duration SHORT_RUN_LIMIT = Duration.ofSeconds(1);
 
-    /** A lane that met no other for this long is alone. */
-    static final Duration ALONE = Duration.ofMinutes(1);
+    /** If the node has seen no other lane for this long, a lane counts as alone. */
+    static final Duration ALONE_AFTER = Duration.ofMinutes(1);
 
-    /** A lane of which something could not soon start is not asked for so long. */
+    /** How long a mixed lane has no capacity after an attempt of it was handed back. */
     static final Duration PAUSE = Duration.ofMillis(250);
 
-    private static final int MOST_LANES = 1_000;
+    private static final int MAX_LANES = 1_000;
 
-    private static final class Stand {
-        private final Group group;
-        private final ArrayDeque<Held> waiting = new ArrayDeque<>();
-        /** Those that also need a slot for a transaction. */
-        private final ArrayDeque<Held> transactional = new ArrayDeque<>();
+    private static final class LaneQueue {
+        private final ProjectQueue project;
+        private final ArrayDeque<ActiveAttempt> waiting = new ArrayDeque<>();
+        /** Attempts that also need a slot for a transaction. */
+        private final ArrayDeque<ActiveAttempt> transactional = new ArrayDeque<>();
 
         private int running;
-        private int transactions;
-        /** Something came that needed a transaction: so will what comes next, unless the lane is mixed. */
-        private boolean joins;
-        /** Something came that needed none. */
-        private boolean mixed;
-        /** Until when a mixed lane has no room, because something of it went back. */
+        private int runningTransactions;
+        /**
+         * Whether an attempt of this lane needed a transaction. Later attempts probably need one too, unless the lane
+         * is mixed.
+         */
+        private boolean hasTransactional;
+        /** Whether an attempt of this lane needed no transaction. */
+        private boolean hasNonTransactional;
+        /** Until when a mixed lane has no capacity because an attempt was handed back; null if it has capacity. */
         private @Nullable Long pausedUntil;
 
         boolean isEmpty() {
             return waiting.isEmpty() && transactional.isEmpty();
         }
-        /** The run that ended last was short: nobody knows that of a lane that is new. */
-        private boolean quick;
-        /** When one was last seen that was not. */
-        private long slowAt;
+        /** Whether the run that ended last was short. False for a new lane, because nothing is known about its runs. */
+        private boolean lastRunShort;
+        /** When a run that was not short was last seen. */
+        private long lastSlowAt;
 
-        Stand(Group group, long slowAt) {
-            this.group = group;
-            this.slowAt = slowAt;
+        LaneQueue(ProjectQueue project, long lastSlowAt) {
+            this.project = project;
+            this.lastSlowAt = lastSlowAt;
         }
     }
 
-    /** The lanes of one project. */
-    private static final class Group {
-        /** Its lanes in which something waits, in the order of their turns. */
-        private final Deque<Stand> turns = new ArrayDeque<>();
+    private static final class ProjectQueue {
+        /** The lanes of this project with waiting attempts, in the order of their turns. */
+        private final Deque<LaneQueue> turns = new ArrayDeque<>();
 
         private int waiting;
         private int running;
-        private int lanes;
+        private int laneCount;
     }
 
-    private final Map<Lane, Stand> lanes = new HashMap<>();
-    private final Map<String, Group> groups = new HashMap<>();
-    /** Projects of which something waits, in the order of their turns. */
-    private final Deque<Group> turns = new ArrayDeque<>();
-    /** Those that have their share of the slots or more. */
-    private final Set<Stand> wide = new HashSet<>();
+    private final Map<Lane, LaneQueue> lanes = new HashMap<>();
+    private final Map<String, ProjectQueue> projects = new HashMap<>();
+    /** The projects with waiting attempts, in the order of their turns. */
+    private final Deque<ProjectQueue> turns = new ArrayDeque<>();
+    /** The lanes that have their share of the slots or more. */
+    private final Set<LaneQueue> lanesAtShare = new HashSet<>();
 
-    private final Set<Group> wideGroups = new HashSet<>();
+    private final Set<ProjectQueue> projectsAtShare = new HashSet<>();
 
-    private final int share;
-    private final boolean shared;
-    private Predicate<Held> joins = held -> false;
-    private int mostTransactions = Integer.MAX_VALUE;
-    /** How many transactional attempts run, and how many wait. */
-    private int transactions;
+    private final int slotShare;
+    private final boolean hasSeveralQueues;
+    private Predicate<ActiveAttempt> isTransactional = activeAttempt -> false;
+    private int maxTransactions = Integer.MAX_VALUE;
+    /** The number of transactional attempts that are running. */
+    private int runningTransactions;
 
     private int waitingTransactions;
-    private final LongSupplier nanos;
-    private Consumer<Lane> onRoom = lane -> {};
-    private @Nullable Lane last;
-    private long company;
-    /** When another project was last met. */
-    private long otherProject;
+    private final LongSupplier nanoTime;
+    private Consumer<Lane> onCapacity = lane -> {};
+    private @Nullable Lane lastLane;
+    private long lastOtherLaneAt;
+    /** When another project was last seen. */
+    private long lastOtherProjectAt;
 
     private int size;
-    private boolean keeping = true;
+    private boolean reservesSlots = true;
     private boolean closed;
 
-    /** {@code shared}: this node has handlers for more than one queue. */
-    ReadyQueue(int slots, boolean shared) {
-        this(slots, shared, System::nanoTime);
+    /** {@code hasSeveralQueues} says that this node has handlers for more than one queue. */
+    ReadyQueue(int slots, boolean hasSeveralQueues) {
+        this(slots, hasSeveralQueues, System::nanoTime);
     }
 
-    ReadyQueue(int slots, boolean shared, LongSupplier nanos) {
-        this.share = Math.max(1, slots * 9 / 10);
-        this.shared = shared;
-        this.nanos = nanos;
-        this.company = nanos.getAsLong() - ALONE.toNanos();
-        this.otherProject = company;
-    }
-
-    /**
-     * At most so many attempts of transactional handlers run at a time: what waits for a connection takes no slot from others. So many more may wait here;
-     * the rest is not taken, or goes back. To be said before the start.
-     */
-    void transactional(Predicate<Held> transactional, int most) {
-        joins = transactional;
-        mostTransactions = most;
-    }
-
-    /** Whether a tenth of the slots is kept for others that may come. */
-    synchronized void keepForOthers(boolean keep) {
-        keeping = keep;
-    }
-
-    /** Called when a lane that had all it may have can have more. */
-    void onRoom(Consumer<Lane> action) {
-        onRoom = action;
+    ReadyQueue(int slots, boolean hasSeveralQueues, LongSupplier nanoTime) {
+        this.slotShare = Math.max(1, slots * 9 / 10);
+        this.hasSeveralQueues = hasSeveralQueues;
+        this.nanoTime = nanoTime;
+        this.lastOtherLaneAt = nanoTime.getAsLong() - ALONE_AFTER.toNanos();
+        this.lastOtherProjectAt = lastOtherLaneAt;
     }
 
     /**
-     * Returns those that cannot soon start; after {@link #close} all of them. {@code ahead}: a lane of which nothing waits or runs here has its first turn
-     * before the others of its project, however many they are; and so has its project before the others, if nothing of it waits or runs here.
+     * Limits how many transactional attempts run at a time, so that attempts that wait for a connection do not occupy
+     * slots. The same number may wait here; further ones are not claimed, or are handed back. Must be called before the
+     * start.
      */
-    synchronized List<Held> add(List<Held> claimed, boolean ahead) {
+    void limitTransactional(Predicate<ActiveAttempt> transactional, int max) {
+        isTransactional = transactional;
+        maxTransactions = max;
+    }
+
+    /** Sets whether 10 % of the slots stay free for other lanes and projects. */
+    synchronized void reserveSlotsForOthers(boolean reserve) {
+        reservesSlots = reserve;
+    }
+
+    /** Sets the action that runs when a lane that had reached its limit has capacity again. */
+    void onCapacity(Consumer<Lane> action) {
+        onCapacity = action;
+    }
+
+    /**
+     * Adds claimed attempts and returns those that cannot start soon; after {@link #close} all of them. If {@code ahead}, a lane without waiting or
+     * running attempts gets its first turn before the other lanes of its project, and a project without waiting or
+     * running attempts before the other projects.
+     */
+    synchronized List<ActiveAttempt> add(List<ActiveAttempt> claimed, boolean ahead) {
         if (closed) return List.copyOf(claimed);
-        List<Held> tooMany = new ArrayList<>();
-        for (Held held : claimed) {
-            boolean transactional = joins.test(held);
-            Stand stand = stand(held);
-            if (transactional) stand.joins = true;
-            else stand.mixed = true;
-            if (transactional && waitingTransactions + transactions >= 2L * mostTransactions) {
-                stand.pausedUntil = nanos.getAsLong() + PAUSE.toNanos();
-                tooMany.add(held);
+        List<ActiveAttempt> tooMany = new ArrayList<>();
+        for (ActiveAttempt activeAttempt : claimed) {
+            boolean transactional = isTransactional.test(activeAttempt);
+            LaneQueue laneQueue = laneQueue(activeAttempt);
+            if (transactional) laneQueue.hasTransactional = true;
+            else laneQueue.hasNonTransactional = true;
+            if (transactional && waitingTransactions + runningTransactions >= 2L * maxTransactions) {
+                laneQueue.pausedUntil = nanoTime.getAsLong() + PAUSE.toNanos();
+                tooMany.add(activeAttempt);
                 continue;
             }
-            Group group = stand.group;
-            if (stand.isEmpty()) {
-                if (group.turns.isEmpty()) {
-                    if (ahead && group.running == 0) turns.addFirst(group);
-                    else turns.addLast(group);
+            ProjectQueue project = laneQueue.project;
+            if (laneQueue.isEmpty()) {
+                if (project.turns.isEmpty()) {
+                    if (ahead && project.running == 0) turns.addFirst(project);
+                    else turns.addLast(project);
                 }
-                if (ahead && stand.running == 0) group.turns.addFirst(stand);
-                else group.turns.addLast(stand);
+                if (ahead && laneQueue.running == 0) project.turns.addFirst(laneQueue);
+                else project.turns.addLast(laneQueue);
             }
-            (transactional ? stand.transactional : stand.waiting).add(held);
-            group.waiting++;
+            (transactional ? laneQueue.transactional : laneQueue.waiting).add(activeAttempt);
+            project.waiting++;
             if (transactional) {
-                held.markTransactional();
+                activeAttempt.markTransactional();
                 waitingTransactions++;
             }
             size++;
@@ -169,131 +176,139 @@ final class ReadyQueue {
         return tooMany;
     }
 
-    /** The next one that may start, or null. */
-    synchronized @Nullable Held poll() {
+    /** Removes and returns the next attempt that may start, or returns null if there is none. */
+    synchronized @Nullable ActiveAttempt poll() {
         for (int rest = turns.size(); rest > 0; rest--) {
-            Group group = turns.remove();
-            Held next = poll(group);
-            if (!group.turns.isEmpty()) turns.add(group);
+            ProjectQueue project = turns.remove();
+            ActiveAttempt next = poll(project);
+            if (!project.turns.isEmpty()) turns.add(project);
             if (next != null) return next;
         }
         return null;
     }
 
-    private @Nullable Held poll(Group group) {
-        for (int rest = group.turns.size(); rest > 0; rest--) {
-            Stand stand = group.turns.remove();
-            boolean transactional = !stand.transactional.isEmpty() && transactions < mostTransactions;
-            if (full(stand) || (stand.waiting.isEmpty() && !transactional)) {
-                group.turns.add(stand);
+    private @Nullable ActiveAttempt poll(ProjectQueue project) {
+        for (int rest = project.turns.size(); rest > 0; rest--) {
+            LaneQueue laneQueue = project.turns.remove();
+            boolean transactional = !laneQueue.transactional.isEmpty() && runningTransactions < maxTransactions;
+            if (isFull(laneQueue) || (laneQueue.waiting.isEmpty() && !transactional)) {
+                project.turns.add(laneQueue);
                 continue;
             }
-            // First what may need memory: if there is none, nothing has been taken.
-            if (stand.running + 1 >= share) wide.add(stand);
-            if (group.running + 1 >= share) wideGroups.add(group);
-            Held next = (transactional ? stand.transactional : stand.waiting).remove();
+            // Steps that allocate memory come first: if one fails, no attempt has been removed yet.
+            if (laneQueue.running + 1 >= slotShare) lanesAtShare.add(laneQueue);
+            if (project.running + 1 >= slotShare) projectsAtShare.add(project);
+            ActiveAttempt next = (transactional ? laneQueue.transactional : laneQueue.waiting).remove();
             if (transactional) {
                 waitingTransactions--;
-                transactions++;
-                stand.transactions++;
+                runningTransactions++;
+                laneQueue.runningTransactions++;
             }
-            stand.running++;
-            group.running++;
-            group.waiting--;
+            laneQueue.running++;
+            project.running++;
+            project.waiting--;
             size--;
-            if (!stand.isEmpty()) group.turns.add(stand);
+            if (!laneQueue.isEmpty()) project.turns.add(laneQueue);
             return next;
         }
         return null;
     }
 
-    /** One that was polled has given back its slot. */
-    void ended(Held held) {
-        if (gaveBack(held)) onRoom.accept(held.attemptValue().lane());
+    /** Releases the slot of an attempt that was polled. */
+    void releaseSlot(ActiveAttempt activeAttempt) {
+        if (releaseAndCheckFull(activeAttempt))
+            onCapacity.accept(activeAttempt.attemptValue().lane());
     }
 
-    private synchronized boolean gaveBack(Held held) {
-        Stand known = lanes.get(held.attemptValue().lane());
-        Stand stand = known == null ? stand(held) : known;
-        boolean wasFull = full(stand);
-        if (held.transactional()) {
-            wasFull |= transactions >= mostTransactions;
-            transactions--;
-            stand.transactions--;
+    private synchronized boolean releaseAndCheckFull(ActiveAttempt activeAttempt) {
+        LaneQueue known = lanes.get(activeAttempt.attemptValue().lane());
+        LaneQueue laneQueue = known == null ? laneQueue(activeAttempt) : known;
+        boolean wasFull = isFull(laneQueue);
+        if (activeAttempt.isTransactional()) {
+            wasFull |= runningTransactions >= maxTransactions;
+            runningTransactions--;
+            laneQueue.runningTransactions--;
         }
-        if (--stand.running < share) wide.remove(stand);
-        if (--stand.group.running < share) wideGroups.remove(stand.group);
-        stand.quick = held.sinceStart().compareTo(SLOW) < 0;
-        met(held.attemptValue().lane());
-        if (lanes.size() > MOST_LANES && stand.running == 0 && stand.isEmpty()) {
-            Lane lane = held.attemptValue().lane();
+        if (--laneQueue.running < slotShare) lanesAtShare.remove(laneQueue);
+        if (--laneQueue.project.running < slotShare) projectsAtShare.remove(laneQueue.project);
+        laneQueue.lastRunShort = activeAttempt.sinceStart().compareTo(SHORT_RUN_LIMIT) < 0;
+        recordLane(activeAttempt.attemptValue().lane());
+        if (lanes.size() > MAX_LANES && laneQueue.running == 0 && laneQueue.isEmpty()) {
+            Lane lane = activeAttempt.attemptValue().lane();
             lanes.remove(lane);
-            if (--stand.group.lanes == 0) groups.remove(lane.project());
+            if (--laneQueue.project.laneCount == 0) projects.remove(lane.project());
         }
         return wasFull;
     }
 
-    /** A run of this lane runs, and is not short. */
-    synchronized void slow(Lane lane) {
-        Stand stand = lanes.get(lane);
-        if (stand != null) stand.slowAt = nanos.getAsLong();
+    /** Records that a run of this lane is running and is not short. */
+    synchronized void recordSlowRun(Lane lane) {
+        LaneQueue laneQueue = lanes.get(lane);
+        if (laneQueue != null) laneQueue.lastSlowAt = nanoTime.getAsLong();
     }
 
-    /** How many more of a lane that has work this node may hold. */
-    synchronized int room(Lane lane) {
-        met(lane);
-        Stand stand = lanes.get(lane);
-        int room = unboundRoom(lane, stand);
-        if (stand == null) return room;
-        boolean all = stand.joins && !stand.mixed;
-        if (!all && stand.pausedUntil != null) {
-            if (stand.pausedUntil - nanos.getAsLong() > 0) return 0;
-            stand.pausedUntil = null;
+    /** Returns how many more attempts of a lane this node may hold. */
+    synchronized int capacity(Lane lane) {
+        recordLane(lane);
+        LaneQueue laneQueue = lanes.get(lane);
+        int capacity = capacityIgnoringTransactions(lane, laneQueue);
+        if (laneQueue == null) return capacity;
+        boolean allTransactional = laneQueue.hasTransactional && !laneQueue.hasNonTransactional;
+        if (!allTransactional && laneQueue.pausedUntil != null) {
+            if (laneQueue.pausedUntil - nanoTime.getAsLong() > 0) return 0;
+            laneQueue.pausedUntil = null;
         }
-        if (!all && stand.transactions == 0 && stand.transactional.isEmpty()) return room;
-        return Math.max(0, (int) Math.min(room, 2L * mostTransactions - transactions - waitingTransactions));
+        if (!allTransactional && laneQueue.runningTransactions == 0 && laneQueue.transactional.isEmpty())
+            return capacity;
+        return Math.max(0, (int) Math.min(capacity, 2L * maxTransactions - runningTransactions - waitingTransactions));
     }
 
-    /** The same without regard to transactions. */
-    private int unboundRoom(Lane lane, @Nullable Stand stand) {
-        int left = left(groups.get(lane.project()));
-        if (stand == null) return alone() ? left : Math.min(left, share);
-        if (quick(stand)) return Integer.MAX_VALUE;
-        int held = stand.running + stand.waiting.size() + stand.transactional.size();
-        return Math.max(0, alone() ? left : Math.min(left, share - held));
+    /** Like {@link #capacity}, but ignores the limit for transactional attempts. */
+    private int capacityIgnoringTransactions(Lane lane, @Nullable LaneQueue laneQueue) {
+        int left = projectCapacity(projects.get(lane.project()));
+        if (laneQueue == null) return isOnlyLane() ? left : Math.min(left, slotShare);
+        if (hasShortRuns(laneQueue)) return Integer.MAX_VALUE;
+        int held = laneQueue.running + laneQueue.waiting.size() + laneQueue.transactional.size();
+        return Math.max(0, isOnlyLane() ? left : Math.min(left, slotShare - held));
     }
 
-    /** How many more of a project this node may hold, if its runs are not short. */
-    private int left(@Nullable Group group) {
-        if (aloneOfAllProjects()) return Integer.MAX_VALUE;
-        return group == null ? share : Math.max(0, share - group.running - group.waiting);
+    /** Returns how many more attempts of a project this node may hold if its runs are not short. */
+    private int projectCapacity(@Nullable ProjectQueue project) {
+        if (isOnlyProject()) return Integer.MAX_VALUE;
+        return project == null ? slotShare : Math.max(0, slotShare - project.running - project.waiting);
     }
 
-    /** How many wait that may start. */
+    /** Returns how many waiting attempts may start now. */
     synchronized int size() {
         int startable = size;
-        int free = Math.max(0, mostTransactions - transactions);
+        int free = Math.max(0, maxTransactions - runningTransactions);
         if (waitingTransactions > free) startable -= waitingTransactions - free;
-        for (Stand stand : wide) if (full(stand)) startable -= stand.waiting.size();
-        if (!aloneOfAllProjects())
-            for (Group group : wideGroups)
-                for (Stand stand : group.turns)
-                    if (!wide.contains(stand) && full(stand)) startable -= stand.waiting.size();
+        for (LaneQueue laneQueue : lanesAtShare) if (isFull(laneQueue)) startable -= laneQueue.waiting.size();
+        if (!isOnlyProject())
+            for (ProjectQueue project : projectsAtShare)
+                for (LaneQueue laneQueue : project.turns)
+                    if (!lanesAtShare.contains(laneQueue) && isFull(laneQueue)) startable -= laneQueue.waiting.size();
         return Math.max(0, startable);
     }
 
-    /** Takes everything out, for handing back. */
-    synchronized List<Held> clear() {
-        List<Held> all = new ArrayList<>();
-        for (Group group : turns) {
-            for (Stand stand : group.turns) {
-                all.addAll(stand.waiting);
-                all.addAll(stand.transactional);
-                stand.waiting.clear();
-                stand.transactional.clear();
+    /** Rejects all attempts from now on, because a claim in flight may return late. Returns the waiting attempts. */
+    synchronized List<ActiveAttempt> close() {
+        closed = true;
+        return clear();
+    }
+
+    /** Removes and returns all attempts, so that the caller can hand them back. */
+    synchronized List<ActiveAttempt> clear() {
+        List<ActiveAttempt> all = new ArrayList<>();
+        for (ProjectQueue project : turns) {
+            for (LaneQueue laneQueue : project.turns) {
+                all.addAll(laneQueue.waiting);
+                all.addAll(laneQueue.transactional);
+                laneQueue.waiting.clear();
+                laneQueue.transactional.clear();
             }
-            group.turns.clear();
-            group.waiting = 0;
+            project.turns.clear();
+            project.waiting = 0;
         }
         turns.clear();
         waitingTransactions = 0;
@@ -301,45 +316,40 @@ final class ReadyQueue {
         return all;
     }
 
-    /** Rejects all attempts from now on, because a claim under way may be answered late. Returns those that wait. */
-    synchronized List<Held> close() {
-        closed = true;
-        return clear();
-    }
-
-    private Stand stand(Held held) {
-        Lane lane = held.attemptValue().lane();
-        met(lane);
+    private LaneQueue laneQueue(ActiveAttempt activeAttempt) {
+        Lane lane = activeAttempt.attemptValue().lane();
+        recordLane(lane);
         return lanes.computeIfAbsent(lane, l -> {
-            Group group = groups.computeIfAbsent(lane.project(), project -> new Group());
-            group.lanes++;
-            return new Stand(group, nanos.getAsLong() - SLOW.toNanos());
+            ProjectQueue projectQueue = projects.computeIfAbsent(lane.project(), project -> new ProjectQueue());
+            projectQueue.laneCount++;
+            return new LaneQueue(projectQueue, nanoTime.getAsLong() - SHORT_RUN_LIMIT.toNanos());
         });
     }
 
-    private void met(Lane lane) {
-        Lane before = last;
+    private void recordLane(Lane lane) {
+        Lane before = lastLane;
         if (lane.equals(before)) return;
-        last = lane;
+        lastLane = lane;
         if (before == null) return;
-        company = nanos.getAsLong();
-        if (!lane.project().equals(before.project())) otherProject = company;
+        lastOtherLaneAt = nanoTime.getAsLong();
+        if (!lane.project().equals(before.project())) lastOtherProjectAt = lastOtherLaneAt;
     }
 
-    private boolean full(Stand stand) {
-        if (!keeping || quick(stand)) return false;
-        return (stand.running >= share && !alone()) || (stand.group.running >= share && !aloneOfAllProjects());
+    private boolean isFull(LaneQueue laneQueue) {
+        if (!reservesSlots || hasShortRuns(laneQueue)) return false;
+        return (laneQueue.running >= slotShare && !isOnlyLane())
+                || (laneQueue.project.running >= slotShare && !isOnlyProject());
     }
 
-    private boolean quick(Stand stand) {
-        return stand.quick && nanos.getAsLong() - stand.slowAt >= SLOW.toNanos();
+    private boolean hasShortRuns(LaneQueue laneQueue) {
+        return laneQueue.lastRunShort && nanoTime.getAsLong() - laneQueue.lastSlowAt >= SHORT_RUN_LIMIT.toNanos();
     }
 
-    private boolean aloneOfAllProjects() {
-        return nanos.getAsLong() - otherProject >= ALONE.toNanos();
+    private boolean isOnlyProject() {
+        return nanoTime.getAsLong() - lastOtherProjectAt >= ALONE_AFTER.toNanos();
     }
 
-    private boolean alone() {
-        return !shared && nanos.getAsLong() - company >= ALONE.toNanos();
+    private boolean isOnlyLane() {
+        return !hasSeveralQueues && nanoTime.getAsLong() - lastOtherLaneAt >= ALONE_AFTER.toNanos();
     }
 }

@@ -6,18 +6,18 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The only place of this room that makes threads: all of them are named, so that a thread dump reads like the architecture. */
+/** Creates all threads of the engine. Each thread has a name that says which loop it belongs to. */
 final class Threads {
     private static final AtomicInteger RUNS = new AtomicInteger();
 
     private Threads() {}
 
-    /** The thread of a loop. */
+    /** Returns the thread for a loop. */
     static Thread loop(String name, boolean daemon, Runnable work) {
         return named("carillon-" + name, daemon, work);
     }
 
-    /** Threads that execute attempts; as many as are asked for, because the slots are counted elsewhere. */
+    /** Returns an unbounded pool that executes attempts. {@link Workers} limits the number of slots. */
     static ExecutorService pool() {
         return new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), Threads::run);

@@ -3,7 +3,7 @@ package io.carillon.engine;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.Transition;
-import io.carillon.store.Ended;
+import io.carillon.store.EndedAttempt;
 import io.carillon.store.RunStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -17,29 +17,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handlers whose writes commit with the run's completion. The completion is written on the same connection, fenced, just before the commit: if the lease was
- * lost, nothing of either remains.
+ * Calls handlers whose writes commit together with the run's completion. The completion is written on the same
+ * connection, with the fence, just before the commit. If the lease was lost, the transaction is rolled back and neither
+ * remains.
  */
 final class TransactionalCalls {
     private static final Logger log = LoggerFactory.getLogger(TransactionalCalls.class);
 
-    /** How soon a run is tried again whose handler could not start for want of a connection. */
+    /** The delay before a run is tried again whose handler could not start because no connection was available. */
     private static final Duration RETRY = Duration.ofSeconds(5);
 
-    private final EngineParts.Connections connections;
+    private final HandlerConnections connections;
     private final RunStore runs;
     private final Semaphore slots;
-    private final Set<Held> committed = ConcurrentHashMap.newKeySet();
+    private final Set<ActiveAttempt> committed = ConcurrentHashMap.newKeySet();
 
-    TransactionalCalls(EngineParts.Connections connections, RunStore runs, int most) {
+    TransactionalCalls(HandlerConnections connections, RunStore runs, int max) {
         this.connections = connections;
         this.runs = runs;
-        this.slots = new Semaphore(most);
+        this.slots = new Semaphore(max);
     }
 
-    /** The timeout starts when a slot and a connection are there. Without a connection the handler did not start: that is no failure of the run. */
-    Outcome call(Held held, BoundHandler handler) throws Exception {
-        held.attach();
+    /**
+     * Calls the handler. The timeout starts when a slot and a connection are available. Without a connection the
+     * handler does not start, and the run is snoozed without counting a failure.
+     */
+    Outcome call(ActiveAttempt activeAttempt, BoundHandler handler) throws Exception {
+        activeAttempt.attachThread();
         slots.acquire();
         try {
             Connection opened;
@@ -47,23 +51,24 @@ final class TransactionalCalls {
                 opened = connections.open();
                 opened.setAutoCommit(false);
             } catch (SQLException failure) {
-                log.warn("no connection for a transactional handler, will retry run={}", held.id(), failure);
+                log.warn("no connection for a transactional handler; will retry run={}", activeAttempt.id(), failure);
                 return Outcome.snoozed(RETRY);
             }
-            return inside(opened, held, handler);
+            return callInTransaction(opened, activeAttempt, handler);
         } finally {
             slots.release();
         }
     }
 
-    private Outcome inside(Connection opened, Held held, BoundHandler handler) throws Exception {
+    private Outcome callInTransaction(Connection opened, ActiveAttempt activeAttempt, BoundHandler handler)
+            throws Exception {
         try (Connection connection = opened) {
-            held.begin(handler.timeout());
+            activeAttempt.begin(handler.timeout());
             try {
-                if (held.stopped() != null) return Outcome.snoozed(Duration.ZERO);
-                Outcome outcome = handler.call().run(held.attemptValue(), held, connection);
+                if (activeAttempt.stopCause() != null) return Outcome.snoozed(Duration.ZERO);
+                Outcome outcome = handler.call().run(activeAttempt.attemptValue(), activeAttempt, connection);
                 if (outcome instanceof Outcome.Succeeded succeeded)
-                    commit(connection, held, succeeded, handler.keepPayload());
+                    commit(connection, activeAttempt, succeeded, handler.keepPayload());
                 else connection.rollback();
                 return outcome;
             } catch (Throwable failure) {
@@ -75,24 +80,25 @@ final class TransactionalCalls {
         }
     }
 
-    private void commit(Connection connection, Held held, Outcome.Succeeded succeeded, boolean keepPayload)
+    private void commit(
+            Connection connection, ActiveAttempt activeAttempt, Outcome.Succeeded succeeded, boolean keepPayload)
             throws SQLException {
         Payload result = succeeded.result() instanceof Payload payload ? payload : null;
-        Ended ended = held.ended(new Transition.Complete(result), keepPayload);
-        // No interrupt may hit the driver between here and the commit.
-        held.finish();
-        if (!runs.applyIn(connection, held.owner(), ended))
+        EndedAttempt endedAttempt = activeAttempt.toEndedAttempt(new Transition.Complete(result), keepPayload);
+        // From here to the commit, no interrupt may reach the JDBC driver.
+        activeAttempt.detachThread();
+        if (!runs.applyIn(connection, activeAttempt.owner(), endedAttempt))
             throw new CarillonException(
                     ErrorCode.LEASE_LOST,
                     "Run %s was taken over by another node; this attempt's transaction was rolled back."
-                            .formatted(held.id()));
+                            .formatted(activeAttempt.id()));
         connection.commit();
-        committed.add(held);
+        committed.add(activeAttempt);
     }
 
-    /** Whether the completion is in the database already; asked once. */
-    boolean committed(Held held) {
-        return committed.remove(held);
+    /** Returns whether the handler's transaction has already written the completion. Returns true once per attempt. */
+    boolean takeCommitted(ActiveAttempt activeAttempt) {
+        return committed.remove(activeAttempt);
     }
 
     private static void rollBack(Connection connection, Throwable failure) {

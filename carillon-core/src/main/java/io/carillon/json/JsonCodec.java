@@ -3,7 +3,7 @@ package io.carillon.json;
 import io.carillon.run.PayloadCodec;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.util.Objects;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
@@ -14,8 +14,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * JSON with a fixed target type: no class names on the wire, unknown fields ignored. Text that PostgreSQL or other readers could not give back unchanged (NUL,
- * unpaired surrogates) is refused with a pointer to it.
+ * Encodes payloads as JSON with a fixed target type: the JSON contains no class names, and unknown fields are ignored.
+ * Text that PostgreSQL or other readers cannot return unchanged (NUL, unpaired surrogates) is rejected; the error
+ * contains a JSON pointer to it.
  */
 public final class JsonCodec implements PayloadCodec {
     static {
@@ -31,7 +32,7 @@ public final class JsonCodec implements PayloadCodec {
                 .build());
     }
 
-    /** With a mapper of the user's own. */
+    /** Creates a codec with a mapper of the user. */
     public JsonCodec(JsonMapper mapper) {
         this.mapper = mapper;
     }
@@ -50,12 +51,12 @@ public final class JsonCodec implements PayloadCodec {
             // No tree of it: a tree has no limit, and the stack would overflow while it is built.
             throw unwritable(value, tooDeep.getOriginalMessage(), tooDeep);
         } catch (JacksonException failure) {
-            throw badText(value).orElseGet(() -> unwritable(value, failure.getOriginalMessage(), failure));
+            throw unstorableTextError(value).orElseGet(() -> unwritable(value, failure.getOriginalMessage(), failure));
         } catch (StackOverflowError tooDeep) {
             throw unwritable(value, "it is nested too deeply", tooDeep);
         }
-        if (maybeBadText(bytes))
-            badText(value).ifPresent(bad -> {
+        if (mayHoldUnstorableText(bytes))
+            unstorableTextError(value).ifPresent(bad -> {
                 throw bad;
             });
         return bytes;
@@ -76,7 +77,8 @@ public final class JsonCodec implements PayloadCodec {
             Class<?> type, String why, @org.jspecify.annotations.Nullable Throwable cause) {
         return new CarillonException(
                 ErrorCode.PAYLOAD_UNREADABLE,
-                "The stored payload does not fit %s: %s. Accept the older form with HandlerType.accepting, or redrive with a payload that fits."
+                ("The stored payload does not fit %s: %s. Accept the older type with HandlerType.accepting,"
+                                + " or redrive with a payload that fits.")
                         .formatted(type.getSimpleName(), why),
                 cause);
     }
@@ -84,12 +86,16 @@ public final class JsonCodec implements PayloadCodec {
     private static CarillonException unwritable(Object value, String why, Throwable cause) {
         return new CarillonException(
                 ErrorCode.PAYLOAD_UNWRITABLE,
-                "A %s cannot be written as JSON: %s".formatted(value.getClass().getSimpleName(), Text.clean(why, 500)),
+                "%s cannot be written as JSON: %s"
+                        .formatted(value.getClass().getSimpleName(), TextCleaner.clean(why, 500)),
                 cause);
     }
 
-    /** NUL and unpaired surrogates are always written as escapes; whether an escape is one of them, the tree will tell. */
-    private static boolean maybeBadText(byte[] bytes) {
+    /**
+     * Returns whether the JSON may contain NUL or an unpaired surrogate. Both are always written as escapes; the caller
+     * checks the tree to be sure.
+     */
+    private static boolean mayHoldUnstorableText(byte[] bytes) {
         for (int i = 0; i + 5 < bytes.length; i++) {
             if (bytes[i] != '\\' || bytes[i + 1] != 'u') continue;
             boolean zero = bytes[i + 2] == '0' && bytes[i + 3] == '0' && bytes[i + 4] == '0' && bytes[i + 5] == '0';
@@ -99,17 +105,18 @@ public final class JsonCodec implements PayloadCodec {
         return false;
     }
 
-    private Optional<CarillonException> badText(Object value) {
+    private Optional<CarillonException> unstorableTextError(Object value) {
         JsonNode tree;
         try {
             tree = mapper.valueToTree(value);
         } catch (JacksonException | StackOverflowError notEvenATree) {
             return Optional.empty();
         }
-        return BadText.find(tree, "")
+        return UnstorableText.find(tree, "")
                 .map(pointer -> new CarillonException(
                         ErrorCode.PAYLOAD_UNWRITABLE,
-                        "The text at '%s' of this %s holds NUL or an unpaired surrogate, which cannot be stored. Remove or encode it."
+                        ("The text at '%s' of this %s contains NUL or an unpaired surrogate, which cannot be stored."
+                                        + " Remove or encode it.")
                                 .formatted(pointer, value.getClass().getSimpleName())));
     }
 }

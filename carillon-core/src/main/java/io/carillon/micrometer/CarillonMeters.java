@@ -18,50 +18,52 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Carillon's meters in a registry of yours: give it to {@link io.carillon.CarillonBuilder#listener}, and the started Carillon to {@link #watch}. What
- * attempts tell is counted as they go; figures of the database are read when somebody looks, at most every ten seconds. Thread-safe.
+ * Publishes Carillon metrics to a Micrometer registry. Register the instance with
+ * {@link io.carillon.CarillonBuilder#listener}, and pass the started Carillon to {@link #watch}. Attempts are counted
+ * when they happen; database statistics are read when a gauge is read, at most every 10 seconds. Thread-safe.
  */
 public final class CarillonMeters implements RunListener, ScheduleListener {
     private final MeterRegistry registry;
 
+    /** Creates an instance that publishes to this registry. */
     public CarillonMeters(MeterRegistry registry) {
         this.registry = registry;
     }
 
     @Override
-    public boolean quick() {
+    public boolean isNonBlocking() {
         return true;
     }
 
     @Override
-    public void started(Attempt attempt, Duration late) {
+    public void onAttemptStarted(Attempt attempt, Duration late) {
         Attempt.Times times = attempt.times();
         if (attempt.origin() == Origin.TICK)
             timer("carillon.tick.lateness", attempt).record(late);
-        // A later attempt waited for its backoff, which says nothing about the nodes.
+        // A later attempt waited for its retry delay, which says nothing about the load of the nodes.
         if (attempt.number() > 1) return;
         Duration waited = late.minus(Duration.between(times.expectedAt(attempt.origin()), times.dueAt()));
         timer("carillon.run.wait", attempt).record(waited.isNegative() ? Duration.ZERO : waited);
     }
 
     @Override
-    public void ended(Attempt attempt, Transition transition, Duration took) {
+    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
         timer("carillon.run", attempt).record(took);
         if (transition instanceof Transition.Retry) {
             registry.counter("carillon.attempt.retries", tags(attempt)).increment();
-        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.Await)) {
+        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.AwaitCallback)) {
             registry.counter("carillon.runs.finished", tags(attempt).and("outcome", outcome(transition)))
                     .increment();
         }
     }
 
     @Override
-    public void planned(String project, String schedule, int ticks) {
+    public void onTicksPlanned(String project, String schedule, int ticks) {
         registry.counter("carillon.ticks.planned").increment(ticks);
     }
 
     @Override
-    public void heard(ScheduleEvent event) {
+    public void onScheduleEvent(ScheduleEvent event) {
         if (event instanceof ScheduleEvent.Missed missed)
             registry.counter(
                             "carillon.schedule.missed",
@@ -72,28 +74,31 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                     .increment((double) missed.instants().count());
     }
 
-    /** Reads the figures of this Carillon from now on, for as long as it is open. */
+    /** Publishes the gauges of this Carillon instance for as long as it is open. */
     public void watch(Carillon carillon) {
-        Snapshots now = new Snapshots(carillon, registry);
-        slots(now, "busy", snapshot -> snapshot.slots().busy());
-        slots(now, "free", snapshot -> snapshot.slots().all() - snapshot.slots().busy());
-        gauge(now, "carillon.leader", snapshot -> snapshot.leading() ? 1 : 0);
-        gauge(now, "carillon.listening", snapshot -> snapshot.listening() ? 1 : 0);
-        gauge(now, "carillon.health.issues", Snapshots.Snapshot::issues);
-        gauge(now, "carillon.schedules", Snapshots.Snapshot::schedules);
-        gauge(now, "carillon.schedules.active", Snapshots.Snapshot::activeSchedules);
-        gauge(now, "carillon.runs.stalled", Snapshots.Snapshot::stalled);
-        seconds(now, "carillon.database.oldest.transaction", Snapshots.Snapshot::oldestTransaction);
+        SnapshotCache cache = new SnapshotCache(carillon, registry);
+        slots(cache, "busy", snapshot -> snapshot.slots().busy());
+        slots(
+                cache,
+                "free",
+                snapshot -> snapshot.slots().total() - snapshot.slots().busy());
+        gauge(cache, "carillon.leader", snapshot -> snapshot.leading() ? 1 : 0);
+        gauge(cache, "carillon.listening", snapshot -> snapshot.listening() ? 1 : 0);
+        gauge(cache, "carillon.health.issues", SnapshotCache.Snapshot::issues);
+        gauge(cache, "carillon.schedules", SnapshotCache.Snapshot::schedules);
+        gauge(cache, "carillon.schedules.active", SnapshotCache.Snapshot::activeSchedules);
+        gauge(cache, "carillon.runs.stalled", SnapshotCache.Snapshot::stalled);
+        seconds(cache, "carillon.database.oldest.transaction", SnapshotCache.Snapshot::oldestTransaction);
         counter(
-                now,
+                cache,
                 "carillon.lease.expired",
                 snapshot -> snapshot.counts().rescued() + snapshot.counts().quarantined());
-        counter(now, "carillon.nodes.died", snapshot -> snapshot.counts().deadNodes());
+        counter(cache, "carillon.nodes.died", snapshot -> snapshot.counts().deadNodes());
         FunctionTimer.builder(
                         "carillon.db.poll",
-                        now,
-                        read -> read.get().counts().looks(),
-                        read -> read.get().counts().looking().toNanos(),
+                        cache,
+                        read -> read.get().counts().polls(),
+                        read -> read.get().counts().pollTime().toNanos(),
                         TimeUnit.NANOSECONDS)
                 .register(registry);
         Gauge.builder("carillon.build.info", () -> 1)
@@ -102,29 +107,29 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                 .register(registry);
     }
 
-    private void slots(Snapshots now, String state, ToDoubleFunction<Snapshots.Snapshot> read) {
-        Gauge.builder("carillon.node.slots", () -> read.applyAsDouble(now.get()))
+    private void slots(SnapshotCache cache, String state, ToDoubleFunction<SnapshotCache.Snapshot> read) {
+        Gauge.builder("carillon.node.slots", () -> read.applyAsDouble(cache.get()))
                 .tag("state", state)
                 .strongReference(true)
                 .register(registry);
     }
 
-    private void gauge(Snapshots now, String name, ToDoubleFunction<Snapshots.Snapshot> read) {
-        Gauge.builder(name, () -> read.applyAsDouble(now.get()))
+    private void gauge(SnapshotCache cache, String name, ToDoubleFunction<SnapshotCache.Snapshot> read) {
+        Gauge.builder(name, () -> read.applyAsDouble(cache.get()))
                 .strongReference(true)
                 .register(registry);
     }
 
-    private void seconds(Snapshots now, String name, ToDoubleFunction<Snapshots.Snapshot> read) {
-        Gauge.builder(name, () -> read.applyAsDouble(now.get()))
+    private void seconds(SnapshotCache cache, String name, ToDoubleFunction<SnapshotCache.Snapshot> read) {
+        Gauge.builder(name, () -> read.applyAsDouble(cache.get()))
                 .baseUnit("seconds")
                 .strongReference(true)
                 .register(registry);
     }
 
-    /** The gauges hold the snapshots, so what is counted by them stays too. */
-    private void counter(Snapshots now, String name, ToDoubleFunction<Snapshots.Snapshot> read) {
-        FunctionCounter.builder(name, now, snapshots -> read.applyAsDouble(snapshots.get()))
+    /** The function counter holds the cache weakly; the gauges keep it reachable. */
+    private void counter(SnapshotCache cache, String name, ToDoubleFunction<SnapshotCache.Snapshot> read) {
+        FunctionCounter.builder(name, cache, snapshotCache -> read.applyAsDouble(snapshotCache.get()))
                 .register(registry);
     }
 

@@ -1,4 +1,7 @@
-/** Carillon's meters for Micrometer, a dependency the rest does without. Start at {@link io.carillon.micrometer.CarillonMeters}. */
+/**
+ * Micrometer metrics of the engine and the database. Start at {@link io.carillon.micrometer.CarillonMeters}. Depends on
+ * the public API, the store ports and Micrometer, which is an optional dependency of the library.
+ */
 @NullMarked
 package io.carillon.micrometer;
 

@@ -1,7 +1,7 @@
 package io.carillon.opentelemetry;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Companion;
+import io.carillon.run.ContextPropagator;
 import io.carillon.run.NewRun;
 import io.carillon.run.Outcome;
 import io.carillon.value.PublicId;
@@ -23,12 +23,13 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * A producer span where a run is enqueued and a consumer span around each attempt, joined by the context that is stored with the run. A run that was enqueued
- * a moment ago continues the trace of its caller; one that waited longer starts its own and links back, for no trace should last for days. Give it to
- * {@code CarillonBuilder.companion}.
+ * Creates OpenTelemetry spans: a producer span for each enqueue and a consumer span for each attempt, connected by the
+ * context that is stored with the run. A run that starts within 5 minutes continues the trace of its caller. A run that
+ * waits longer starts its own trace with a link to the caller, so that no trace lasts for days. Register the instance
+ * with {@code CarillonBuilder.contextPropagator}.
  */
-public final class CarillonTraces implements Companion {
-    private static final Duration SAME_TRACE = Duration.ofMinutes(5);
+public final class CarillonTraces implements ContextPropagator {
+    private static final Duration SAME_TRACE_LIMIT = Duration.ofMinutes(5);
     private static final String SENT = "sent";
 
     private static final TextMapGetter<Map<String, String>> GETTER =
@@ -36,21 +37,26 @@ public final class CarillonTraces implements Companion {
 
     private final Tracer tracer;
     private final TextMapPropagator propagator;
-    private final Duration sameTrace;
+    private final Duration sameTraceLimit;
 
+    /** Creates an instance with the default limit of 5 minutes. */
     public CarillonTraces(OpenTelemetry telemetry) {
-        this(telemetry, SAME_TRACE);
+        this(telemetry, SAME_TRACE_LIMIT);
     }
 
-    /** {@code sameTrace}: a run that waited longer than this starts a trace of its own. */
-    public CarillonTraces(OpenTelemetry telemetry, Duration sameTrace) {
+    /**
+     * Creates an instance with another limit.
+     *
+     * @param sameTraceLimit a run that waits longer than this starts its own trace
+     */
+    public CarillonTraces(OpenTelemetry telemetry, Duration sameTraceLimit) {
         this.tracer = telemetry.getTracer("io.carillon");
         this.propagator = telemetry.getPropagators().getTextMapPropagator();
-        this.sameTrace = sameTrace;
+        this.sameTraceLimit = sameTraceLimit;
     }
 
     @Override
-    public Map<String, String> pack(NewRun run) {
+    public Map<String, String> capture(NewRun run) {
         Span span = tracer.spanBuilder("send " + run.lane().queue())
                 .setSpanKind(SpanKind.PRODUCER)
                 .setAttribute("messaging.system", "carillon")
@@ -60,34 +66,38 @@ public final class CarillonTraces implements Companion {
                 .setAttribute("carillon.handler", run.target().name())
                 .startSpan();
         try {
-            Map<String, String> packed = new LinkedHashMap<>();
+            Map<String, String> headers = new LinkedHashMap<>();
             propagator.inject(
                     Context.current().with(span),
-                    packed,
-                    (carrier, key, value) -> packed.put(key.toLowerCase(Locale.ROOT), value));
-            packed.put(SENT, Long.toString(WallClock.millis()));
-            return packed;
+                    headers,
+                    (carrier, key, value) -> headers.put(key.toLowerCase(Locale.ROOT), value));
+            headers.put(SENT, Long.toString(WallClock.millis()));
+            return headers;
         } finally {
             span.end();
         }
     }
 
-    /** Its runs come at their own time, each in a trace of its own: they link to whoever saved the schedule, if that was part of a trace. */
+    /**
+     * Captures the span of the caller that saves the schedule. Each run of the schedule starts its own trace with a
+     * link to that span, if there is one.
+     */
     @Override
-    public Map<String, String> packSchedule(UUID schedule) {
+    public Map<String, String> captureForSchedule(UUID schedule) {
         if (!Span.current().getSpanContext().isValid()) return Map.of();
-        Map<String, String> packed = new LinkedHashMap<>();
+        Map<String, String> headers = new LinkedHashMap<>();
         propagator.inject(
-                Context.current(), packed, (carrier, key, value) -> packed.put(key.toLowerCase(Locale.ROOT), value));
-        return packed;
+                Context.current(), headers, (carrier, key, value) -> headers.put(key.toLowerCase(Locale.ROOT), value));
+        return headers;
     }
 
     @Override
-    public Outcome unpack(Attempt attempt, Map<String, String> packed, Rest rest) throws Exception {
-        Span span = consumer(attempt, packed).startSpan();
+    public Outcome runWithContext(Attempt attempt, Map<String, String> headers, AttemptCall attemptCall)
+            throws Exception {
+        Span span = consumerSpan(attempt, headers).startSpan();
         Scope scope = span.makeCurrent();
         try {
-            Outcome outcome = rest.run();
+            Outcome outcome = attemptCall.call();
             if (outcome instanceof Outcome.Failed || outcome instanceof Outcome.Rejected)
                 span.setStatus(StatusCode.ERROR)
                         .setAttribute(
@@ -104,7 +114,7 @@ public final class CarillonTraces implements Companion {
         }
     }
 
-    private SpanBuilder consumer(Attempt attempt, Map<String, String> packed) {
+    private SpanBuilder consumerSpan(Attempt attempt, Map<String, String> headers) {
         SpanBuilder builder = tracer.spanBuilder("process " + attempt.lane().queue())
                 .setSpanKind(SpanKind.CONSUMER)
                 .setAttribute("messaging.system", "carillon")
@@ -113,17 +123,17 @@ public final class CarillonTraces implements Companion {
                 .setAttribute("messaging.message.id", attempt.run().toString())
                 .setAttribute("carillon.handler", attempt.target().name())
                 .setAttribute("carillon.attempt", attempt.number());
-        Attempt.Link link = attempt.link();
-        if (link != null && link.schedule() != null)
-            builder.setAttribute("carillon.schedule", PublicId.format("sched", link.schedule()));
-        Context sender = propagator.extract(Context.root(), packed, GETTER);
-        if (recent(packed)) return builder.setParent(sender);
+        Attempt.References references = attempt.references();
+        if (references != null && references.schedule() != null)
+            builder.setAttribute("carillon.schedule", PublicId.format("sched", references.schedule()));
+        Context sender = propagator.extract(Context.root(), headers, GETTER);
+        if (isRecent(headers)) return builder.setParent(sender);
         return builder.setNoParent().addLink(Span.fromContext(sender).getSpanContext());
     }
 
-    private boolean recent(Map<String, String> packed) {
+    private boolean isRecent(Map<String, String> headers) {
         try {
-            return WallClock.millis() - Long.parseLong(packed.getOrDefault(SENT, "0")) <= sameTrace.toMillis();
+            return WallClock.millis() - Long.parseLong(headers.getOrDefault(SENT, "0")) <= sameTraceLimit.toMillis();
         } catch (NumberFormatException foreign) {
             return false;
         }

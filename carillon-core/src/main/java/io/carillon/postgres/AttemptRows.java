@@ -10,8 +10,8 @@ import io.carillon.run.Target;
 import io.carillon.run.Transition;
 import io.carillon.store.AttemptRecord;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.Claimed;
-import io.carillon.store.Ended;
+import io.carillon.store.ClaimResult;
+import io.carillon.store.EndedAttempt;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,10 +21,10 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Asks for rows to claim, and reads those that were. */
+/** The parameters of claims and endings, and the reading of attempts from rows. */
 final class AttemptRows {
     /** The attempts of a run that did not end it. */
-    static final String EARLIER = """
+    static final String EARLIER_ATTEMPTS = """
             SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
@@ -34,10 +34,9 @@ final class AttemptRows {
             origin, target, target_name, codec, payload, trace, gate_key
             """;
 
-    // The runs that nodes have noted and still own; one row without a run for a note of which nothing is left. By the
-    // key,
-    // one by one, whatever the statistics say.
-    static final String NOTED_RUNS = """
+    // The runs in claim records that their node still owns. A claim record without such a run gives one row without a
+    // run. Each run is looked up by its key, whatever the statistics say.
+    static final String RECORDED_RUNS = """
              FROM carillon.claim_note n LEFT JOIN LATERAL (
                     SELECT mine.* FROM unnest(n.ids) WITH ORDINALITY AS noted(id, number),
                            LATERAL (SELECT ctid, project, id, attempt, owner, parked FROM carillon.run
@@ -49,12 +48,14 @@ final class AttemptRows {
     private AttemptRows() {}
 
     /**
-     * A claim and its note in one statement, so that both commit together, however late. Leases that end by themselves need none. {@code places} locks the
-     * runs; note and claim find them there in the same snapshot. The claim comes last, because rows of an inner statement would be copied before they are
-     * sent. No indexed column is written: the update stays HOT. {@code limit} is empty, or sets the lane that counts the runs.
+     * Returns a statement that claims runs and writes their claim record, so that both commit together, however late.
+     * Leases that expire need no claim record. {@code lockingQuery} locks the runs; the record and the claim find them
+     * at their row locations in the same snapshot. The claim comes last, because PostgreSQL would copy the rows of an
+     * inner statement before it sends them. The claim writes no indexed column, so the update stays HOT.
+     * {@code limitAssignment} is empty, or sets the lane that counts the runs.
      */
-    static String noted(String places, String limit) {
-        return "WITH picked AS MATERIALIZED (SELECT array(\n" + places + """
+    static String claimStatement(String lockingQuery, String limitAssignment) {
+        return "WITH picked AS MATERIALIZED (SELECT array(\n" + lockingQuery + """
                 ) AS places),
                 noted AS (
                   INSERT INTO carillon.claim_note (node, seq, projects, ids)
@@ -64,44 +65,47 @@ final class AttemptRows {
                     FROM carillon.run WHERE ctid = ANY ((SELECT places FROM picked)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
                 UPDATE carillon.run
                    SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
-                       leased_until = carillon.clock() + make_interval(secs => :lease)""" + limit + """
+                       leased_until = carillon.clock() + make_interval(secs => :lease)""" + limitAssignment + """
 
                  WHERE ctid = ANY ((SELECT places FROM picked)::tid[])
                 RETURNING\s""" + COLUMNS;
     }
 
-    /** The parameters every claim has. */
-    static Query asked(Query query, ClaimRequest request) throws SQLException {
+    /** Binds the parameters that every claim has. */
+    static Query bindRequest(Query query, ClaimRequest request) throws SQLException {
         List<ClaimRequest.Quota> quotas = request.quotas();
         return query.uuid("owner", request.owner())
                 .seconds("lease", request.lease())
-                .number("note", request.note())
+                .number("note", request.claimNumber())
                 .text("sole", soleProject(quotas))
                 .column("queues", "text", quotas, quota -> quota.lane().queue())
                 .column("projects", "text", quotas, quota -> quota.lane().project())
                 .column("classes", "smallint", quotas, quota -> quota.priority().number())
                 .column("counts", "int4", quotas, ClaimRequest.Quota::count)
-                .column("lows", "timestamptz", quotas, ClaimRequest.Quota::low)
+                .column("lows", "timestamptz", quotas, ClaimRequest.Quota::readyFrom)
                 .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
-                .texts("strangers", request.strangers());
+                .texts("unknownHandlers", request.unknownHandlers());
     }
 
-    /** The project of all quotas, or null if they have several. A note names one project once instead of with each run. */
+    /**
+     * Returns the project of all quotas, or null if there are several. A single project is recorded once, not with each
+     * run.
+     */
     private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
         String first = quotas.get(0).lane().project();
         return quotas.stream().allMatch(quota -> quota.lane().project().equals(first)) ? first : null;
     }
 
-    private record Found(Attempt attempt, Instant readyAt) {}
+    private record ClaimedRow(Attempt attempt, Instant readyAt) {}
 
-    /** What the claim got, in the order it was ready. */
-    static Claimed claimed(Query query, Map<Lane, Instant> shut) throws SQLException {
-        List<Found> found = query.list(row -> new Found(read(row), row.instant("ready_at")));
-        found.sort(Comparator.comparing(Found::readyAt));
-        return new Claimed(
-                found.stream().map(Found::attempt).toList(),
-                found.stream().map(Found::readyAt).toList(),
-                shut);
+    /** Reads the claimed runs in the order in which they became ready. */
+    static ClaimResult readClaimed(Query query, Map<Lane, Instant> fullLanes) throws SQLException {
+        List<ClaimedRow> found = query.list(row -> new ClaimedRow(read(row), row.instant("ready_at")));
+        found.sort(Comparator.comparing(ClaimedRow::readyAt));
+        return new ClaimResult(
+                found.stream().map(ClaimedRow::attempt).toList(),
+                found.stream().map(ClaimedRow::readyAt).toList(),
+                fullLanes);
     }
 
     static Attempt read(Row row) throws SQLException {
@@ -118,7 +122,9 @@ final class AttemptRows {
                 new Payload(row.bytes("payload"), row.text("codec")),
                 new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
                 new Attempt.Counts(row.integer("failures"), row.integer("suspect"), row.integer("crashes")),
-                schedule == null && trace == null && gate == null ? null : new Attempt.Link(schedule, trace, gate),
+                schedule == null && trace == null && gate == null
+                        ? null
+                        : new Attempt.References(schedule, trace, gate),
                 row.text("ctid"));
     }
 
@@ -126,36 +132,40 @@ final class AttemptRows {
         return new RunId(row.uuid(column));
     }
 
-    /** An attempt that is open for somebody outside, and what was decided for the case that it fails. */
-    record Awaited(
+    /**
+     * An attempt that stays open for a callback. {@code retryDelay} is the delay before the next attempt if this one
+     * fails; null if the run then is dead.
+     */
+    record OpenAttempt(
             UUID owner,
             Attempt attempt,
-            Duration since,
-            @Nullable String digest,
-            @Nullable Duration pause,
+            Duration sinceStart,
+            @Nullable String callbackTokenHash,
+            @Nullable Duration retryDelay,
             @Nullable String log,
             boolean keepPayload,
             @Nullable String delivery) {
-        private static final String OPEN = """
+        private static final String SELECT_OPEN = """
                 SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said, a.keep, a.delivery,
                 """ + COLUMNS + """
                   FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
 
-        private static final String SAID = """
+        private static final String JOIN_DETAILS = """
                 ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said, w.keep_payload AS keep, w.delivery FROM carillon.awaited w
                                          WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
                 """;
 
-        static final String ONE = OPEN
-                + "project = :project AND id BETWEEN :id AND :id AND attempt = :attempt ORDER BY id LIMIT 1" + SAID;
+        static final String BY_ATTEMPT =
+                SELECT_OPEN + "project = :project AND id BETWEEN :id AND :id AND attempt = :attempt ORDER BY id LIMIT 1"
+                        + JOIN_DETAILS;
 
-        static final String IN_VAIN =
-                OPEN + "leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 1000"
-                        + SAID;
+        static final String EXPIRED = SELECT_OPEN
+                + "leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 1000"
+                + JOIN_DETAILS;
 
-        static Awaited read(Row row) throws SQLException {
+        static OpenAttempt read(Row row) throws SQLException {
             Duration age = row.maybeSeconds("age");
-            return new Awaited(
+            return new OpenAttempt(
                     row.uuid("owner"),
                     AttemptRows.read(row),
                     age == null ? Duration.ZERO : age,
@@ -166,18 +176,20 @@ final class AttemptRows {
                     row.maybeText("delivery"));
         }
 
-        Ended succeeded() {
-            return new Ended(attempt, new Transition.Complete(null), since, log, keepPayload, delivery);
+        EndedAttempt succeeded() {
+            return new EndedAttempt(attempt, new Transition.Complete(null), sinceStart, log, keepPayload, delivery);
         }
 
-        Ended failed(String error, boolean timedOut) {
-            Transition next = pause == null ? new Transition.Die(error) : new Transition.Retry(pause, error, timedOut);
-            return new Ended(attempt, next, since, log, keepPayload, delivery);
+        EndedAttempt failed(String error, boolean timedOut) {
+            Transition next = retryDelay == null
+                    ? new Transition.MarkDead(error)
+                    : new Transition.Retry(retryDelay, error, timedOut);
+            return new EndedAttempt(attempt, next, sinceStart, log, keepPayload, delivery);
         }
     }
 
-    /** An attempt that has ended. */
-    static AttemptRecord record(Row row) throws SQLException {
+    /** Reads an attempt that has ended. */
+    static AttemptRecord readRecord(Row row) throws SQLException {
         return new AttemptRecord(
                 row.integer("attempt"),
                 row.uuid("owner"),
@@ -191,10 +203,10 @@ final class AttemptRows {
     }
 
     /** The parameters that only some endings have. */
-    static final class EndedCells {
-        private EndedCells() {}
+    static final class EndingParameters {
+        private EndingParameters() {}
 
-        static Query results(Query query, List<Ended> group) throws SQLException {
+        static Query bindResults(Query query, List<EndedAttempt> group) throws SQLException {
             return query.column("resultCodecs", "text", group, one -> {
                         Payload result = result(one);
                         return result == null ? null : result.codec();
@@ -203,21 +215,21 @@ final class AttemptRows {
                         Payload result = result(one);
                         return result == null ? null : result.bytes();
                     })
-                    .column("keeps", "bool", group, Ended::keepPayload);
+                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
         }
 
-        private static @Nullable Payload result(Ended ended) {
-            return ended.transition() instanceof Transition.Complete complete ? complete.result() : null;
+        private static @Nullable Payload result(EndedAttempt endedAttempt) {
+            return endedAttempt.transition() instanceof Transition.Complete complete ? complete.result() : null;
         }
 
-        static Query reasons(Query query, List<Ended> group) throws SQLException {
+        static Query bindReasons(Query query, List<EndedAttempt> group) throws SQLException {
             return query.column("reasons", "text", group, one -> {
-                if (one.transition() instanceof Transition.Die die) return die.error();
+                if (one.transition() instanceof Transition.MarkDead markDead) return markDead.error();
                 return one.transition() instanceof Transition.Cancel cancel ? cancel.reason() : null;
             });
         }
 
-        static Query retries(Query query, List<Ended> group) throws SQLException {
+        static Query bindRetries(Query query, List<EndedAttempt> group) throws SQLException {
             return query.column("outcomes", "text", group, one -> {
                         if (!(one.transition() instanceof Transition.Retry retry)) return "snoozed";
                         return retry.timedOut() ? "timed-out" : "failed";
@@ -230,27 +242,31 @@ final class AttemptRows {
                     .column("failed", "bool", group, one -> one.transition() instanceof Transition.Retry)
                     .column("pauses", "float8", group, one -> {
                         if (one.transition() instanceof Transition.Retry retry)
-                            return DatabaseTime.seconds(retry.pause());
-                        return DatabaseTime.seconds(((Transition.Snooze) one.transition()).pause());
+                            return DatabaseTime.seconds(retry.delay());
+                        return DatabaseTime.seconds(((Transition.Snooze) one.transition()).delay());
                     });
         }
 
-        static Query awaited(Query query, List<Ended> group) throws SQLException {
-            return query.column("digests", "text", group, one -> await(one).digest())
+        static Query bindOpenAttempts(Query query, List<EndedAttempt> group) throws SQLException {
+            return query.column(
+                            "digests",
+                            "text",
+                            group,
+                            one -> awaitTransition(one).tokenDigest())
                     .column(
                             "atMosts",
                             "float8",
                             group,
-                            one -> DatabaseTime.seconds(await(one).atMost()))
+                            one -> DatabaseTime.seconds(awaitTransition(one).timeout()))
                     .column("pauses", "float8", group, one -> {
-                        Duration pause = await(one).pause();
+                        Duration pause = awaitTransition(one).retryDelay();
                         return pause == null ? null : DatabaseTime.seconds(pause);
                     })
-                    .column("keeps", "bool", group, Ended::keepPayload);
+                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
         }
 
-        private static Transition.Await await(Ended ended) {
-            return (Transition.Await) ended.transition();
+        private static Transition.AwaitCallback awaitTransition(EndedAttempt endedAttempt) {
+            return (Transition.AwaitCallback) endedAttempt.transition();
         }
     }
 }

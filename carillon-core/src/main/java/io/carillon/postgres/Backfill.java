@@ -1,6 +1,6 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.sql.NewRunRows;
+import io.carillon.postgres.sql.RunInsert;
 import io.carillon.run.Priority;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
@@ -13,12 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds the past instants of a schedule that have no line in the ledger, and makes runs for them. */
+/** The past instants of a schedule that have no ledger entry, and the runs that a backfill creates for them. */
 final class Backfill {
-    private static final int MOST_INSTANTS = 100_000;
-    private static final int MOST_RUNS = 10_000;
+    private static final int MAX_INSTANTS = 100_000;
+    private static final int MAX_RUNS = 10_000;
 
-    private static final String COVERED = """
+    private static final String COVERED_RANGES = """
             SELECT planned_at AS from_at, planned_at AS to_at FROM carillon.run_history
              WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
             UNION ALL
@@ -29,10 +29,10 @@ final class Backfill {
              ORDER BY 1
             """;
 
-    // Its history goes to the day on which it was asked for: that of the instant may be gone for long. It waits its
-    // turn
-    // behind the gate of its schedule, in the order of the instants, and is never skipped there.
-    private static final String INSERT = NewRunRows.of("s", "t.id", "'backfill'", "carillon.clock()")
+    // The history entry of a backfilled run belongs to the day of the request, because the partition of the instant's
+    // day may have been dropped. The run waits behind the gate of its schedule, in the order of the instants, and is
+    // never skipped there.
+    private static final String INSERT = RunInsert.of("s", "t.id", "'backfill'", "carillon.clock()")
             .ofSchedule("s", "t.planned_at")
             .with("class", ":class")
             .with("planned_at", "t.planned_at")
@@ -43,10 +43,10 @@ final class Backfill {
             ON CONFLICT DO NOTHING
             """);
 
-    // An instant of the schedule's lifetime had a line on its day. Where that day has no partition, the line is gone,
-    // or
-    // it went to a later day because the partition was gone already: nobody can say whether the instant ran.
-    private static final String FORGOTTEN = """
+    // Every instant since the schedule was created had a ledger entry on its day. If that day has no partition, the
+    // entry was dropped with it, or went to a later day because the partition had been dropped already: it is unknown
+    // whether the instant ran.
+    private static final String DROPPED_HISTORY = """
             SELECT count(*) AS instants, min(t.planned_at) AS first, max(t.planned_at) AS last
               FROM carillon.schedule s
               CROSS JOIN unnest(:planned::timestamptz[]) AS t(planned_at)
@@ -57,35 +57,39 @@ final class Backfill {
                       WHERE i.inhparent = 'carillon.run_history'::regclass AND NOT i.inhdetachpending AND c.relname ~ '^run_history_[0-9]{8}$')
             """;
 
-    private record Covered(Instant from, Instant to) {}
+    private record CoveredRange(Instant from, Instant to) {}
 
     private Backfill() {}
 
-    /** Under the schedule's lock nobody else makes lines for instants up to the cursor. */
-    static List<Instant> missing(Session session, Schedule schedule, Instant from, Instant to) throws SQLException {
-        Instant cursor = schedule.progress().cursor();
+    /**
+     * Returns the planned instants without a ledger entry. The caller holds the schedule's lock, so no other
+     * transaction adds entries for instants up to the cursor.
+     */
+    static List<Instant> missingInstants(Session session, Schedule schedule, Instant from, Instant to)
+            throws SQLException {
+        Instant cursor = schedule.planningState().cursor();
         List<Instant> instants = instants(schedule, from, to.isBefore(cursor) ? to : cursor);
         if (instants.isEmpty()) return instants;
-        List<Covered> covered = session.query(COVERED)
+        List<CoveredRange> covered = session.query(COVERED_RANGES)
                 .uuid("id", schedule.id().value())
                 .instant("from", instants.get(0))
                 .instant("to", instants.get(instants.size() - 1))
-                .list(row -> new Covered(row.instant("from_at"), row.instant("to_at")));
+                .list(row -> new CoveredRange(row.instant("from_at"), row.instant("to_at")));
         List<Instant> missing = new ArrayList<>();
         int next = 0;
         for (Instant instant : instants) {
             while (next < covered.size() && covered.get(next).to.isBefore(instant)) next++;
             if (next == covered.size() || covered.get(next).from.isAfter(instant)) missing.add(instant);
         }
-        if (missing.size() > MOST_RUNS)
-            throw tooMany(schedule, "%d runs are more than the %d".formatted(missing.size(), MOST_RUNS));
+        if (missing.size() > MAX_RUNS)
+            throw tooMany(schedule, "%d runs exceed the %d".formatted(missing.size(), MAX_RUNS));
         return missing;
     }
 
-    /** An instant without a line may have run: its line was dropped with the history of its day. */
-    static void refuseForgotten(Session session, Schedule schedule, List<Instant> instants) throws SQLException {
+    /** Rejects instants whose history was dropped: they may have run although they have no ledger entry. */
+    static void rejectDroppedHistory(Session session, Schedule schedule, List<Instant> instants) throws SQLException {
         if (instants.isEmpty()) return;
-        Optional<String> forgotten = session.query(FORGOTTEN)
+        Optional<String> dropped = session.query(DROPPED_HISTORY)
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
                 .column("planned", "timestamptz", instants, instant -> instant)
@@ -93,12 +97,12 @@ final class Backfill {
                         ? ""
                         : "%d instants from %s to %s"
                                 .formatted(row.number("instants"), row.instant("first"), row.instant("last")));
-        if (forgotten.orElse("").isEmpty()) return;
+        if (dropped.orElse("").isEmpty()) return;
         throw new CarillonException(
                 ErrorCode.HISTORY_DROPPED,
-                ("The history of %s of schedule '%s' has been dropped: whether they ran is not known."
-                                + " Choose a later range, or say that they shall run although they may have run before (dropped history: run).")
-                        .formatted(forgotten.get(), schedule.name()));
+                ("The history of %s of schedule '%s' has been dropped, so it is unknown whether they ran."
+                                + " Choose a later range, or run them even so (dropped history: run).")
+                        .formatted(dropped.get(), schedule.name()));
     }
 
     private static List<Instant> instants(Schedule schedule, Instant from, Instant to) {
@@ -106,8 +110,8 @@ final class Backfill {
         List<Instant> instants = new ArrayList<>();
         Optional<Instant> at = when.next(from.equals(Instant.MIN) ? from : from.minusNanos(1));
         while (at.isPresent() && !at.get().isAfter(to)) {
-            if (instants.size() == MOST_INSTANTS)
-                throw tooMany(schedule, "There are more than the %d instants".formatted(MOST_INSTANTS));
+            if (instants.size() == MAX_INSTANTS)
+                throw tooMany(schedule, "The range contains more than the %d instants".formatted(MAX_INSTANTS));
             instants.add(at.get());
             at = when.next(at.get());
         }
@@ -128,7 +132,7 @@ final class Backfill {
     private static CarillonException tooMany(Schedule schedule, String what) {
         return new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "%s that one backfill of schedule '%s' may have. Choose a shorter range."
+                "%s allowed for one backfill of schedule '%s'. Choose a shorter range."
                         .formatted(what, schedule.name()));
     }
 }

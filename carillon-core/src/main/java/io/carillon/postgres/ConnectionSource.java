@@ -6,14 +6,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Where connections come from and go back to. */
+/** A source of connections. */
 interface ConnectionSource {
     Connection borrow() throws SQLException;
 
-    /** {@code fine}: the work on it did not throw. */
-    void giveBack(Connection connection, boolean fine) throws SQLException;
+    /** Returns a connection to this source; {@code succeeded} says whether the work on it returned normally. */
+    void giveBack(Connection connection, boolean succeeded) throws SQLException;
 
-    /** The user's pool. */
+    /** Returns a source that borrows from the user's pool. */
     static ConnectionSource pool(DataSource source) {
         return new ConnectionSource() {
             @Override
@@ -22,75 +22,81 @@ interface ConnectionSource {
             }
 
             @Override
-            public void giveBack(Connection connection, boolean fine) throws SQLException {
+            public void giveBack(Connection connection, boolean succeeded) throws SQLException {
                 connection.close();
             }
         };
     }
 
-    /** For work that brings its connection along. */
+    /** Returns a source without connections, for work on the caller's connection. */
     static ConnectionSource none() {
         return new ConnectionSource() {
             @Override
             public Connection borrow() throws SQLException {
-                throw new SQLException("Nothing may be borrowed inside a caller's transaction", "08003");
+                throw new SQLException("No connection can be borrowed inside the caller's transaction", "08003");
             }
 
             @Override
-            public void giveBack(Connection connection, boolean fine) {}
+            public void giveBack(Connection connection, boolean succeeded) {}
         };
     }
 
-    /** One connection for good, so that a pool drained by handlers cannot stop a heart. It is replaced whenever work on it threw. */
-    static Kept kept(DataSource source) {
-        return new Kept(source);
+    /**
+     * Returns a source that keeps one connection permanently, so that handlers that use up the pool cannot stop the
+     * heartbeat. After a failure the connection is replaced.
+     */
+    static DedicatedConnection dedicated(DataSource source) {
+        return new DedicatedConnection(source);
     }
 
-    /** A connection that is kept; closing gives it back to its pool. */
-    final class Kept implements ConnectionSource, AutoCloseable {
+    /** A connection that is kept; {@link #close} returns it to its pool. */
+    final class DedicatedConnection implements ConnectionSource, AutoCloseable {
         private final DataSource source;
-        private final ReentrantLock turn = new ReentrantLock();
+        private final ReentrantLock lock = new ReentrantLock();
         private @Nullable Connection connection;
         private volatile boolean closed;
 
-        private Kept(DataSource source) {
+        private DedicatedConnection(DataSource source) {
             this.source = source;
         }
 
         @Override
         public Connection borrow() throws SQLException {
-            turn.lock();
+            lock.lock();
             try {
                 if (connection == null) connection = source.getConnection();
                 return connection;
             } catch (SQLException | RuntimeException failure) {
-                turn.unlock();
+                lock.unlock();
                 throw failure;
             }
         }
 
         @Override
-        public void giveBack(Connection borrowed, boolean fine) throws SQLException {
+        public void giveBack(Connection borrowed, boolean succeeded) throws SQLException {
             try {
-                if (fine) return;
+                if (succeeded) return;
                 connection = null;
                 borrowed.close();
             } finally {
-                turn.unlock();
+                lock.unlock();
                 if (closed) close();
             }
         }
 
-        /** Who still works on it gives it back when done: a server that does not answer holds up nobody here. */
+        /**
+         * If a thread still uses the connection, that thread closes it when it is done, so this call does not wait for
+         * a server that does not answer.
+         */
         @Override
         public void close() throws SQLException {
             closed = true;
-            if (!turn.tryLock()) return;
+            if (!lock.tryLock()) return;
             try {
                 if (connection != null) connection.close();
                 connection = null;
             } finally {
-                turn.unlock();
+                lock.unlock();
             }
         }
     }

@@ -13,17 +13,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Borrows a connection for one statement or one short transaction and bounds both in time. Nothing is set on the session itself: connections go back to
- * the user's pool, or to a PgBouncer, as they came.
+ * A database on which each statement or short transaction borrows a connection and is limited in time. Nothing is set
+ * on the session itself: connections return unchanged to the user's pool, or to PgBouncer.
  */
 final class Database {
-    private static final int REPEATS = 5;
-    /** How much longer than its statement's limit a server may take to answer, if only to say that the time is over. */
-    private static final int SILENT_SECONDS = 3;
+    private static final int MAX_TRIES = 5;
+    /**
+     * The seconds that a server may take to answer beyond the statement timeout, even if it only reports the timeout.
+     */
+    private static final int NETWORK_MARGIN_SECONDS = 3;
 
     private static final Executor SAME_THREAD = Runnable::run;
 
-    private static final String BOUND_TRANSACTION = """
+    private static final String SET_TRANSACTION_TIMEOUTS = """
             SELECT set_config('statement_timeout', :limit || 's', true), set_config('lock_timeout', '2s', true),
                    set_config('idle_in_transaction_session_timeout', '5s', true)
             """;
@@ -32,11 +34,11 @@ final class Database {
 
     private final ConnectionSource source;
     private final int statementSeconds;
-    private final boolean prepares;
-    private final @Nullable Connection joined;
+    private final boolean preparesOnServer;
+    private final @Nullable Connection callerConnection;
     private final DatabaseClock clock;
 
-    /** {@code prepares}: whether the driver may prepare statements on the server. */
+    /** {@code prepares} says whether the driver may prepare statements on the server. */
     Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
         this(source, statementTimeout, prepares, new DatabaseClock());
     }
@@ -44,88 +46,95 @@ final class Database {
     private Database(ConnectionSource source, Duration statementTimeout, boolean prepares, DatabaseClock clock) {
         this.source = source;
         this.statementSeconds = (int) statementTimeout.toSeconds();
-        this.prepares = prepares;
-        this.joined = null;
+        this.preparesOnServer = prepares;
+        this.callerConnection = null;
         this.clock = clock;
     }
 
     private Database(Connection caller, boolean prepares, DatabaseClock clock) {
         this.source = ConnectionSource.none();
         this.statementSeconds = 0;
-        this.prepares = prepares;
-        this.joined = caller;
+        this.preparesOnServer = prepares;
+        this.callerConnection = caller;
         this.clock = clock;
     }
 
-    /** The same database on other connections or with another time limit. */
+    /** Returns the same database with other connections and another statement timeout. */
     Database with(ConnectionSource other, Duration statementTimeout) {
-        return new Database(other, statementTimeout, prepares, clock);
+        return new Database(other, statementTimeout, preparesOnServer, clock);
     }
 
-    /** Everything happens in the transaction that is open on this connection; it begins, ends and is bounded in time by the caller. */
+    /**
+     * Returns the same database inside the transaction that is open on this connection. The caller begins it, ends it
+     * and limits its time.
+     */
     Database within(Connection caller) {
-        return new Database(caller, prepares, clock);
+        return new Database(caller, preparesOnServer, clock);
     }
 
-    /** Returns whether everything happens in a transaction of the caller. */
-    boolean joins() {
-        return joined != null;
+    /** Returns whether all work happens in the caller's transaction. */
+    boolean isInCallerTransaction() {
+        return callerConnection != null;
     }
 
-    /** On a connection of the caller's, whose limits are the caller's. */
+    /** Returns a session on the caller's connection, whose time limits are the caller's. */
     Session on(Connection caller) throws SQLException {
-        if (!prepares) Backend.preparingNothing(caller);
+        if (!preparesOnServer) Backend.disableServerPrepare(caller);
         return new Session(caller, 0);
     }
 
     /** Work on a connection. */
     @FunctionalInterface
-    interface Work<T> {
-        T on(Session session) throws SQLException;
+    interface SessionWork<T> {
+        T run(Session session) throws SQLException;
     }
 
-    /** One autocommit statement (or several that need no common fate). */
-    <T> T single(Work<T> work) {
-        Connection caller = joined;
-        if (caller != null) return joining(caller, work);
-        return repeating(() -> on(true, connection -> {
+    /** Runs one autocommit statement, or several that need not be atomic. */
+    <T> T single(SessionWork<T> sessionWork) {
+        Connection caller = callerConnection;
+        if (caller != null) return inCallerTransaction(caller, sessionWork);
+        return retrying(() -> on(true, connection -> {
             Session session = new Session(connection, statementSeconds);
-            T result = work.on(session);
-            // Afterwards, and only now and then: what was asked for waits for nothing, and its failures are its own.
-            if (clock.stale()) readClock(session);
+            T result = sessionWork.run(session);
+            // The clock is read afterwards and only from time to time: the caller's statement does not wait for it, and
+            // its failures are its own.
+            if (clock.isStale()) tryObserveClock(session);
             return result;
         }));
     }
 
-    private void observe(Session session) throws SQLException {
+    private void observeClock(Session session) throws SQLException {
         long sent = System.nanoTime();
         session.query(CLOCK).first(row -> row.instant("now")).ifPresent(now -> clock.observe(now, sent));
     }
 
-    private void readClock(Session session) {
+    private void tryObserveClock(Session session) {
         try {
-            observe(session);
+            observeClock(session);
         } catch (SQLException unread) {
-            // The estimate goes on; the next statement on this connection finds out what is wrong.
+            // The estimate stays in use; the next statement on this connection reports the failure.
         }
     }
 
-    /** What this process knows of the database's time. */
+    /** Returns this process's estimate of the database clock. */
     DatabaseClock clock() {
         return clock;
     }
 
-    /** A short transaction with its own time limits; committed when the work returns, rolled back when it throws. */
-    <T> T transaction(Work<T> work) {
-        Connection caller = joined;
-        if (caller != null) return joining(caller, work);
-        return repeating(() -> on(false, connection -> {
+    /**
+     * Runs a short transaction with its own timeouts. It is committed when the work returns and rolled back when it
+     * throws.
+     */
+    <T> T transaction(SessionWork<T> sessionWork) {
+        Connection caller = callerConnection;
+        if (caller != null) return inCallerTransaction(caller, sessionWork);
+        return retrying(() -> on(false, connection -> {
             try {
                 Session session = new Session(connection, statementSeconds);
-                session.query(BOUND_TRANSACTION)
+                session.query(SET_TRANSACTION_TIMEOUTS)
                         .text("limit", Integer.toString(statementSeconds))
                         .list(row -> row);
-                T result = work.on(session);
+                T result = sessionWork.run(session);
                 connection.commit();
                 return result;
             } catch (SQLException | RuntimeException | Error failure) {
@@ -135,34 +144,37 @@ final class Database {
         }));
     }
 
-    private <T> T joining(Connection caller, Work<T> work) {
+    private <T> T inCallerTransaction(Connection caller, SessionWork<T> sessionWork) {
         try {
             Session session = on(caller);
-            if (clock.stale()) observe(session);
-            return work.on(session);
+            if (clock.isStale()) observeClock(session);
+            return sessionWork.run(session);
         } catch (SQLException failure) {
             throw new StorageException(failure);
         }
     }
 
-    /** Work whose failure somebody catches: what it did of a caller's transaction is undone, and the rest can go on. */
-    <T> T attempt(Supplier<T> work) {
-        Connection caller = joined;
+    /**
+     * Runs work whose failure the calling code catches: a savepoint undoes its part of the caller's transaction, and
+     * the rest can continue.
+     */
+    <T> T withSavepoint(Supplier<T> work) {
+        Connection caller = callerConnection;
         if (caller == null) return work.get();
-        return joining(caller, session -> {
+        return inCallerTransaction(caller, session -> {
             Savepoint before = caller.setSavepoint();
             try {
                 T result = work.get();
                 caller.releaseSavepoint(before);
                 return result;
             } catch (RuntimeException | Error failure) {
-                undo(caller, before, failure);
+                rollBackTo(caller, before, failure);
                 throw failure;
             }
         });
     }
 
-    private static void undo(Connection caller, Savepoint before, Throwable failure) {
+    private static void rollBackTo(Connection caller, Savepoint before, Throwable failure) {
         try {
             caller.rollback(before);
         } catch (SQLException alsoBroken) {
@@ -170,38 +182,38 @@ final class Database {
         }
     }
 
-    private interface OnConnection<T> {
+    private interface ConnectionWork<T> {
         T apply(Connection connection) throws SQLException;
     }
 
-    private <T> T on(boolean autoCommit, OnConnection<T> work) throws SQLException {
+    private <T> T on(boolean autoCommit, ConnectionWork<T> work) throws SQLException {
         Connection connection = source.borrow();
-        boolean fine = false;
-        @Nullable Manners before = null;
+        boolean succeeded = false;
+        @Nullable ConnectionSettings before = null;
         try {
-            if (!prepares) Backend.preparingNothing(connection);
-            before = new Manners(connection.getAutoCommit(), connection.getNetworkTimeout());
+            if (!preparesOnServer) Backend.disableServerPrepare(connection);
+            before = new ConnectionSettings(connection.getAutoCommit(), connection.getNetworkTimeout());
             if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
-            // The server may die without a word: no statement of ours waits on a silent socket for longer than this.
-            connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + SILENT_SECONDS) * 1000);
+            // The server may disappear without closing the socket: no statement waits longer than this for an answer.
+            connection.setNetworkTimeout(SAME_THREAD, (statementSeconds + NETWORK_MARGIN_SECONDS) * 1000);
             T result = work.apply(connection);
-            fine = true;
+            succeeded = true;
             return result;
         } finally {
             if (before != null) before.restore(connection);
-            source.giveBack(connection, fine);
+            source.giveBack(connection, succeeded);
         }
     }
 
-    /** How a connection came; not every pool puts that right by itself. */
-    private record Manners(boolean autoCommit, int networkTimeout) {
+    /** The settings of a connection when it was borrowed; not every pool restores them. */
+    private record ConnectionSettings(boolean autoCommit, int networkTimeout) {
         void restore(Connection connection) {
             try {
                 if (connection.isClosed()) return;
                 connection.setNetworkTimeout(SAME_THREAD, networkTimeout);
                 if (connection.getAutoCommit() != autoCommit) connection.setAutoCommit(autoCommit);
             } catch (SQLException broken) {
-                // The connection is gone; its pool finds out when it is returned.
+                // The connection is broken; its pool finds out when it is returned.
             }
         }
     }
@@ -214,18 +226,18 @@ final class Database {
         }
     }
 
-    private interface Try<T> {
+    private interface SqlCall<T> {
         T run() throws SQLException;
     }
 
-    private static <T> T repeating(Try<T> attempt) {
-        for (int turn = 1; ; turn++) {
+    private static <T> T retrying(SqlCall<T> call) {
+        for (int tries = 1; ; tries++) {
             try {
-                return attempt.run();
+                return call.run();
             } catch (SQLException failure) {
-                StorageException stored = new StorageException(failure);
-                if (!stored.repeatable() || turn == REPEATS) throw stored;
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(turn * 5_000_000L));
+                StorageException storageFailure = new StorageException(failure);
+                if (!storageFailure.isRetryable() || tries == MAX_TRIES) throw storageFailure;
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * 5_000_000L));
             }
         }
     }

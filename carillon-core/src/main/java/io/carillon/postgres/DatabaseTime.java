@@ -6,9 +6,11 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 
-/** Instants on their way to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities. */
+/**
+ * The conversion of instants to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities.
+ */
 final class DatabaseTime {
-    /** Nothing lies above it that later instants could be rounded to. */
+    /** The last instant that can be rounded; later ones become {@link Instant#MAX}. */
     private static final Instant LAST_ROUNDED = Instant.MAX.minusNanos(500);
 
     private DatabaseTime() {}
@@ -25,13 +27,13 @@ final class DatabaseTime {
         return time.toInstant();
     }
 
-    /** To the microsecond, as the driver and PostgreSQL round. */
+    /** Rounds to the microsecond, as the driver and PostgreSQL do. */
     static Instant rounded(Instant instant) {
         if (instant.isAfter(LAST_ROUNDED)) return Instant.MAX;
         return instant.plusNanos(500).truncatedTo(ChronoUnit.MICROS);
     }
 
-    /** The text form for arrays. */
+    /** Returns the text form for arrays. */
     static String text(Instant instant) {
         if (instant.equals(Instant.MAX)) return "infinity";
         if (instant.equals(Instant.MIN)) return "-infinity";

@@ -18,34 +18,34 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets runs through their gates. Under a gate's lock a second statement counts who is through: taken in one statement with the lock, the count would be as
- * old as the moment before the lock was had.
+ * The store of gates, which lets runs pass. Under a gate's lock, a second statement counts the runs that have passed:
+ * in one statement with the lock, the count would come from a snapshot that is older than the lock.
  */
 final class GateRepository implements GateStore {
-    private static final int GROUP = 200;
+    private static final int GROUP_SIZE = 200;
 
     private static final String LOCK = """
             SELECT g.project, g.name FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
              WHERE pg_try_advisory_xact_lock(hashtextextended('carillon.gate ' || g.project || ' ' || g.name, 0))
             """;
 
-    // A run that was a suspect when no living node had its handler is one again after it has passed.
-    static final String THROUGH = """
+    // A run that was isolated when no live node had its handler is isolated again after it has passed.
+    static final String MARK_PASSED = """
             seq = NULL, gate_at = NULL, isolate = NULL, parked = CASE WHEN isolate THEN 'suspect' END,
             ready_at = CASE WHEN isolate THEN 'infinity' ELSE carillon.clock() END
             """;
 
-    // Those of the found runs that no other transaction has locked: a wait for one run would hold up all gates of the
-    // statement. What was left out is told by the counts of both statements that use this.
-    static final String UNLOCKED = """
+    // The found runs that no other transaction has locked: waiting for one run would delay all gates of the statement.
+    // Both statements that use this clause find the gates with skipped runs by comparing counts.
+    static final String WHERE_UNLOCKED = """
              WHERE seq < 9223372036854775807 AND ctid = any(array(
                SELECT ctid FROM carillon.run
                 WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes)) FOR UPDATE SKIP LOCKED))
             """;
 
-    // In the order of the line, and nobody past one who must wait: a strict line stands still while its first is not
-    // due. Gates where one that should pass is locked, has ended or moved meanwhile are named: they are looked at
-    // again.
+    // Runs pass in the order of seq, and no run passes another run that must wait: a FIFO key stops while its first run
+    // is not due. The statement also returns the gates where a run that should pass is locked, has ended or has moved
+    // meanwhile: they are promoted again.
     private static final String PASS = """
             WITH line AS (
               SELECT g.project, g.name, next.tid,
@@ -66,7 +66,7 @@ final class GateRepository implements GateStore {
                                              WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next),
             passed AS (
-              UPDATE carillon.run SET\s""" + THROUGH + UNLOCKED + """
+              UPDATE carillon.run SET\s""" + MARK_PASSED + WHERE_UNLOCKED + """
               RETURNING queue, project, gate_key)
             SELECT queue, project, gate_key AS name FROM passed
             UNION ALL
@@ -74,25 +74,25 @@ final class GateRepository implements GateStore {
             HAVING count(*) > (SELECT count(*) FROM passed p WHERE p.project = l.project AND p.gate_key = l.name)
             """;
 
-    // What comes within two seconds: who looks each second knows the rest in time.
-    private static final String ARRIVING = """
+    // The runs that arrive within two seconds: the promoter polls every second, so it finds the rest in time.
+    private static final String ARRIVING_SOON = """
             SELECT t.now, head.* FROM (SELECT carillon.clock() AS now) t
               LEFT JOIN LATERAL (SELECT project, gate_key, gate_at FROM carillon.run
                                   WHERE gate_at <= carillon.clock() + interval '2 s' AND start_by > carillon.clock()
                                   ORDER BY gate_at LIMIT :limit) head ON true
             """;
 
-    // Ticks keep their mark until their overlap is decided: who comes upon them later must know that it is not.
-    private static final String ARRIVE = """
+    // Ticks keep gate_at until their overlap is decided, so that a later promotion sees that it is undecided.
+    private static final String MARK_ARRIVED = """
             UPDATE carillon.run SET gate_at = NULL
              WHERE gate_at IS NOT NULL AND ctid = any(array(
                SELECT ctid FROM carillon.run WHERE gate_at <= carillon.clock() AND gate_key NOT LIKE 'overlap:%'
                 ORDER BY gate_at LIMIT :limit FOR UPDATE SKIP LOCKED))
             """;
 
-    // From gate to gate over the index, however many wait at each. Those that the time opens are somebody's business,
-    // unless nobody was there for a while.
-    private static final String OPEN = """
+    // Reads the index from gate to gate, however many runs wait at each. A rate gate is driven by one node, so it
+    // counts as open only if no node has driven it for two seconds.
+    private static final String FIND_OPEN = """
             WITH RECURSIVE gate AS (
               (SELECT r.project, r.gate_key AS name FROM carillon.run r
                 WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (:project::text, :name::text)
@@ -130,34 +130,41 @@ final class GateRepository implements GateStore {
     }
 
     @Override
-    public Passed pass(Collection<GateName> gates) {
+    public PromotionResult promote(Collection<GateName> gates) {
         Set<Lane> lanes = new LinkedHashSet<>();
         List<GateName> busy = new ArrayList<>();
         List<ScheduleEvent.Skipped> skipped = new ArrayList<>();
-        Map<GateName, Duration> again = new HashMap<>();
-        List<GateName> ticks = gates.stream().filter(OverlapGates::owns).toList();
-        List<GateName> timed = gates.stream().filter(GateName::timed).toList();
-        List<GateName> counted = gates.stream()
-                .filter(gate -> !OverlapGates.owns(gate) && !gate.timed())
+        Map<GateName, Duration> retryAfter = new HashMap<>();
+        List<GateName> overlapGates =
+                gates.stream().filter(OverlapGates::isOverlapGate).toList();
+        List<GateName> rateGates = gates.stream().filter(GateName::isTimeBased).toList();
+        List<GateName> countedGates = gates.stream()
+                .filter(gate -> !OverlapGates.isOverlapGate(gate) && !gate.isTimeBased())
                 .toList();
         inGroups(
-                counted,
+                countedGates,
                 busy,
-                group -> locked(
+                group -> passUnderLock(
                         group,
-                        (session, mine) -> named(session.query(PASS), mine)
-                                .list(row ->
-                                        row.maybeText("queue") == null ? busy.add(name(row)) : lanes.add(lane(row)))));
-        inGroups(timed, busy, group -> locked(group, (session, mine) -> rates.pass(session, mine, lanes, again, busy)));
-        inGroups(ticks, busy, group -> overlaps.pass(group, lanes, skipped));
-        return new Passed(List.copyOf(lanes), busy, skipped, again);
+                        (session, mine) -> bindGates(session.query(PASS), mine)
+                                .list(row -> row.maybeText("queue") == null
+                                        ? busy.add(readGateName(row))
+                                        : lanes.add(readLane(row)))));
+        inGroups(
+                rateGates,
+                busy,
+                group -> passUnderLock(group, (session, mine) -> rates.pass(session, mine, lanes, retryAfter, busy)));
+        inGroups(overlapGates, busy, group -> overlaps.pass(group, lanes, skipped));
+        return new PromotionResult(List.copyOf(lanes), busy, skipped, retryAfter);
     }
 
-    /** {@code pass} says which of the gates nobody else was at. */
+    /**
+     * Calls {@code pass} for groups of gates; gates that it does not return were locked by another node and are busy.
+     */
     private static void inGroups(
             List<GateName> gates, List<GateName> busy, Function<List<GateName>, List<GateName>> pass) {
-        for (int from = 0; from < gates.size(); from += GROUP) {
-            List<GateName> group = gates.subList(from, Math.min(gates.size(), from + GROUP));
+        for (int from = 0; from < gates.size(); from += GROUP_SIZE) {
+            List<GateName> group = gates.subList(from, Math.min(gates.size(), from + GROUP_SIZE));
             List<GateName> mine = pass.apply(group);
             group.stream().filter(gate -> !mine.contains(gate)).forEach(busy::add);
         }
@@ -168,7 +175,7 @@ final class GateRepository implements GateStore {
         void pass(Session session, List<GateName> mine) throws SQLException;
     }
 
-    private List<GateName> locked(List<GateName> group, UnderLock work) {
+    private List<GateName> passUnderLock(List<GateName> group, UnderLock work) {
         return database.transaction(session -> {
             List<GateName> mine = lock(session, group);
             if (!mine.isEmpty()) work.pass(session, mine);
@@ -176,60 +183,62 @@ final class GateRepository implements GateStore {
         });
     }
 
-    static Lane lane(Row row) throws SQLException {
+    static Lane readLane(Row row) throws SQLException {
         return new Lane(row.text("queue"), row.text("project"));
     }
 
-    /** Those of the gates nobody else is at; ours until the transaction ends. */
+    /** Locks the gates that no other transaction has locked, until the end of the transaction, and returns them. */
     static List<GateName> lock(Session session, List<GateName> gates) throws SQLException {
-        return named(session.query(LOCK), gates).list(GateRepository::name);
+        return bindGates(session.query(LOCK), gates).list(GateRepository::readGateName);
     }
 
-    static GateName name(Row row) throws SQLException {
+    static GateName readGateName(Row row) throws SQLException {
         return new GateName(row.text("project"), row.text("name"));
     }
 
-    static Query named(Query query, List<GateName> gates) throws SQLException {
+    static Query bindGates(Query query, List<GateName> gates) throws SQLException {
         return query.column("projects", "text", gates, GateName::project)
                 .column("names", "text", gates, GateName::name);
     }
 
-    private record Arriving(
+    private record ArrivingRun(
             Instant now, @Nullable GateName gate, @Nullable Instant at) {}
 
     @Override
-    public Arrivals arrive(int limit) {
+    public Arrivals findArrivals(int limit) {
         return database.single(session -> {
-            List<Arriving> head = session.query(ARRIVING).number("limit", limit).list(row -> {
-                String project = row.maybeText("project");
-                return new Arriving(
-                        row.instant("now"),
-                        project == null ? null : new GateName(project, row.text("gate_key")),
-                        row.maybeInstant("gate_at"));
-            });
+            List<ArrivingRun> head = session.query(ARRIVING_SOON)
+                    .number("limit", limit)
+                    .list(row -> {
+                        String project = row.maybeText("project");
+                        return new ArrivingRun(
+                                row.instant("now"),
+                                project == null ? null : new GateName(project, row.text("gate_key")),
+                                row.maybeInstant("gate_at"));
+                    });
             Instant now = head.get(0).now();
-            Set<GateName> here = new LinkedHashSet<>();
+            Set<GateName> arrived = new LinkedHashSet<>();
             Instant next = Instant.MAX;
-            for (Arriving one : head) {
+            for (ArrivingRun one : head) {
                 if (one.gate() == null || one.at() == null) continue;
-                if (!one.at().isAfter(now)) here.add(one.gate());
+                if (!one.at().isAfter(now)) arrived.add(one.gate());
                 else if (one.at().isBefore(next)) next = one.at();
             }
-            if (here.stream().anyMatch(gate -> !OverlapGates.owns(gate)))
-                session.query(ARRIVE).number("limit", limit).update();
-            return new Arrivals(List.copyOf(here), now, next);
+            if (arrived.stream().anyMatch(gate -> !OverlapGates.isOverlapGate(gate)))
+                session.query(MARK_ARRIVED).number("limit", limit).update();
+            return new Arrivals(List.copyOf(arrived), now, next);
         });
     }
 
     @Override
-    public Opened open(@Nullable GateName after, int limit) {
+    public OpenGates findOpenGates(@Nullable GateName after, int limit) {
         record Seen(GateName gate, boolean open) {}
-        List<Seen> seen = database.single(session -> session.query(OPEN)
+        List<Seen> seen = database.single(session -> session.query(FIND_OPEN)
                 .text("project", after == null ? "" : after.project())
                 .text("name", after == null ? "" : after.name())
                 .number("limit", limit)
-                .list(row -> new Seen(name(row), row.flag("open"))));
-        return new Opened(
+                .list(row -> new Seen(readGateName(row), row.flag("open"))));
+        return new OpenGates(
                 seen.stream().filter(Seen::open).map(Seen::gate).toList(),
                 seen.size() < limit ? null : seen.get(seen.size() - 1).gate());
     }

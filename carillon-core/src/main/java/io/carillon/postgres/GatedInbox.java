@@ -6,10 +6,12 @@ import io.carillon.run.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Stores runs that wait behind a gate: parked, with their place in its line. Runs without one never come here. */
+/**
+ * The store of new runs that wait behind a gate: parked, with their position in its order. {@link InboxRepository}
+ * stores runs without a gate.
+ */
 final class GatedInbox {
-    // The lock of a strict line is held to the end of the transaction, so that places are taken in the order of
-    // commits.
+    // The lock of a FIFO key is held until the end of the transaction, so that seq has the order of the commits.
     private static final String INSERT_GATED =
             """
             WITH locked AS MATERIALIZED (
@@ -18,7 +20,7 @@ final class GatedInbox {
                         FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate)
                        WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
             stored AS (
-            """ + InboxRepository.ROWS.behindGate("e.gate", "e.most").from("""
+            """ + InboxRepository.RUN_INSERT.behindGate("e.gate", "e.most").from("""
                 locked,
                      unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
                             :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
@@ -33,8 +35,9 @@ final class GatedInbox {
             SELECT id, (SELECT count(*) FROM hints) FROM stored
             """;
 
-    // The same locks in the same order, for calls of several statements: each of those alone would begin anew.
-    private static final String LOCK_LINES = """
+    // The same locks in the same order, for calls of several statements: each statement alone would start the order
+    // again.
+    private static final String LOCK_FIFO_KEYS = """
             SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
               FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock
                       FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate) ORDER BY 1) l
@@ -42,31 +45,31 @@ final class GatedInbox {
 
     private GatedInbox() {}
 
-    static boolean strict(NewRun run) {
+    static boolean isFifo(NewRun run) {
         Gate gate = run.gate();
         return gate != null && gate.name().startsWith("fifo:");
     }
 
-    /** Takes the locks of all strict lines of these runs, to the end of the transaction. */
-    static void lock(Session session, List<NewRun> runs) throws SQLException {
+    /** Locks all FIFO keys of these runs until the end of the transaction. */
+    static void lockFifoKeys(Session session, List<NewRun> runs) throws SQLException {
         record Line(String project, String gate) {}
-        List<Line> lines = runs.stream()
-                .filter(GatedInbox::strict)
+        List<Line> keys = runs.stream()
+                .filter(GatedInbox::isFifo)
                 .map(run -> new Line(run.lane().project(), gate(run).name()))
                 .distinct()
                 .toList();
-        if (lines.isEmpty()) return;
-        session.query(LOCK_LINES)
-                .column("projects", "text", lines, Line::project)
-                .column("gates", "text", lines, Line::gate)
+        if (keys.isEmpty()) return;
+        session.query(LOCK_FIFO_KEYS)
+                .column("projects", "text", keys, Line::project)
+                .column("gates", "text", keys, Line::gate)
                 .list(row -> row.number("locks"));
     }
 
-    static List<RunId> insert(Session session, List<NewRun> runs, boolean tell) throws SQLException {
-        return InboxRepository.rows(session.query(INSERT_GATED), runs)
+    static List<RunId> insert(Session session, List<NewRun> runs, boolean notifyNodes) throws SQLException {
+        return InboxRepository.bindRuns(session.query(INSERT_GATED), runs)
                 .column("gates", "text", runs, run -> gate(run).name())
                 .column("mosts", "int4", runs, run -> gate(run).limit())
-                .flag("tell", tell)
+                .flag("tell", notifyNodes)
                 .list(row -> AttemptRows.runId(row, "id"));
     }
 

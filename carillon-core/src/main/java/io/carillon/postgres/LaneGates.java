@@ -5,10 +5,10 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.run.Lane;
 import io.carillon.store.BreakerChange;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.Claimed;
+import io.carillon.store.ClaimResult;
 import io.carillon.store.GateName;
-import io.carillon.store.LaneLoad;
-import io.carillon.store.Suspicion;
+import io.carillon.store.IsolationRule;
+import io.carillon.store.LaneOutcomes;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,14 +23,11 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Claims from lanes that have a limit, or whose breaker is not closed: under the lane's lock, no more than there is room for; and
- * keeps the breakers.
- */
+/** The claims from lanes with a limit or a breaker that is not closed, under the lane's lock; and the breakers. */
 final class LaneGates {
-    // A bucket holds what a tenth of a second lets start, and one: so that a node that comes a little late loses
-    // nothing, and no more than that can start at once.
-    private static final String ROOM = """
+    // A bucket holds the starts of a tenth of a second, plus one: a node that comes a little late loses no starts, and
+    // no more than these can start at the same time.
+    private static final String LANE_CAPACITY = """
             SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - held.live AS slots, bucket.tokens,
                    l.breaker, held.live > 0 AS busy, l.count_until IS NOT NULL AS counting,
                    CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min' THEN l.breaker_until END AS breaker_until
@@ -43,19 +40,19 @@ final class LaneGates {
                                      LIMIT coalesce(l.max_running, 1)) x) held,
                    LATERAL (SELECT CASE WHEN l.rate IS NOT NULL
                                         THEN least(1 + l.rate / 10,
-                                                   -- a bucket of the future, after the clock was set back, is a new one
+                                                   -- a bucket from the future, after the clock was set back, is replaced
                                                    coalesce(CASE WHEN g.refilled_at <= carillon.clock() + interval '5 s'
                                                                  THEN g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0) END,
                                                             1)) END AS tokens) bucket
             """;
 
-    private static final String AWAIT_LOCK =
+    private static final String WAIT_FOR_LOCK =
             "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
 
-    // Counts the runs that were claimed before there was a limit. It waits for no lock: runs that are locked or move
-    // meanwhile are counted the next time, and there is a next time until none is left. Parked runs are read at both
-    // ends only.
-    private static final String COUNT_IN = """
+    // Counts the runs that were claimed before the limit existed. The statement waits for no lock: runs that are locked
+    // or move meanwhile are counted the next time, and it is repeated until none is left. Parked runs are read the
+    // first and the last time only.
+    private static final String MARK_RUNNING_AS_LIMITED = """
             /* UPDATE carillon.run */
             SELECT l.queue, l.project,
                    carillon.count_in(l.queue, l.project, coalesce(l.count_until = 'infinity' OR l.count_until <= carillon.clock(), true)) AS missed
@@ -63,8 +60,9 @@ final class LaneGates {
               JOIN carillon.lane l ON l.queue = e.queue AND l.project = e.project
             """;
 
-    // From the first claim that sees the limit, for longer than a claim that has not may take, and once after that.
-    private static final String COUNTED = """
+    // The recount lasts from the first claim that sees the limit for 20 s, which is longer than a claim that has not
+    // seen it may take, and ends with one more count.
+    private static final String FINISH_RECOUNT = """
             UPDATE carillon.lane l
                SET count_until = CASE WHEN l.count_until = 'infinity' THEN carillon.clock() + interval '20 s'
                                       WHEN l.count_until > carillon.clock() THEN l.count_until END
@@ -72,9 +70,8 @@ final class LaneGates {
              WHERE l.queue = e.queue AND l.project = e.project AND l.count_until IS NOT NULL
             """;
 
-    // Of the classes of a lane each has a chance by its share, however small the room is: a fixed order would
-    // starve the last of them.
-    private static final String TAKE = AttemptRows.noted("""
+    // Each priority is chosen by its share, however little the lane allows: a fixed order would starve the last.
+    private static final String CLAIM_LIMITED = AttemptRows.claimStatement("""
             SELECT drawn.place
               FROM (SELECT picked.place, lane.room,
                            row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
@@ -83,22 +80,22 @@ final class LaneGates {
                              AS lane(queue, project, class, quota, low, handlers, room, share),
                            LATERAL (SELECT place, row_number() OVER () AS number
                                       FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
-                                                         string_to_array(lane.handlers, ' '), :strangers::text[]) AS place) picked
+                                                         string_to_array(lane.handlers, ' '), :unknownHandlers::text[]) AS place) picked
                      WHERE :lease::float8 IS NOT NULL
                         OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
              WHERE drawn.number <= drawn.room
             """, ", limited_by = queue");
 
-    private static final String PAY = """
+    private static final String SAVE_BUCKET = """
             INSERT INTO carillon.gate (project, kind, key, tokens, refilled_at)
             SELECT e.project, 'lane', e.queue, e.tokens, :now FROM unnest(:projects::text[], :queues::text[], :tokens::float8[])
                 AS e(project, queue, tokens)
             ON CONFLICT (project, kind, key) DO UPDATE SET tokens = excluded.tokens, refilled_at = excluded.refilled_at
             """;
 
-    // If its node dies, the run is a suspect and still counts; should it vanish otherwise, a minute later comes
-    // another.
-    private static final String PROBE = """
+    // If the node of the probe dies, the run is isolated and still counts. If the run disappears for another reason,
+    // the next probe follows after a minute.
+    private static final String MARK_PROBE = """
             UPDATE carillon.lane l SET breaker = 'half-open', breaker_until = carillon.clock() + interval '1 min'
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
              WHERE l.queue = e.queue AND l.project = e.project AND l.breaker <> 'closed'
@@ -112,8 +109,8 @@ final class LaneGates {
             ON CONFLICT (queue, project, node) DO UPDATE SET well = excluded.well, failed = excluded.failed, at = excluded.at
             """;
 
-    // Half of at least twenty attempts in a minute, on all nodes together.
-    private static final String OPEN = """
+    // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together.
+    private static final String OPEN_BREAKERS = """
             INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
             SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
@@ -126,8 +123,8 @@ final class LaneGates {
             RETURNING queue, project, breaker_until
             """;
 
-    // Whatever ends while it is half-open decides: it was the probe, or as good as one.
-    private static final String PROBED_LANES = """
+    // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one.
+    private static final String DECIDE_PROBES = """
             UPDATE carillon.lane l
                SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
                    breaker_until = CASE WHEN e.failed > 0
@@ -138,19 +135,19 @@ final class LaneGates {
             RETURNING l.queue, l.project, l.breaker_until
             """;
 
-    private static final String FORGET = """
+    private static final String DELETE_REPORTS = """
             DELETE FROM carillon.node_load n USING unnest(:queues::text[], :projects::text[]) AS e(queue, project)
              WHERE n.queue = e.queue AND n.project = e.project
             """;
 
-    /** A full lane is asked again after so long, if none of this node's runs made room earlier. */
-    private static final Duration FULL = Duration.ofMillis(250);
+    /** A full lane is claimed from again after this time, unless a run of this node ends earlier. */
+    private static final Duration FULL_LANE_WAIT = Duration.ofMillis(250);
 
-    /** Somebody may change or lift a limit, or close a breaker by hand: no node keeps away for longer than this. */
+    /** An operator may change or remove a limit, or close a breaker: no node waits longer than this. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-    /** Where starts are frequent, several at a time. */
-    private static final double LEAST_WAIT = 0.02;
+    /** Where starts are frequent, one claim takes several of them. */
+    private static final double SHORTEST_WAIT_SECONDS = 0.02;
 
     private final Database database;
 
@@ -158,9 +155,9 @@ final class LaneGates {
         this.database = database;
     }
 
-    /** A breaker that is not closed: until when nothing starts, and whether a probe may be at work. */
+    /** A breaker that is not closed: the instant until which nothing starts, and whether a probe may be running. */
     private record Breaker(Instant until, boolean probing) {
-        boolean probes(Instant now) {
+        boolean mayProbe(Instant now) {
             return !probing && !until.isAfter(now);
         }
 
@@ -172,38 +169,39 @@ final class LaneGates {
         }
     }
 
-    /** What a lane's limits leave: free slots and starts, where they are limited. */
-    private record Room(
+    /** The capacity of a lane; slots, rate and starts are null without that limit, breaker is null if closed. */
+    private record LaneCapacity(
             Lane lane,
             Instant now,
-            @Nullable Integer slots,
+            @Nullable Integer freeSlots,
             @Nullable Double rate,
-            @Nullable Double tokens,
+            @Nullable Double availableStarts,
             @Nullable Breaker breaker,
-            boolean counting) {
-        int runs() {
-            if (breaker != null && !breaker.probes(now)) return 0;
+            boolean recounting) {
+        int claimable() {
+            if (breaker != null && !breaker.mayProbe(now)) return 0;
             int starts = breaker != null ? 1 : Integer.MAX_VALUE;
-            if (tokens != null) starts = Math.min(starts, (int) Math.floor(tokens));
-            return Math.max(0, slots == null ? starts : Math.min(slots, starts));
+            if (availableStarts != null) starts = Math.min(starts, (int) Math.floor(availableStarts));
+            return Math.max(0, freeSlots == null ? starts : Math.min(freeSlots, starts));
         }
 
-        double left(int taken) {
-            return tokens == null ? 0 : tokens - taken;
+        double startsLeft(int taken) {
+            return availableStarts == null ? 0 : availableStarts - taken;
         }
 
-        /** Until when there is no use in asking again. */
-        Instant shut(int taken) {
+        /** Returns the instant before which another claim is useless. */
+        Instant retryAt(int taken) {
             Duration wait = LONGEST_WAIT;
             if (breaker != null) wait = breaker.until().isAfter(now) ? Duration.between(now, breaker.until()) : wait;
-            else if (slots != null && slots <= taken) wait = FULL;
-            else if (rate != null) wait = DatabaseTime.duration(Math.max(LEAST_WAIT, (1 - left(taken)) / rate));
+            else if (freeSlots != null && freeSlots <= taken) wait = FULL_LANE_WAIT;
+            else if (rate != null)
+                wait = DatabaseTime.duration(Math.max(SHORTEST_WAIT_SECONDS, (1 - startsLeft(taken)) / rate));
             return now.plus(wait.compareTo(LONGEST_WAIT) < 0 ? wait : LONGEST_WAIT);
         }
 
-        static Room read(Row row) throws SQLException {
-            return new Room(
-                    GateRepository.lane(row),
+        static LaneCapacity read(Row row) throws SQLException {
+            return new LaneCapacity(
+                    GateRepository.readLane(row),
                     row.instant("now"),
                     row.maybeInteger("slots"),
                     row.maybeReal("rate"),
@@ -213,88 +211,100 @@ final class LaneGates {
         }
     }
 
-    /** Waits for the lane's lock, which claims of it take: to the end of the transaction none of them counts. */
-    static void await(Session session, Lane lane) throws SQLException {
-        session.query(AWAIT_LOCK)
+    /** Waits for the lane's lock, which every claim takes: none counts runs until the end of the transaction. */
+    static void waitForLock(Session session, Lane lane) throws SQLException {
+        session.query(WAIT_FOR_LOCK)
                 .text("project", lane.project())
                 .text("queue", lane.queue())
                 .list(row -> row.text("mine"));
     }
 
-    /** Under the lanes' locks: lets runs count that were claimed before the limit was there. Returns the lanes of which all count now. */
-    static List<Lane> countIn(Session session, List<Lane> lanes) throws SQLException {
-        List<Lane> whole = new ArrayList<>();
-        lanes(session.query(COUNT_IN), lanes)
-                .list(row -> row.number("missed") > 0 || whole.add(GateRepository.lane(row)));
-        return whole;
+    /** Counts runs claimed before the limit existed, under the lanes' locks; returns the lanes that are complete. */
+    static List<Lane> markRunningAsLimited(Session session, List<Lane> lanes) throws SQLException {
+        List<Lane> complete = new ArrayList<>();
+        bindLanes(session.query(MARK_RUNNING_AS_LIMITED), lanes)
+                .list(row -> row.number("missed") > 0 || complete.add(GateRepository.readLane(row)));
+        return complete;
     }
 
-    /** The count is a statement of its own, after the lock was had: in one with it, it would be as old as the moment before. */
-    Claimed claim(ClaimRequest request) {
+    /**
+     * Claims under the lanes' locks. A separate statement counts after the lock was acquired: in one statement with the
+     * lock, the count would come from an older snapshot.
+     */
+    ClaimResult claim(ClaimRequest request) {
         return database.transaction(session -> {
             Set<Lane> mine = lock(
                     session,
                     request.quotas().stream().map(ClaimRequest.Quota::lane).collect(Collectors.toSet()));
-            Map<Lane, Room> rooms = counted(session, rooms(session, mine));
+            Map<Lane, LaneCapacity> capacities = recount(session, readCapacities(session, mine));
             List<ClaimRequest.Quota> quotas = request.quotas().stream()
-                    .filter(quota -> rooms.containsKey(quota.lane())
-                            && rooms.get(quota.lane()).runs() > 0)
+                    .filter(quota -> capacities.containsKey(quota.lane())
+                            && capacities.get(quota.lane()).claimable() > 0)
                     .toList();
-            Claimed claimed = quotas.isEmpty()
-                    ? new Claimed(List.of(), List.of(), Map.of())
-                    : take(session, request.of(quotas), rooms);
+            ClaimResult claimResult = quotas.isEmpty()
+                    ? new ClaimResult(List.of(), List.of(), Map.of())
+                    : claimLimited(session, request.withQuotas(quotas), capacities);
             Map<Lane, Integer> taken = new HashMap<>();
-            claimed.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));
-            pay(session, rooms, taken);
-            probe(session, rooms, taken);
-            Map<Lane, Instant> shut = new HashMap<>();
-            rooms.forEach((lane, room) -> {
+            claimResult.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));
+            saveBuckets(session, capacities, taken);
+            markProbes(session, capacities, taken);
+            Map<Lane, Instant> fullLanes = new HashMap<>();
+            capacities.forEach((lane, laneCapacity) -> {
                 int count = taken.getOrDefault(lane, 0);
-                if (count >= room.runs()) shut.put(lane, room.shut(count));
+                if (count >= laneCapacity.claimable()) fullLanes.put(lane, laneCapacity.retryAt(count));
             });
-            return new Claimed(claimed.attempts(), claimed.readyAt(), shut);
+            return new ClaimResult(claimResult.attempts(), claimResult.readyAt(), fullLanes);
         });
     }
 
-    /** Where a limit is new: what claims took that began before it. */
-    private static Map<Lane, Room> counted(Session session, Map<Lane, Room> rooms) throws SQLException {
-        List<Lane> counting =
-                rooms.values().stream().filter(Room::counting).map(Room::lane).toList();
-        if (counting.isEmpty()) return rooms;
-        List<Lane> whole = countIn(session, counting);
-        if (!whole.isEmpty()) lanes(session.query(COUNTED), whole).update();
-        return rooms(session, rooms.keySet());
+    /** Counts, where a limit is new, the runs of claims that began before it, and returns the capacities after that. */
+    private static Map<Lane, LaneCapacity> recount(Session session, Map<Lane, LaneCapacity> capacities)
+            throws SQLException {
+        List<Lane> counting = capacities.values().stream()
+                .filter(LaneCapacity::recounting)
+                .map(LaneCapacity::lane)
+                .toList();
+        if (counting.isEmpty()) return capacities;
+        List<Lane> complete = markRunningAsLimited(session, counting);
+        if (!complete.isEmpty())
+            bindLanes(session.query(FINISH_RECOUNT), complete).update();
+        return readCapacities(session, capacities.keySet());
     }
 
-    /** A run that waits for isolation; the lane, where it has no place under the lane's limit. */
-    record Suspect(Suspicion.Candidate candidate, @Nullable Lane lane) {
+    /** An isolated run; {@code lane} is its lane if it needs a slot under the lane's limit, otherwise null. */
+    record Suspect(
+            IsolationRule.IsolationCandidate isolationCandidate,
+            @Nullable Lane lane) {
         static Suspect read(Row row) throws SQLException {
             return new Suspect(
-                    new Suspicion.Candidate(row.text("place"), row.text("target_name"), row.integer("suspect")),
-                    row.flag("without_place") ? GateRepository.lane(row) : null);
+                    new IsolationRule.IsolationCandidate(
+                            row.text("place"), row.text("target_name"), row.integer("suspect")),
+                    row.flag("without_place") ? GateRepository.readLane(row) : null);
         }
     }
 
     /**
-     * Leaves out suspects for which the limit of their lane has no place. Suspects hold theirs from their last attempt, unless no living node had their
-     * handler. The lanes of the others are locked to the end of the transaction.
+     * Removes isolated runs for which the limit of their lane has no slot. An isolated run keeps the slot of its last
+     * attempt, unless no live node had its handler. The lanes of runs without a slot are locked until the end of the
+     * transaction.
      */
-    static List<Suspicion.Candidate> withPlace(Session session, List<Suspect> suspects) throws SQLException {
+    static List<IsolationRule.IsolationCandidate> withinLaneLimits(Session session, List<Suspect> suspects)
+            throws SQLException {
         Set<Lane> asked = new HashSet<>();
         suspects.forEach(one -> {
             if (one.lane() != null) asked.add(one.lane());
         });
-        Map<Lane, Room> rooms = asked.isEmpty() ? Map.of() : rooms(session, lock(session, asked));
+        Map<Lane, LaneCapacity> capacities = asked.isEmpty() ? Map.of() : readCapacities(session, lock(session, asked));
         Map<Lane, Integer> taken = new HashMap<>();
         return suspects.stream()
                 .filter(one -> {
                     Lane lane = one.lane();
                     if (lane == null) return true;
-                    Room room = rooms.get(lane);
-                    Integer slots = room == null ? Integer.valueOf(0) : room.slots();
+                    LaneCapacity laneCapacity = capacities.get(lane);
+                    Integer slots = laneCapacity == null ? Integer.valueOf(0) : laneCapacity.freeSlots();
                     return slots == null || taken.merge(lane, 1, Integer::sum) <= slots;
                 })
-                .map(Suspect::candidate)
+                .map(Suspect::isolationCandidate)
                 .toList();
     }
 
@@ -309,26 +319,28 @@ final class LaneGates {
         return mine;
     }
 
-    private static Map<Lane, Room> rooms(Session session, Set<Lane> lanes) throws SQLException {
+    private static Map<Lane, LaneCapacity> readCapacities(Session session, Set<Lane> lanes) throws SQLException {
         List<Lane> asked = List.copyOf(lanes);
-        Map<Lane, Room> rooms = new HashMap<>();
-        if (asked.isEmpty()) return rooms;
-        session.query(ROOM)
+        Map<Lane, LaneCapacity> capacities = new HashMap<>();
+        if (asked.isEmpty()) return capacities;
+        session.query(LANE_CAPACITY)
                 .column("queues", "text", asked, Lane::queue)
                 .column("projects", "text", asked, Lane::project)
-                .list(Room::read)
-                .forEach(room -> rooms.put(room.lane(), room));
-        return rooms;
+                .list(LaneCapacity::read)
+                .forEach(laneCapacity -> capacities.put(laneCapacity.lane(), laneCapacity));
+        return capacities;
     }
 
-    private static Claimed take(Session session, ClaimRequest request, Map<Lane, Room> rooms) throws SQLException {
-        return AttemptRows.claimed(
-                AttemptRows.asked(session.query(TAKE), request)
+    private static ClaimResult claimLimited(Session session, ClaimRequest request, Map<Lane, LaneCapacity> capacities)
+            throws SQLException {
+        return AttemptRows.readClaimed(
+                AttemptRows.bindRequest(session.query(CLAIM_LIMITED), request)
                         .column(
                                 "rooms",
                                 "int4",
                                 request.quotas(),
-                                quota -> requireNonNull(rooms.get(quota.lane())).runs())
+                                quota -> requireNonNull(capacities.get(quota.lane()))
+                                        .claimable())
                         .column(
                                 "shares",
                                 "int4",
@@ -337,60 +349,76 @@ final class LaneGates {
                 Map.of());
     }
 
-    private static void pay(Session session, Map<Lane, Room> rooms, Map<Lane, Integer> taken) throws SQLException {
-        List<Room> paying = rooms.values().stream()
-                .filter(room -> room.rate() != null && taken.containsKey(room.lane()))
+    private static void saveBuckets(Session session, Map<Lane, LaneCapacity> capacities, Map<Lane, Integer> taken)
+            throws SQLException {
+        List<LaneCapacity> changed = capacities.values().stream()
+                .filter(laneCapacity -> laneCapacity.rate() != null && taken.containsKey(laneCapacity.lane()))
                 .toList();
-        if (paying.isEmpty()) return;
-        session.query(PAY)
-                .instant("now", paying.get(0).now())
-                .column("projects", "text", paying, room -> room.lane().project())
-                .column("queues", "text", paying, room -> room.lane().queue())
-                .column("tokens", "float8", paying, room -> room.left(requireNonNull(taken.get(room.lane()))))
+        if (changed.isEmpty()) return;
+        session.query(SAVE_BUCKET)
+                .instant("now", changed.get(0).now())
+                .column(
+                        "projects",
+                        "text",
+                        changed,
+                        laneCapacity -> laneCapacity.lane().project())
+                .column(
+                        "queues",
+                        "text",
+                        changed,
+                        laneCapacity -> laneCapacity.lane().queue())
+                .column(
+                        "tokens",
+                        "float8",
+                        changed,
+                        laneCapacity -> laneCapacity.startsLeft(requireNonNull(taken.get(laneCapacity.lane()))))
                 .update();
     }
 
-    private static void probe(Session session, Map<Lane, Room> rooms, Map<Lane, Integer> taken) throws SQLException {
-        List<Lane> probed = rooms.values().stream()
-                .filter(room -> room.breaker() != null && taken.containsKey(room.lane()))
-                .map(Room::lane)
+    private static void markProbes(Session session, Map<Lane, LaneCapacity> capacities, Map<Lane, Integer> taken)
+            throws SQLException {
+        List<Lane> probed = capacities.values().stream()
+                .filter(laneCapacity -> laneCapacity.breaker() != null && taken.containsKey(laneCapacity.lane()))
+                .map(LaneCapacity::lane)
                 .toList();
-        if (!probed.isEmpty()) lanes(session.query(PROBE), probed).update();
+        if (!probed.isEmpty()) bindLanes(session.query(MARK_PROBE), probed).update();
     }
 
-    private static Query lanes(Query query, List<Lane> lanes) throws SQLException {
+    private static Query bindLanes(Query query, List<Lane> lanes) throws SQLException {
         return query.column("queues", "text", lanes, Lane::queue).column("projects", "text", lanes, Lane::project);
     }
 
-    List<BreakerChange> report(UUID node, List<LaneLoad> loads) {
+    List<BreakerChange> report(UUID node, List<LaneOutcomes> loads) {
         return database.single(session -> {
-            List<LaneLoad> ordered = loads.stream()
-                    .sorted(Comparator.comparing((LaneLoad load) -> load.lane().queue())
+            List<LaneOutcomes> ordered = loads.stream()
+                    .sorted(Comparator.comparing(
+                                    (LaneOutcomes load) -> load.lane().queue())
                             .thenComparing(load -> load.lane().project()))
                     .toList();
-            loaded(session.query(REPORT).uuid("node", node), ordered).update();
-            List<BreakerChange> changes =
-                    new ArrayList<>(loaded(session.query(PROBED_LANES), ordered).list(LaneGates::change));
+            bindLoads(session.query(REPORT).uuid("node", node), ordered).update();
+            List<BreakerChange> changes = new ArrayList<>(
+                    bindLoads(session.query(DECIDE_PROBES), ordered).list(LaneGates::readChange));
             List<Lane> failing = ordered.stream()
                     .filter(load -> load.failed() > 0)
-                    .map(LaneLoad::lane)
+                    .map(LaneOutcomes::lane)
                     .toList();
             if (!failing.isEmpty())
-                changes.addAll(lanes(session.query(OPEN), failing).list(LaneGates::change));
+                changes.addAll(bindLanes(session.query(OPEN_BREAKERS), failing).list(LaneGates::readChange));
             List<Lane> changed = changes.stream().map(BreakerChange::lane).toList();
-            if (!changed.isEmpty()) lanes(session.query(FORGET), changed).update();
+            if (!changed.isEmpty())
+                bindLanes(session.query(DELETE_REPORTS), changed).update();
             return changes;
         });
     }
 
-    private static Query loaded(Query query, List<LaneLoad> loads) throws SQLException {
+    private static Query bindLoads(Query query, List<LaneOutcomes> loads) throws SQLException {
         return query.column("queues", "text", loads, load -> load.lane().queue())
                 .column("projects", "text", loads, load -> load.lane().project())
-                .column("wells", "int4", loads, LaneLoad::well)
-                .column("faileds", "int4", loads, LaneLoad::failed);
+                .column("wells", "int4", loads, LaneOutcomes::succeeded)
+                .column("faileds", "int4", loads, LaneOutcomes::failed);
     }
 
-    private static BreakerChange change(Row row) throws SQLException {
-        return new BreakerChange(GateRepository.lane(row), row.maybeInstant("breaker_until"));
+    private static BreakerChange readChange(Row row) throws SQLException {
+        return new BreakerChange(GateRepository.readLane(row), row.maybeInstant("breaker_until"));
     }
 }

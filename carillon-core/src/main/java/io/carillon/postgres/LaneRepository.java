@@ -3,16 +3,16 @@ package io.carillon.postgres;
 import static java.util.Objects.requireNonNullElse;
 
 import io.carillon.run.Lane;
-import io.carillon.run.Limits;
 import io.carillon.run.Priority;
+import io.carillon.run.QueueLimits;
 import io.carillon.store.BreakerChange;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.Claimed;
+import io.carillon.store.ClaimResult;
 import io.carillon.store.LaneDue;
 import io.carillon.store.LaneInfo;
-import io.carillon.store.LaneLoad;
+import io.carillon.store.LaneOutcomes;
 import io.carillon.store.LaneStore;
-import io.carillon.store.Look;
+import io.carillon.store.QueueHead;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,16 +24,15 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the lanes that have work, and keeps what people decided about them. */
+/** The store of lanes: which have work, and their limits, weights and pauses. */
 final class LaneRepository implements LaneStore {
-    private static final int HEAD = 200;
-    private static final int SOON = 100;
+    private static final int DUE_LIMIT = 200;
+    private static final int UPCOMING_LIMIT = 100;
 
-    // Of what is not due yet only the next few matter: if they are over before somebody looks again, he scans. Each row
-    // read is a page touched. Paused lanes are left out after the head was read, not while reading it: their backlog
-    // may be
-    // long. What was read still counts, so that somebody scans behind it.
-    private static final String LOOK = """
+    // Of the runs that are not due yet only the next few matter: a node that has used them up before it polls again
+    // scans the lanes. Each row that is read touches a page. Paused lanes are removed after the head was read and not
+    // while it is read, because their backlog may be long. Their rows still count, so that the node scans behind them.
+    private static final String QUEUE_HEAD = """
             WITH seen AS MATERIALIZED (SELECT * FROM carillon.heads(:low, 200, 100)),
             due AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE due),
             soon AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE NOT due),
@@ -78,7 +77,7 @@ final class LaneRepository implements LaneStore {
                SET max_running = excluded.max_running, rate = excluded.rate, count_until = excluded.count_until
             """;
 
-    private static final String WEIGH = """
+    private static final String SET_WEIGHT = """
             INSERT INTO carillon.lane (queue, project, weight) VALUES (:queue, :project, :weight)
             ON CONFLICT (queue, project) DO UPDATE SET weight = excluded.weight
             """;
@@ -104,7 +103,7 @@ final class LaneRepository implements LaneStore {
     }
 
     @Override
-    public Look look(Instant low) {
+    public QueueHead readQueueHead(Instant low) {
         List<LaneDue> lanes = new ArrayList<>();
         Set<Lane> limited = new HashSet<>();
         Set<Lane> broken = new HashSet<>();
@@ -112,82 +111,84 @@ final class LaneRepository implements LaneStore {
         record Head(Instant now, boolean suspects, boolean gated, Instant seenUntil) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
-            return session.query(LOOK).instant("low", low).list(row -> {
-                if (row.maybeText("queue") != null) lanes.add(due(row));
-                if (limited.isEmpty() && weights.isEmpty()) settings(row, limited, broken, weights);
+            return session.query(QUEUE_HEAD).instant("low", low).list(row -> {
+                if (row.maybeText("queue") != null) lanes.add(readLaneDue(row));
+                if (limited.isEmpty() && weights.isEmpty()) readSettings(row, limited, broken, weights);
                 return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), seenUntil(row));
             });
         });
         Head head = heads.get(0);
-        return new Look(lanes, head.now(), head.seenUntil(), head.suspects(), head.gated(), limited, broken, weights);
+        return new QueueHead(
+                lanes, head.now(), head.seenUntil(), head.suspects(), head.gated(), limited, broken, weights);
     }
 
     private static Instant seenUntil(Row row) throws SQLException {
-        if (row.number("due") >= HEAD) return Instant.MIN;
-        Instant last = row.number("soon") >= SOON ? row.maybeInstant("last_soon") : null;
+        if (row.number("due") >= DUE_LIMIT) return Instant.MIN;
+        Instant last = row.number("soon") >= UPCOMING_LIMIT ? row.maybeInstant("last_soon") : null;
         return last == null ? Instant.MAX : last;
     }
 
-    private static void settings(Row row, Set<Lane> limited, Set<Lane> broken, Map<Lane, Integer> weights)
+    private static void readSettings(Row row, Set<Lane> limited, Set<Lane> broken, Map<Lane, Integer> weights)
             throws SQLException {
         List<String> queues = row.texts("limited_queues");
         List<String> projects = row.texts("limited_projects");
         List<String> open = row.texts("limited_broken");
         List<String> flags = row.texts("limited_flags");
-        List<String> parts = row.texts("limited_weights");
+        List<String> weightTexts = row.texts("limited_weights");
         for (int i = 0; i < queues.size(); i++) {
             Lane lane = new Lane(queues.get(i), projects.get(i));
             if (flags.get(i).equals("true")) limited.add(lane);
-            if (!parts.get(i).equals("1")) weights.put(lane, Integer.valueOf(parts.get(i)));
+            if (!weightTexts.get(i).equals("1")) weights.put(lane, Integer.valueOf(weightTexts.get(i)));
             if (open.get(i).equals("true")) broken.add(lane);
         }
     }
 
     @Override
-    public Claimed claim(ClaimRequest request) {
+    public ClaimResult claim(ClaimRequest request) {
         return gates.claim(request);
     }
 
     @Override
-    public List<BreakerChange> report(UUID node, List<LaneLoad> loads) {
+    public List<BreakerChange> reportOutcomes(UUID node, List<LaneOutcomes> loads) {
         return gates.report(node, loads);
     }
 
     @Override
-    public void limit(Lane lane, Limits limits) {
+    public void limit(Lane lane, QueueLimits queueLimits) {
         database.transaction(session -> {
-            LaneGates.await(session, lane);
-            int set = named(session.query(LIMIT), lane)
-                    .number("running", limits.running())
-                    .real("rate", limits.perSecond())
+            LaneGates.waitForLock(session, lane);
+            int set = bindLane(session.query(LIMIT), lane)
+                    .number("running", queueLimits.maxRunning())
+                    .real("rate", queueLimits.perSecond())
                     .update();
-            if (limits.running() != null) LaneGates.countIn(session, List.of(lane));
+            if (queueLimits.maxRunning() != null) LaneGates.markRunningAsLimited(session, List.of(lane));
             return set;
         });
     }
 
     @Override
-    public void weigh(Lane lane, int weight) {
-        database.single(session ->
-                named(session.query(WEIGH), lane).number("weight", weight).update());
+    public void setWeight(Lane lane, int weight) {
+        database.single(session -> bindLane(session.query(SET_WEIGHT), lane)
+                .number("weight", weight)
+                .update());
     }
 
     @Override
-    public Part scan(@Nullable LaneDue behind, int steps) {
-        List<LaneDue> seen =
-                database.single(session -> named(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
+    public ScanPart scan(@Nullable LaneDue behind, int steps) {
+        List<LaneDue> seen = database.single(
+                session -> bindLane(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
                         .number("class", behind == null ? -1 : behind.priority().number())
                         .text("handler", behind == null ? "" : behind.handler())
                         .number("steps", steps)
-                        .list(LaneRepository::due));
-        return new Part(
+                        .list(LaneRepository::readLaneDue));
+        return new ScanPart(
                 seen.stream().filter(due -> due.readyAt().isBefore(Instant.MAX)).toList(),
                 seen.size() < steps ? null : seen.get(seen.size() - 1));
     }
 
-    private static LaneDue due(Row row) throws SQLException {
+    private static LaneDue readLaneDue(Row row) throws SQLException {
         return new LaneDue(
-                GateRepository.lane(row),
+                GateRepository.readLane(row),
                 Priority.of(row.integer("class")),
                 row.text("target_name"),
                 requireNonNullElse(row.maybeInstant("ready_at"), Instant.MAX));
@@ -195,7 +196,7 @@ final class LaneRepository implements LaneStore {
 
     @Override
     public boolean pause(Lane lane, String by, @Nullable String reason) {
-        return database.single(session -> named(session.query(PAUSE), lane)
+        return database.single(session -> bindLane(session.query(PAUSE), lane)
                         .text("by", by)
                         .text("reason", reason)
                         .update())
@@ -204,7 +205,7 @@ final class LaneRepository implements LaneStore {
 
     @Override
     public boolean resume(Lane lane) {
-        return database.single(session -> named(session.query(RESUME), lane).update()) > 0;
+        return database.single(session -> bindLane(session.query(RESUME), lane).update()) > 0;
     }
 
     @Override
@@ -235,11 +236,11 @@ final class LaneRepository implements LaneStore {
                 : new LaneInfo.Breaker(state, row.maybeInstant("breaker_until"));
     }
 
-    private static Limits limits(Row row) throws SQLException {
-        return new Limits(row.maybeInteger("max_running"), row.maybeReal("rate"));
+    private static QueueLimits limits(Row row) throws SQLException {
+        return new QueueLimits(row.maybeInteger("max_running"), row.maybeReal("rate"));
     }
 
-    private static Query named(Query query, Lane lane) throws SQLException {
+    private static Query bindLane(Query query, Lane lane) throws SQLException {
         return query.text("queue", lane.queue()).text("project", lane.project());
     }
 }

@@ -1,8 +1,8 @@
 package io.carillon.postgres;
 
 import io.carillon.run.RunId;
+import io.carillon.schedule.InstantRange;
 import io.carillon.schedule.Schedule;
-import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Reads the ledger: runs that ended, runs that live, and stretches without runs. */
+/** The ledger as it is read: ended runs, live runs, and ranges without runs. */
 final class LedgerRows {
     private static final String LEDGER = """
             SELECT planned_at AS from_at, planned_at AS to_at, 1 AS count, state, reason, id, started_at FROM carillon.run_history
@@ -27,7 +27,7 @@ final class LedgerRows {
              ORDER BY 1 LIMIT 10000
             """;
 
-    // Both by the index of planned instants, backwards: one step into each day that is kept.
+    // Both use the index of planned instants backwards: one step into each day that is kept.
     private static final String LAST_RUNS = """
             SELECT s.id AS schedule, last.* FROM unnest(:ids::uuid[]) s(id)
              CROSS JOIN LATERAL (
@@ -55,19 +55,26 @@ final class LedgerRows {
         return found;
     }
 
-    /** Instants that have passed and get their line when the pause or the excluded dates are over. */
-    static List<LedgerEntry> open(Schedule schedule, Instant from, Instant to, Instant now) {
+    /** Returns past instants that get their ledger entry when the pause or the excluded dates are over. */
+    static List<LedgerEntry> unrecordedEntries(Schedule schedule, Instant from, Instant to, Instant now) {
         When when = schedule.definition().when();
         Schedule.Pause pause = schedule.pause();
         if (schedule.runsLeft() == 0
                 || (pause == null && when.bounds().excluded().isEmpty())) return List.of();
-        Instant cursor = schedule.progress().cursor();
-        Instant last = pause == null ? schedule.progress().nextAt().minusNanos(1) : pause.last();
+        Instant cursor = schedule.planningState().cursor();
+        Instant last = pause == null ? schedule.planningState().nextAt().minusNanos(1) : pause.lastInstant();
         Instant end = last == null || last.isAfter(now) ? now : last;
-        Stretch stretch = Stretch.after(cursor.isBefore(from) ? from.minusNanos(1) : cursor)
-                .to(to.isBefore(end) ? to : end, when);
-        return stretch.gap("skipped", pause == null ? TickPlan.Gap.EXCLUDED : "paused").stream()
-                .map(gap -> new LedgerEntry(gap.from(), gap.to(), gap.count(), gap.state(), gap.reason(), null, null))
+        InstantRange range = InstantRange.after(cursor.isBefore(from) ? from.minusNanos(1) : cursor)
+                .extendTo(to.isBefore(end) ? to : end, when);
+        return range.toGaps("skipped", pause == null ? TickPlan.LedgerGap.EXCLUDED : "paused").stream()
+                .map(ledgerGap -> new LedgerEntry(
+                        ledgerGap.from(),
+                        ledgerGap.to(),
+                        ledgerGap.count(),
+                        ledgerGap.state(),
+                        ledgerGap.reason(),
+                        null,
+                        null))
                 .toList();
     }
 

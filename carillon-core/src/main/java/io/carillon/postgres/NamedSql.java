@@ -6,13 +6,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A statement whose {@code :names} were turned into question marks once; the same constant always gives the same text, so that the driver prepares it once. */
+/**
+ * A statement whose {@code :names} are replaced by question marks once. The same constant always gives the same text,
+ * so that the driver prepares it once.
+ */
 record NamedSql(String text, Map<String, List<Integer>> positions) {
-    private static final Map<String, NamedSql> KNOWN = new ConcurrentHashMap<>();
+    private static final Map<String, NamedSql> CACHE = new ConcurrentHashMap<>();
 
     static NamedSql of(String sql) {
-        NamedSql known = KNOWN.get(sql);
-        return known != null ? known : KNOWN.computeIfAbsent(sql, NamedSql::parse);
+        NamedSql known = CACHE.get(sql);
+        return known != null ? known : CACHE.computeIfAbsent(sql, NamedSql::parse);
     }
 
     private static NamedSql parse(String sql) {

@@ -1,13 +1,13 @@
 package io.carillon.postgres;
 
 import io.carillon.run.RunId;
-import io.carillon.store.Beat;
-import io.carillon.store.HeldRun;
+import io.carillon.store.HeartbeatResult;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.NodeStore;
 import io.carillon.store.NodeView;
-import io.carillon.store.ProgressNote;
-import io.carillon.store.Swept;
+import io.carillon.store.OwnedRun;
+import io.carillon.store.ProgressUpdate;
+import io.carillon.store.RescueResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,28 +19,30 @@ import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The register of nodes. A node is dead when a row says so, never because a clock says so. */
+/** The registered nodes. A node is dead if its row says so, never because of a clock. */
 final class NodeRepository implements NodeStore {
     private static final Logger log = LoggerFactory.getLogger(NodeRepository.class);
-    private static final int MOST_PARTS = 10;
+    private static final int MAX_BATCHES = 10;
 
     private static final String REGISTER = """
-            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, notes)
-            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup, true)
+            INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
+            VALUES (:id, :name, :host, :pid, :version, :code, :handlers::text[], :slots, :wakeup)
             ON CONFLICT (id) DO UPDATE SET wakeup = excluded.wakeup
             """;
 
-    // By the handlers there are to the runs that wait for them: a million runs that nobody knows cost nothing here. The
-    // order makes it an index's work; without it the planner hopes to meet one soon and reads on to the end.
-    private static final String KNOWN =
+    // Goes from the known handlers to the runs that wait for them: a million runs with unknown handlers cost nothing
+    // here. The ORDER BY makes PostgreSQL use the index; without it the planner expects to find a match soon and reads
+    // to the end.
+    private static final String KNOWN_HANDLERS =
             "(SELECT DISTINCT unnest(handlers) AS name FROM carillon.node WHERE dead_at IS NULL)";
 
-    private static final String WAKE_STRANGERS = waking(KNOWN + " AS known");
+    private static final String UNPARK_ALL = unparkStatement(KNOWN_HANDLERS + " AS known");
 
-    private static final String WAKE = waking("unnest(:handlers::text[]) AS known (name)");
+    private static final String UNPARK = unparkStatement("unnest(:handlers::text[]) AS known (name)");
 
-    // By a concurrency or rate key they wait for a place again. Of the others, suspects are suspects again.
-    private static String waking(String known) {
+    // Runs with a concurrency or rate key wait at their gate again. Of the others, runs that were isolated are isolated
+    // again.
+    private static String unparkStatement(String known) {
         return """
             UPDATE carillon.run
                SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN isolate THEN 'suspect' END,
@@ -54,10 +56,11 @@ final class NodeRepository implements NodeStore {
             """.formatted(known);
     }
 
-    private static final String SET_ASIDE = "/* UPDATE carillon.run */ SELECT carillon.set_suspects_aside() AS runs";
+    private static final String PARK_SUSPECTS =
+            "/* UPDATE carillon.run */ SELECT carillon.set_suspects_aside() AS runs";
 
-    // One statement a beat: who lives, and who of mine shall stop.
-    private static final String BEAT = """
+    // One statement for each heartbeat: the live nodes, and the runs of this node that must stop.
+    private static final String HEARTBEAT = """
             WITH me AS (
               UPDATE carillon.node SET beat = beat + 1, beat_at = carillon.clock(), busy = :busy
                WHERE id = :id AND dead_at IS NULL RETURNING 1),
@@ -69,11 +72,11 @@ final class NodeRepository implements NodeStore {
                             WHERE dead_at IS NOT NULL
                               AND (swept_at IS NULL
                                    OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
-                     -- the first by the index; written as EXISTS with a comparison it becomes a scan of the whole table
+                     -- reads the first index entry; as EXISTS with a comparison it becomes a full table scan
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
                      OR carillon.cancel_requests_due() OR carillon.suspects_without_handler()
-                     OR EXISTS (SELECT 1 FROM\s""" + KNOWN + """
+                     OR EXISTS (SELECT 1 FROM\s""" + KNOWN_HANDLERS + """
                                         AS known,
                                       LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
                                                 ORDER BY r.due_at LIMIT 1) waiting) AS sweep,
@@ -82,9 +85,8 @@ final class NodeRepository implements NodeStore {
                    array(SELECT reason FROM orders ORDER BY run_id) AS reasons
             """;
 
-    // Fenced like the ending of the attempt, by a lock on the run. A heartbeat waits for no lock: what is skipped,
-    // because
-    // the run is being written, comes with the next beat. What has not changed takes no lock.
+    // Fenced by a lock on the run, like the ending of the attempt. A heartbeat waits for no lock: progress that is
+    // skipped, because the run is being written, comes with the next heartbeat. Unchanged progress takes no lock.
     private static final String PROGRESS = """
             INSERT INTO carillon.progress AS p (project, run_id, attempt, done, total, at)
             SELECT e.project, e.id, e.attempt, e.done, e.total, carillon.clock()
@@ -120,14 +122,14 @@ final class NodeRepository implements NodeStore {
             """;
 
     private final Database database;
-    private final Database heartbeat;
-    private final Sweeper sweeper;
+    private final Database heartbeatDatabase;
+    private final LostLeaseRescuer rescuer;
     private final int code;
 
-    NodeRepository(Database database, Database heartbeat, Sweeper sweeper, int code) {
+    NodeRepository(Database database, Database heartbeat, LostLeaseRescuer lostLeaseRescuer, int code) {
         this.database = database;
-        this.heartbeat = heartbeat;
-        this.sweeper = sweeper;
+        this.heartbeatDatabase = heartbeat;
+        this.rescuer = lostLeaseRescuer;
         this.code = code;
     }
 
@@ -144,79 +146,82 @@ final class NodeRepository implements NodeStore {
                 .number("slots", node.slots())
                 .text("wakeup", node.wakeup())
                 .update());
-        wakeStrangers();
+        unparkRunsOfKnownHandlers();
     }
 
-    /** In parts, so that no statement writes for long; what is left is found by the next beat. */
-    private void wakeStrangers() {
-        for (int part = 0; part < MOST_PARTS; part++)
-            if (database.single(session -> session.query(WAKE_STRANGERS).update()) == 0) return;
+    /** Works in batches, so that no statement writes for long; the next heartbeat finds the rest. */
+    private void unparkRunsOfKnownHandlers() {
+        for (int part = 0; part < MAX_BATCHES; part++)
+            if (database.single(session -> session.query(UNPARK_ALL).update()) == 0) return;
     }
 
-    /** Suspects whose handler no living node has hold no place under a limit. In parts, as above. */
-    private void setAside() {
-        for (int part = 0; part < MOST_PARTS; part++)
-            if (database.single(session -> session.query(SET_ASIDE).first(row -> row.number("runs")))
+    /**
+     * Parks isolated runs whose handler no live node has, so that they hold no slot under a limit. Works in batches.
+     */
+    private void parkSuspectsWithoutHandler() {
+        for (int part = 0; part < MAX_BATCHES; part++)
+            if (database.single(session -> session.query(PARK_SUSPECTS).first(row -> row.number("runs")))
                             .orElse(0L)
                     == 0) return;
     }
 
     @Override
-    public void wake(Set<String> handlers) {
+    public void wakeParkedRuns(Set<String> handlers) {
         database.single(
-                session -> session.query(WAKE).texts("handlers", handlers).update());
+                session -> session.query(UNPARK).texts("handlers", handlers).update());
     }
 
     @Override
-    public Beat beat(UUID node, int busy, List<ProgressNote> progress) {
-        Beat beat = heartbeat.single(session -> session.query(BEAT)
+    public HeartbeatResult recordHeartbeat(UUID node, int busy, List<ProgressUpdate> progress) {
+        HeartbeatResult heartbeatResult = heartbeatDatabase.single(session -> session.query(HEARTBEAT)
                 .uuid("id", node)
                 .number("busy", busy)
                 .number("code", code)
                 .first(NodeRepository::beat)
                 .orElseThrow());
-        if (beat.alive() && !progress.isEmpty()) write(node, progress);
-        return beat;
+        if (heartbeatResult.alive() && !progress.isEmpty()) writeProgress(node, progress);
+        return heartbeatResult;
     }
 
-    /** After the beat, which counts whatever a handler reported. */
-    private void write(UUID node, List<ProgressNote> progress) {
-        List<ProgressNote> ordered = new ArrayList<>(progress);
-        ordered.sort(Comparator.comparing(ProgressNote::run));
+    /** Writes progress after the heartbeat, which counts whether or not this write succeeds. */
+    private void writeProgress(UUID node, List<ProgressUpdate> progress) {
+        List<ProgressUpdate> ordered = new ArrayList<>(progress);
+        ordered.sort(Comparator.comparing(ProgressUpdate::run));
         try {
-            heartbeat.single(session -> session.query(PROGRESS)
+            heartbeatDatabase.single(session -> session.query(PROGRESS)
                     .uuid("owner", node)
-                    .column("projects", "text", ordered, ProgressNote::project)
+                    .column("projects", "text", ordered, ProgressUpdate::project)
                     .column("ids", "uuid", ordered, note -> note.run().value())
-                    .column("attempts", "int4", ordered, ProgressNote::attempt)
+                    .column("attempts", "int4", ordered, ProgressUpdate::attempt)
                     .column("done", "int8", ordered, note -> note.progress().done())
                     .column("totals", "int8", ordered, note -> note.progress().total())
                     .update());
         } catch (StorageException failure) {
-            if (!failure.rowAtFault()) throw failure;
+            if (!failure.isRowError()) throw failure;
             log.warn("progress not written, will retry with the next heartbeat runs={}", ordered.size(), failure);
         }
     }
 
-    private static Beat beat(Row row) throws java.sql.SQLException {
+    private static HeartbeatResult beat(Row row) throws java.sql.SQLException {
         Map<UUID, Long> peers = new HashMap<>();
         List<UUID> ids = row.uuids("peer_ids");
         List<Long> beats = row.numbers("beats");
         for (int i = 0; i < ids.size(); i++) peers.put(ids.get(i), beats.get(i));
-        List<Beat.CancelOrder> cancels = new ArrayList<>();
+        List<HeartbeatResult.CancelRequest> cancels = new ArrayList<>();
         List<String> projects = row.texts("projects");
         List<UUID> runs = row.uuids("runs");
         List<String> reasons = row.texts("reasons");
         for (int i = 0; i < runs.size(); i++)
-            cancels.add(new Beat.CancelOrder(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
-        return new Beat(row.flag("alive"), row.instant("now"), row.flag("sweep"), row.flag("outdated"), peers, cancels);
+            cancels.add(new HeartbeatResult.CancelRequest(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
+        return new HeartbeatResult(
+                row.flag("alive"), row.instant("now"), row.flag("sweep"), row.flag("outdated"), peers, cancels);
     }
 
     @Override
-    public List<HeldRun> renew(UUID owner, List<HeldRun> held, Duration lease) {
+    public List<OwnedRun> renewLeases(UUID owner, List<OwnedRun> held, Duration lease) {
         return database.single(session -> {
-            List<HeldRun> lost = new ArrayList<>();
-            for (HeldRun run : held) {
+            List<OwnedRun> lost = new ArrayList<>();
+            for (OwnedRun run : held) {
                 int renewed = session.query(RENEW_LEASE)
                         .uuid("owner", owner)
                         .text("project", run.project())
@@ -232,7 +237,7 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public boolean declareDead(UUID node, long beat, String why) {
-        return heartbeat.single(session -> session.query(DECLARE_DEAD)
+        return heartbeatDatabase.single(session -> session.query(DECLARE_DEAD)
                         .uuid("id", node)
                         .number("beat", beat)
                         .text("why", why)
@@ -242,17 +247,18 @@ final class NodeRepository implements NodeStore {
 
     @Override
     public void retire(UUID node) {
-        // On the heart's own connection: where that is broken, nobody waits for another one.
-        heartbeat.single(session -> session.query(RETIRE).uuid("id", node).update());
+        // On the heartbeat's own connection: if that is broken, this call does not wait for another one.
+        heartbeatDatabase.single(
+                session -> session.query(RETIRE).uuid("id", node).update());
     }
 
     @Override
-    public Swept sweep(int crashLimit) {
-        Swept swept = sweeper.sweep(crashLimit);
-        setAside();
-        wakeStrangers();
-        sweeper.endCancelled();
-        return swept;
+    public RescueResult sweep(int crashLimit) {
+        RescueResult rescueResult = rescuer.rescue(crashLimit);
+        parkSuspectsWithoutHandler();
+        unparkRunsOfKnownHandlers();
+        rescuer.endCancelled();
+        return rescueResult;
     }
 
     @Override

@@ -2,13 +2,13 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.postgres.sql.HistoryRows;
+import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.run.Gate;
 import io.carillon.run.Lane;
-import io.carillon.schedule.Overlap;
 import io.carillon.schedule.OverlapDecider;
 import io.carillon.schedule.OverlapDecider.Decision;
-import io.carillon.schedule.OverlapDecider.Waiting;
+import io.carillon.schedule.OverlapDecider.WaitingRun;
+import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;
 import java.sql.SQLException;
@@ -26,14 +26,16 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The gates of schedules: reads who waits and who is through, lets {@link OverlapDecider} decide, and writes that down, all under the gate's lock. */
+/**
+ * The gates of schedules with an overlap policy: reads which runs wait and which have passed, lets
+ * {@link OverlapDecider} decide, and writes the decision, all under the gate's lock.
+ */
 final class OverlapGates {
     private static final String PREFIX = Gate.Kind.OVERLAP.text() + ":";
 
-    // A tick past its grace belongs to the missed policy; what an edit holds is about to be ended or forgotten. Nothing
-    // is
-    // locked here: the line may be long, and an ending comes by often.
-    private static final String LINE = """
+    // A tick past its grace is left to the missed policy; a tick that an edit has locked is about to end or to be
+    // deleted. Nothing is locked here: many runs may wait, and runs end often.
+    private static final String WAITING_RUNS = """
             SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, held.live, w.id, w.gate_at IS NOT NULL AS fresh,
                    w.origin IN ('tick', 'trigger') AS droppable
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
@@ -48,9 +50,8 @@ final class OverlapGates {
                                    ORDER BY r.seq LIMIT 1000) w
             """;
 
-    // Those about whom something was decided, if they still wait. One that another transaction has locked is decided
-    // about
-    // when the gate is looked at again. The statements below reach them by their place.
+    // The runs to which a decision applies, if they still wait. A run that another transaction has locked is decided
+    // when the gate is promoted again. The statements below find the runs by their row location.
     private static final String LOCK_DECIDED = """
             SELECT mine.id, mine.place
               FROM unnest(:projects::text[], :ids::uuid[]) AS e(project, id),
@@ -59,8 +60,8 @@ final class OverlapGates {
                              ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) mine
             """;
 
-    // A tick that waited has its grace anew from here: whoever does not start it then lets it be missed.
-    private static final String LET_THROUGH = """
+    // A tick that waited gets a new grace from here: if no node starts it in that time, it is missed.
+    private static final String PASS = """
             UPDATE carillon.run r
                SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = carillon.clock(),
                    start_by = CASE WHEN r.start_by < 'infinity' OR r.origin <> 'tick' THEN r.start_by
@@ -70,27 +71,27 @@ final class OverlapGates {
             RETURNING r.queue, r.project
             """;
 
-    // It came in time and waits for its turn, however long: that is not the missed policy's affair.
+    // The run came in time and waits for its turn, however long: the missed policy does not apply to it.
     private static final String KEEP_WAITING = """
             UPDATE carillon.run SET gate_at = NULL, start_by = 'infinity'
              WHERE ctid = ANY (:places::tid[]) AND coalesce(gate_at, 'infinity') < 'infinity'
             """;
 
-    private static final String DROP =
-            """
+    private static final String DROP = """
             WITH gone AS (
               DELETE FROM carillon.run r USING unnest(:places::tid[], :reasons::text[]) AS e(place, why)
                WHERE r.ctid = e.place AND r.seq IS NOT NULL
               RETURNING r.*, e.why)
-            """ + HistoryRows.of("gone", "'skipped'").with("reason", "gone.why").from("gone") + """
+            """
+            + HistoryInsert.of("gone", "'skipped'").with("reason", "gone.why").from("gone") + """
             RETURNING project, coalesce(planned_at, due_at) AS at, reason,
                       (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project AND s.id = run_history.schedule_id) AS name
             """;
 
-    // Whoever is through and waits for a slot or its next attempt ends here; whoever runs is told to. Locked first, all
-    // of
-    // them: else one that is claimed or let go between the two statements below would be met by neither.
-    private static final String LOCK_THROUGH = """
+    // A run that has passed and waits for a slot or its next attempt ends here; a running one gets a cancel request.
+    // All are locked first: otherwise neither of the two statements below would find a run that is claimed or released
+    // between them.
+    private static final String LOCK_PASSED = """
             SELECT g.project, g.name, earlier.place, earlier.idle
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
                    LATERAL (SELECT w.ctid AS place, w.owner IS NULL AS idle FROM carillon.run w
@@ -101,7 +102,7 @@ final class OverlapGates {
     private static final String CANCEL_IDLE = """
             WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
             """
-            + HistoryRows.of("gone", "'cancelled'")
+            + HistoryInsert.of("gone", "'cancelled'")
                     .with("reason", "'overlap: a newer run took its place'")
                     .from("gone");
 
@@ -115,22 +116,25 @@ final class OverlapGates {
 
     private final Database database;
     private final Partitions partitions;
-    private final CancelOrders cancels;
+    private final CancelRequests cancelRequests;
 
-    OverlapGates(Database database, Partitions partitions, CancelOrders cancels) {
+    OverlapGates(Database database, Partitions partitions, CancelRequests cancels) {
         this.database = database;
         this.partitions = partitions;
-        this.cancels = cancels;
+        this.cancelRequests = cancels;
     }
 
-    static boolean owns(GateName gate) {
+    static boolean isOverlapGate(GateName gate) {
         return gate.name().startsWith(PREFIX);
     }
 
-    /** Adds the lanes that have something new, and what was skipped; returns the gates nobody else was at. */
+    /**
+     * Adds the lanes that have new claimable runs, and the skipped runs; returns the gates that were locked here and
+     * need no further promotion.
+     */
     List<GateName> pass(List<GateName> gates, Collection<Lane> lanes, Collection<ScheduleEvent.Skipped> skipped) {
         record Done(List<GateName> locked, List<Lane> lanes, List<ScheduleEvent.Skipped> skipped, boolean cancelled) {}
-        Done done = partitions.completing(() -> database.transaction(session -> {
+        Done done = partitions.creatingMissing(() -> database.transaction(session -> {
             List<GateName> locked = GateRepository.lock(session, gates);
             if (locked.isEmpty()) return new Done(locked, List.of(), List.of(), false);
             Map<GateName, Decision> decided = decide(session, locked);
@@ -140,99 +144,101 @@ final class OverlapGates {
                             decided.containsKey(gate) && decided.get(gate).cancelsEarlier())
                     .toList();
             Set<GateName> occupied = cancelling.isEmpty() ? Set.of() : cancelEarlier(session, cancelling);
-            Map<UUID, String> places = lockDecided(session, decided);
-            // A gate with a locked run, or one whose earlier runs have all ended since, is looked at again.
+            Map<UUID, String> ctids = lockDecided(session, decided);
+            // A gate with a locked run, or whose earlier runs have all ended meanwhile, is promoted again.
             List<GateName> free = locked.stream()
                     .filter(gate -> !seen.contains(gate)
-                            || places.keySet().containsAll(written(requireNonNull(decided.get(gate)))))
+                            || ctids.keySet().containsAll(changedRuns(requireNonNull(decided.get(gate)))))
                     .filter(gate -> !cancelling.contains(gate) || occupied.contains(gate))
                     .toList();
-            // Who should pass and is locked decides about the others too.
-            decided.values().removeIf(decision -> !places.keySet().containsAll(decision.passes()));
-            List<ScheduleEvent.Skipped> dropped = drop(session, decided.values(), places);
-            return new Done(free, write(session, decided.values(), places), dropped, !cancelling.isEmpty());
+            // If a run that should pass is locked, the decision about the other runs of its gate is discarded too.
+            decided.values().removeIf(decision -> !ctids.keySet().containsAll(decision.passes()));
+            List<ScheduleEvent.Skipped> dropped = dropRuns(session, decided.values(), ctids);
+            return new Done(free, writeDecisions(session, decided.values(), ctids), dropped, !cancelling.isEmpty());
         }));
         lanes.addAll(done.lanes());
         skipped.addAll(done.skipped());
-        if (done.cancelled()) cancels.settle();
+        if (done.cancelled()) cancelRequests.endReleasedRuns();
         return done.locked();
     }
 
-    /** Locks those about whom something is to be written; those that go on waiting as before are not among them. */
+    /** Locks the runs that a decision changes; runs that simply continue to wait are not among them. */
     private static Map<UUID, String> lockDecided(Session session, Map<GateName, Decision> decided) throws SQLException {
         Map<UUID, String> projects = new TreeMap<>();
-        decided.forEach((gate, decision) -> written(decision).forEach(run -> projects.put(run, gate.project())));
-        Map<UUID, String> places = new HashMap<>();
+        decided.forEach((gate, decision) -> changedRuns(decision).forEach(run -> projects.put(run, gate.project())));
+        Map<UUID, String> ctids = new HashMap<>();
         if (!projects.isEmpty())
             session.query(LOCK_DECIDED)
                     .column("projects", "text", projects.values(), project -> project)
                     .column("ids", "uuid", projects.keySet(), run -> run)
-                    .list(row -> places.put(row.uuid("id"), row.text("place")));
-        return places;
+                    .list(row -> ctids.put(row.uuid("id"), row.text("place")));
+        return ctids;
     }
 
-    /** The runs that a decision changes. */
-    private static Set<UUID> written(Decision decision) {
+    private static Set<UUID> changedRuns(Decision decision) {
         Set<UUID> runs = new HashSet<>(decision.dropped().keySet());
         runs.addAll(decision.passes());
         runs.addAll(decision.waits());
         return runs;
     }
 
-    private record Line(Overlap policy, long through, List<Waiting> waiting) {
-        /** Only those that are new to the line are marked as waiting; the others were. */
+    private record OverlapState(OverlapPolicy policy, long passed, List<WaitingRun> waiting) {
+        /** Returns the decision. Only runs that are new at the gate are marked as waiting; the others already are. */
         Decision decision() {
-            Decision all = OverlapDecider.decide(policy, through, waiting);
-            Set<UUID> fresh =
-                    waiting.stream().filter(Waiting::fresh).map(Waiting::run).collect(Collectors.toSet());
+            Decision all = OverlapDecider.decide(policy, passed, waiting);
+            Set<UUID> fresh = waiting.stream()
+                    .filter(WaitingRun::undecided)
+                    .map(WaitingRun::run)
+                    .collect(Collectors.toSet());
             List<UUID> waits = all.waits().stream().filter(fresh::contains).toList();
             return new Decision(all.passes(), waits, all.dropped(), all.cancelsEarlier());
         }
     }
 
-    private static Optional<Overlap> known(String policy) {
-        return Stream.of(Overlap.values())
-                .filter(overlap -> overlap.text().equals(policy))
+    private static Optional<OverlapPolicy> parsePolicy(String policy) {
+        return Stream.of(OverlapPolicy.values())
+                .filter(overlapPolicy -> overlapPolicy.text().equals(policy))
                 .findFirst();
     }
 
     private static Map<GateName, Decision> decide(Session session, List<GateName> gates) throws SQLException {
-        Map<GateName, Line> lines = new LinkedHashMap<>();
-        GateRepository.named(session.query(LINE), gates).list(row -> {
+        Map<GateName, OverlapState> states = new LinkedHashMap<>();
+        GateRepository.bindGates(session.query(WAITING_RUNS), gates).list(row -> {
             GateName gate = new GateName(row.text("project"), row.text("name"));
-            Optional<Overlap> policy = known(row.text("overlap"));
-            // A policy of a newer version: nodes that know it decide, and the other gates of the group go on.
+            Optional<OverlapPolicy> policy = parsePolicy(row.text("overlap"));
+            // A policy of a newer version: nodes that know it decide, and the other gates of the group continue.
             if (policy.isEmpty()) return false;
             long live = row.number("live");
-            Line line = lines.computeIfAbsent(gate, g -> new Line(policy.get(), live, new ArrayList<>()));
-            return line.waiting().add(new Waiting(row.uuid("id"), row.flag("fresh"), row.flag("droppable")));
+            OverlapState overlapState =
+                    states.computeIfAbsent(gate, g -> new OverlapState(policy.get(), live, new ArrayList<>()));
+            return overlapState.waiting().add(new WaitingRun(row.uuid("id"), row.flag("fresh"), row.flag("droppable")));
         });
         Map<GateName, Decision> decided = new LinkedHashMap<>();
-        lines.forEach((gate, line) -> decided.put(gate, line.decision()));
+        states.forEach((gate, overlapState) -> decided.put(gate, overlapState.decision()));
         return decided;
     }
 
-    private static List<ScheduleEvent.Skipped> drop(
-            Session session, Collection<Decision> decided, Map<UUID, String> places) throws SQLException {
+    private static List<ScheduleEvent.Skipped> dropRuns(
+            Session session, Collection<Decision> decided, Map<UUID, String> ctids) throws SQLException {
         Map<UUID, String> dropped = new LinkedHashMap<>();
         decided.forEach(decision -> dropped.putAll(decision.dropped()));
-        dropped.keySet().retainAll(places.keySet());
+        dropped.keySet().retainAll(ctids.keySet());
         if (dropped.isEmpty()) return List.of();
         return session.query(DROP)
-                .column("places", "tid", dropped.keySet(), places::get)
+                .column("places", "tid", dropped.keySet(), ctids::get)
                 .column("reasons", "text", dropped.values(), reason -> reason)
-                .list(OverlapGates::skipped);
+                .list(OverlapGates::readSkipped);
     }
 
-    private static ScheduleEvent.Skipped skipped(Row row) throws SQLException {
+    private static ScheduleEvent.Skipped readSkipped(Row row) throws SQLException {
         String name = row.maybeText("name");
         return new ScheduleEvent.Skipped(
                 row.text("project"),
                 name == null ? "" : name,
-                ScheduleEvent.Instants.one(row.instant("at"), row.text("reason")));
+                ScheduleEvent.AffectedInstants.single(row.instant("at"), row.text("reason")));
     }
 
-    private static List<Lane> write(Session session, Collection<Decision> decided, Map<UUID, String> places)
+    private static List<Lane> writeDecisions(Session session, Collection<Decision> decided, Map<UUID, String> ctids)
             throws SQLException {
         List<UUID> passes = new ArrayList<>();
         List<UUID> waits = new ArrayList<>();
@@ -240,25 +246,23 @@ final class OverlapGates {
             passes.addAll(decision.passes());
             waits.addAll(decision.waits());
         });
-        waits.retainAll(places.keySet());
+        waits.retainAll(ctids.keySet());
         if (!waits.isEmpty())
             session.query(KEEP_WAITING)
-                    .column("places", "tid", waits, places::get)
+                    .column("places", "tid", waits, ctids::get)
                     .update();
         if (passes.isEmpty()) return List.of();
-        return session.query(LET_THROUGH)
-                .column("places", "tid", passes, places::get)
-                .list(GateRepository::lane);
+        return session.query(PASS).column("places", "tid", passes, ctids::get).list(GateRepository::readLane);
     }
 
-    /** Returns the gates whose earlier runs are told to stop, and have not yet. */
+    /** Cancels the runs that have passed; returns the gates where such a run is still running. */
     private static Set<GateName> cancelEarlier(Session session, List<GateName> gates) throws SQLException {
         List<String> idle = new ArrayList<>();
         List<String> running = new ArrayList<>();
         Set<GateName> occupied = new HashSet<>();
-        GateRepository.named(session.query(LOCK_THROUGH), gates).list(row -> {
+        GateRepository.bindGates(session.query(LOCK_PASSED), gates).list(row -> {
             if (row.flag("idle")) return idle.add(row.text("place"));
-            occupied.add(GateRepository.name(row));
+            occupied.add(GateRepository.readGateName(row));
             return running.add(row.text("place"));
         });
         if (!idle.isEmpty())

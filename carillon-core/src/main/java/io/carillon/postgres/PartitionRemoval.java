@@ -10,14 +10,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes partitions whose days are over. Detaching and dropping cannot be one transaction, and detaching itself has two parts: whatever was interrupted
- * is found and finished by a later call, by whichever node.
+ * The removal of partitions whose days have expired. Detaching and dropping cannot be one transaction, and detaching
+ * itself has two parts. A later call, on any node, finds and finishes an interrupted removal.
  */
 final class PartitionRemoval {
-    /** The comment on a table that is ours to drop; a table that somebody else detached, to keep it, has none. */
-    static final String MARK = "its days are over";
+    /**
+     * The comment on a table that retention detached and will drop. A table that an operator detached in order to keep
+     * it has no such comment.
+     */
+    static final String MARK = "carillon: detached by retention, to be dropped";
 
-    private static final String OLD = """
+    private static final String EXPIRED_PARTITIONS = """
             SELECT regexp_replace(c.relname, '_[0-9]{8}$', '') AS parent, c.relname AS partition, i.inhrelid IS NOT NULL AS attached,
                    coalesce(i.inhdetachpending, false) AS pending
               FROM pg_class c
@@ -38,46 +41,53 @@ final class PartitionRemoval {
         this.database = database;
     }
 
-    private record Old(String parent, String partition, boolean attached, boolean pending) {
-        static Old read(Row row) throws SQLException {
-            return new Old(row.text("parent"), row.text("partition"), row.flag("attached"), row.flag("pending"));
+    private record ExpiredPartition(String parent, String partition, boolean attached, boolean detachPending) {
+        static ExpiredPartition read(Row row) throws SQLException {
+            return new ExpiredPartition(
+                    row.text("parent"), row.text("partition"), row.flag("attached"), row.flag("pending"));
         }
     }
 
-    /** Removes what is older than the retention; returns how many partitions are gone. */
+    /** Removes partitions that are older than the retention, and returns their number. */
     int remove(Duration retention) {
         return database.single(session -> {
-            List<Old> old = session.query(OLD)
+            List<ExpiredPartition> old = session.query(EXPIRED_PARTITIONS)
                     .texts("tables", Partitions.TABLES)
                     .seconds("retention", retention)
-                    .list(Old::read);
+                    .list(ExpiredPartition::read);
             int removed = 0;
             Set<String> busy = new HashSet<>();
-            for (Old one : old) {
+            for (ExpiredPartition one : old) {
                 if (busy.contains(one.parent)) continue;
-                if (removed(session, one)) removed++;
+                if (tryRemove(session, one)) removed++;
                 else busy.add(one.parent);
             }
             return removed;
         });
     }
 
-    /** False: a reader is still at it, or another node; a table has at most one partition that is being detached, so its others wait too. */
-    private static boolean removed(Session session, Old old) throws SQLException {
-        String partition = "carillon." + old.partition;
+    /**
+     * Returns false if a reader or another node still uses the partition. A table has at most one partition that is
+     * being detached, so its other partitions wait too.
+     */
+    private static boolean tryRemove(Session session, ExpiredPartition expiredPartition) throws SQLException {
+        String partition = "carillon." + expiredPartition.partition;
         try (Statement statement = session.connection().createStatement()) {
             statement.setQueryTimeout(session.statementSeconds());
-            if (old.attached) {
+            if (expiredPartition.attached) {
                 statement.execute("COMMENT ON TABLE " + partition + " IS '" + MARK + "'");
-                // Concurrently: it waits for readers instead of stopping them.
-                statement.execute("ALTER TABLE carillon." + old.parent + " DETACH PARTITION " + partition
-                        + (old.pending ? " FINALIZE" : " CONCURRENTLY"));
+                // CONCURRENTLY waits for readers instead of blocking them.
+                statement.execute("ALTER TABLE carillon." + expiredPartition.parent + " DETACH PARTITION " + partition
+                        + (expiredPartition.detachPending ? " FINALIZE" : " CONCURRENTLY"));
             }
             statement.execute("DROP TABLE " + partition);
             return true;
         } catch (SQLException failure) {
             if (session.connection().isClosed()) throw failure;
-            log.info("partition not removed yet partition={} error={}", old.partition, failure.getMessage());
+            log.info(
+                    "partition not removed, will retry partition={} error={}",
+                    expiredPartition.partition,
+                    failure.getMessage());
             return false;
         }
     }

@@ -10,11 +10,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** The daily partitions of the history tables: made ahead, made when missing, dropped when old. */
+/**
+ * The daily partitions of the history tables: created ahead, and created when missing. {@link PartitionRemoval} drops
+ * them.
+ */
 final class Partitions {
     static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
 
-    // Almost always none: one question then, not one for each table and day.
+    // Almost always none is missing: then this is one query, and not one for each table and day.
     private static final String DAYS_MISSING = """
             SELECT day::text
               FROM (SELECT (carillon.clock() AT TIME ZONE 'UTC')::date + n AS day FROM generate_series(-1, :ahead::int) n) d
@@ -23,42 +26,42 @@ final class Partitions {
                    < cardinality(:tables::text[])
              ORDER BY day
             """;
-    // Not to_regclass: inside a transaction it may answer from a cache that does not know what others created
-    // meanwhile.
-    private static final String ATTACHED = """
+    // Not to_regclass: inside a transaction it may answer from a cache that does not contain tables that other sessions
+    // created meanwhile.
+    private static final String IS_ATTACHED = """
             SELECT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
                             WHERE n.nspname || '.' || c.relname = :name) AS there
             """;
 
-    private static final String LEFT_OVER =
+    private static final String IS_LEFTOVER =
             "SELECT obj_description(to_regclass(:name), 'pg_class') = '" + PartitionRemoval.MARK + "' AS there";
 
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
     private final Database database;
-    private final Database where;
+    private final Database workDatabase;
 
     Partitions(Database database) {
         this(database, database);
     }
 
-    /** Makes partitions by the first for work that is done on the second. */
-    Partitions(Database database, Database where) {
+    /** Creates partitions through {@code database} for work that runs on {@code workDatabase}. */
+    Partitions(Database database, Database workDatabase) {
         this.database = database;
-        this.where = where;
+        this.workDatabase = workDatabase;
     }
 
-    /** Does work of its own transaction that may miss partitions: each that it misses is created and the work repeated. */
-    <T> T completing(Supplier<T> work) {
+    /** Runs work that has its own transaction. If a partition is missing, creates it and repeats the work. */
+    <T> T creatingMissing(Supplier<T> work) {
         Set<LocalDate> created = new HashSet<>();
         boolean ahead = false;
         while (true) {
             try {
-                return where.attempt(work);
+                return workDatabase.withSavepoint(work);
             } catch (StorageException failure) {
                 Optional<LocalDate> missing = failure.missingDay();
-                if (missing.isEmpty() && failure.outside() && where != database && !ahead) {
-                    // Behind row-level security the database does not say which day it is.
+                if (missing.isEmpty() && failure.isCheckViolation() && workDatabase != database && !ahead) {
+                    // Under row-level security PostgreSQL does not report the day.
                     ahead = true;
                     createAhead(1);
                     continue;
@@ -69,7 +72,7 @@ final class Partitions {
         }
     }
 
-    /** Creates yesterday to {@code daysAhead}; returns how many were missing. */
+    /** Creates the partitions from yesterday to {@code daysAhead}; returns how many were missing. */
     int createAhead(int daysAhead) {
         List<LocalDate> days = database.single(session -> session.query(DAYS_MISSING)
                 .number("ahead", daysAhead)
@@ -78,15 +81,18 @@ final class Partitions {
         return days.stream().mapToInt(this::create).sum();
     }
 
-    /** Creates the partitions of one day. Attaching a table takes a weaker lock on its parent than creating it as a partition: nobody has to wait. */
+    /**
+     * Creates the partitions of one day. Attaching a table takes a weaker lock on its parent than creating it as a
+     * partition, so no other session has to wait.
+     */
     int create(LocalDate day) {
         int created = 0;
         for (String table : TABLES) {
             String name = "carillon." + table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
-            if (database.single(session -> is(session, ATTACHED, name))) continue;
+            if (database.single(session -> isTrue(session, IS_ATTACHED, name))) continue;
             boolean mine = database.transaction(session -> {
                 session.query(LOCK).list(row -> row);
-                if (is(session, ATTACHED, name)) return false;
+                if (isTrue(session, IS_ATTACHED, name)) return false;
                 attach(session, table, name, day);
                 return true;
             });
@@ -95,7 +101,7 @@ final class Partitions {
         return created;
     }
 
-    private static boolean is(Session session, String question, String name) throws SQLException {
+    private static boolean isTrue(Session session, String question, String name) throws SQLException {
         return session.query(question)
                 .text("name", name)
                 .first(row -> row.flag("there"))
@@ -103,7 +109,7 @@ final class Partitions {
     }
 
     private static void attach(Session session, String table, String name, LocalDate day) throws SQLException {
-        boolean leftOver = is(session, LEFT_OVER, name);
+        boolean leftOver = isTrue(session, IS_LEFTOVER, name);
         try (Statement statement = session.connection().createStatement()) {
             if (leftOver) statement.execute("DROP TABLE " + name);
             statement.execute(

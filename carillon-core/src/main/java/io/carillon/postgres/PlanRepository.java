@@ -1,7 +1,7 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.sql.HistoryRows;
-import io.carillon.postgres.sql.NewRunRows;
+import io.carillon.postgres.sql.HistoryInsert;
+import io.carillon.postgres.sql.RunInsert;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.TickPlan;
 import io.carillon.store.PlanStore;
@@ -20,11 +20,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Planning by compare-and-set: read, compute, and write only where cursor and version still are what was read. */
+/** Planning by compare-and-set: reads, computes, and writes only where cursor and version have not changed. */
 final class PlanRepository implements PlanStore {
     private static final String CLOCK = "SELECT carillon.clock() AS now";
 
-    // An interval that follows the backlog is planned on once somebody has looked at it.
+    // An adaptive interval is planned further only after its backlog was read at the current cursor.
     private static final String DUE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
              WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
@@ -34,12 +34,10 @@ final class PlanRepository implements PlanStore {
              ORDER BY s.next_at LIMIT :limit
             """;
 
-    // Ticks nobody started in time. Their schedules are found by the ticks, at the cost of the late ones only: the
-    // index
-    // holds no others, and knows it only where the condition says so. Each is looked up by itself, or a guess at how
-    // many
-    // are late would read all schedules.
-    private static final String WITH_LATE = "SELECT " + ScheduleRows.COLUMNS + """
+    // Ticks that no node started in time. The ticks lead to their schedules, at the cost of the late ticks only: the
+    // index contains no others, and PostgreSQL uses it only if the condition says so. Each schedule is looked up
+    // separately; otherwise an estimate of many late ticks would make PostgreSQL read all schedules.
+    private static final String WITH_LATE_TICKS = "SELECT " + ScheduleRows.COLUMNS + """
               FROM (SELECT DISTINCT project, schedule_id
                       FROM (SELECT r.project, r.schedule_id FROM carillon.run r
                              WHERE r.start_by < 'infinity' AND r.start_by >= :since AND r.start_by <= carillon.clock()
@@ -54,10 +52,11 @@ final class PlanRepository implements PlanStore {
              LIMIT :limit
             """;
 
-    // Also late runs that an earlier settlement let through and that no handler started yet: they count to those that
-    // may wait. None of them is planned for later. One that waits behind an earlier run of its schedule is not late. A
-    // start_by before infinity says that no handler started, also after claims by nodes without that handler; here it
-    // is compared so that the index of late ticks, which is in no useful order, cannot serve.
+    // Includes late runs that an earlier resolution let through and that no handler has started yet: they count toward
+    // the runs that may wait. None of them is planned for later. A run that waits behind an earlier run of its schedule
+    // is not late. A start_by before infinity means that no handler has started the run, even if nodes without that
+    // handler claimed it. It is compared with <> so that PostgreSQL cannot use the index of late ticks, which has no
+    // useful order here.
     private static final String LATE_TICKS = """
             SELECT r.id, r.schedule_id, r.planned_at, r.runs_late IS NOT NULL AS let_through,
                    r.runs_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
@@ -69,15 +68,15 @@ final class PlanRepository implements PlanStore {
                AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
-    private static final String BEHIND = """
+    private static final String COUNT_BEHIND = """
             SELECT count(*) AS behind
               FROM (SELECT 1 FROM carillon.schedule s
                      WHERE s.paused_at IS NULL AND s.next_at >= :since AND s.next_at <= carillon.clock()
                      ORDER BY s.next_at LIMIT 10000) behind
             """;
 
-    // Each schedule has its slice of the arrays: joining them would compare every tick with every schedule.
-    private static final String WANTED = """
+    // Each schedule has its slice of the arrays: a join would compare every tick with every schedule.
+    private static final String PLANS = """
             WITH wanted AS (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
                                    :nexts::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :gapFirsts::int[], :gapLasts::int[],
@@ -85,10 +84,10 @@ final class PlanRepository implements PlanStore {
                 AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, gap_first, gap_last, late_first, late_last)),
             """;
 
-    // The schedule is written once, by its key and only where cursor and version are what was read; all other writes
-    // read what this one returns. The limit lets nothing out: a plan that does not know it expects few rows, and finds
-    // them by the key.
-    private static final String MOVED = """
+    // The schedule is written once, by its key and only if cursor and version have not changed since they were read;
+    // all other writes read the RETURNING of this one. The LIMIT removes no row: it makes a generic plan expect few
+    // rows and find them by the key.
+    private static final String ADVANCE = """
             moved AS (
               UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at, ticks = s.ticks + w.tick_last - w.tick_first + 1
                 FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
@@ -105,7 +104,7 @@ final class PlanRepository implements PlanStore {
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
             born AS (
             """
-            + NewRunRows.of("v", "t.id", "'tick'", "t.due_at")
+            + RunInsert.of("v", "t.id", "'tick'", "t.due_at")
                     .ofSchedule("v", "t.planned_at")
                     .with("start_by", "t.start_by")
                     .with("planned_at", "t.planned_at")
@@ -120,21 +119,21 @@ final class PlanRepository implements PlanStore {
               ON CONFLICT DO NOTHING)
             """);
 
-    // The schedule's lock comes first, as in every edit; another transaction that holds it is about to move the
-    // schedule, so this one does not wait. Rows are looked up one by one, because a join planned for empty tables reads
-    // them whole when they are full; the ranges leave the key as the only index in their order.
-    private static final String WRITE = WANTED + """
+    // The schedule is locked first, as in every edit. Another transaction that has locked it is about to move it, so
+    // this statement does not wait. Rows are looked up one by one, because a join that was planned for empty tables
+    // reads them completely when they are full; the ranges leave the key as the only index in this order.
+    private static final String WRITE = PLANS + """
             fenced AS MATERIALIZED (
               SELECT w.* FROM wanted w
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
                                      WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
-            """ + MOVED + "SELECT id FROM moved";
+            """ + ADVANCE + "SELECT id FROM moved";
 
-    // For plans with late ticks, the first of two statements in one transaction: locks the schedules, and then their
-    // late ticks. Whether all of these are still there is decided when the locks are held, before the second.
-    private static final String HOLD_LATE = """
+    // For plans with late ticks, the first of two statements in one transaction: locks the schedules and then their
+    // late ticks. Whether all late ticks still exist is decided between the statements, while the locks are held.
+    private static final String LOCK_LATE = """
             WITH locked AS MATERIALIZED (
               SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :lateFirsts::int[], :lateLasts::int[])
                      AS w(project, id, version, old, late_first, late_last)
@@ -150,8 +149,8 @@ final class PlanRepository implements PlanStore {
                                    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r
             """;
 
-    // The second: its transaction holds all rows that it writes, so a place is where the first statement found it.
-    private static final String SETTLE = WANTED + "fenced AS (SELECT * FROM wanted),\n" + MOVED + """
+    // The second statement: its transaction has locked all rows that it writes, so the row locations are still valid.
+    private static final String RESOLVE_MISSED = PLANS + "fenced AS (SELECT * FROM wanted),\n" + ADVANCE + """
             , late AS (
               SELECT t.* FROM moved m
                 CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:latePlaces::tid[])[m.late_first : m.late_last],
@@ -172,104 +171,108 @@ final class PlanRepository implements PlanStore {
               RETURNING r.*, t.reason AS why),
             missed AS (
             """
-            + HistoryRows.of("dropped", "'missed'")
+            + HistoryInsert.of("dropped", "'missed'")
                     .with("reason", "dropped.why")
                     .from("dropped")
             + ") SELECT id FROM moved";
 
-    // The questions themselves, each in its own order and for one row: no more of an index is read than its first
-    // entry.
-    private static final String ANYTHING = Stream.of(
+    // Each query keeps its own order and returns one row: of an index only the first entry is read.
+    private static final String HAS_WORK = Stream.of(
                     DUE,
-                    WITH_LATE,
-                    ScheduleKeeper.OVER,
-                    ScheduleKeeper.OLDER_RULES,
-                    ScheduleKeeper.ADAPTABLE,
-                    ScheduleKeeper.MAY_FAIL)
+                    WITH_LATE_TICKS,
+                    ScheduleMaintenance.PAUSES_OVER,
+                    ScheduleMaintenance.OUTDATED_TZDATA,
+                    ScheduleMaintenance.ADAPTABLE,
+                    ScheduleMaintenance.AUTO_PAUSE_CANDIDATES)
             .map("(SELECT true FROM (%s) found LIMIT 1) IS NOT NULL"::formatted)
             .collect(Collectors.joining("\nOR ", "SELECT ", " AS anything"));
 
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
     private final Partitions partitions;
-    private final ScheduleKeeper keeper;
-    private final PlanningToken token;
+    private final ScheduleMaintenance scheduleMaintenance;
+    private final PlanningToken planningToken;
 
-    PlanRepository(Database database, Partitions partitions, ScheduleKeeper keeper) {
+    PlanRepository(Database database, Partitions partitions, ScheduleMaintenance scheduleMaintenance) {
         this.database = database;
         this.partitions = partitions;
-        this.keeper = keeper;
-        this.token = new PlanningToken(database);
+        this.scheduleMaintenance = scheduleMaintenance;
+        this.planningToken = new PlanningToken(database);
     }
 
     @Override
-    public boolean lead(UUID node, Duration lease) {
-        return token.hold(node, lease);
+    public boolean acquireLeadership(UUID node, Duration lease) {
+        return planningToken.acquire(node, lease);
     }
 
     @Override
-    public void stepDown(UUID node) {
-        token.letGo(node);
+    public void releaseLeadership(UUID node) {
+        planningToken.release(node);
     }
 
     @Override
-    public boolean anything(Reach reach) {
-        return database.single(session -> session.query(ANYTHING)
-                .instant("since", reach.since())
-                .seconds("renew", reach.renew())
-                .seconds("ahead", reach.ahead())
+    public boolean hasWork(PlanningWindow planningWindow) {
+        return database.single(session -> session.query(HAS_WORK)
+                .instant("since", planningWindow.since())
+                .seconds("renew", planningWindow.replanThreshold())
+                .seconds("ahead", planningWindow.lookAhead())
                 .number("limit", 1)
                 .text("tzdata", ScheduleRows.tzdata())
-                .uuids("unreadable", keeper.unreadable().ids())
+                .uuids("unreadable", scheduleMaintenance.unreadable().excludedIds())
                 .first(row -> row.flag("anything"))
                 .orElseThrow());
     }
 
     @Override
-    public List<Schedule> turnPauses(Reach reach) {
-        return keeper.turn(reach);
+    public List<Schedule> updatePauses(PlanningWindow planningWindow) {
+        return scheduleMaintenance.applyPauseChanges(planningWindow);
     }
 
     @Override
-    public int followZones() {
-        return keeper.followZones();
+    public int replanChangedZones() {
+        return scheduleMaintenance.replanForTimeZones();
     }
 
     @Override
-    public int followBacklogs() {
-        return keeper.followBacklogs();
+    public int adaptIntervals() {
+        return scheduleMaintenance.adaptIntervals();
     }
 
     @Override
-    public DueSchedules due(Reach reach, int limit) {
+    public DueSchedules due(PlanningWindow planningWindow, int limit) {
         return database.single(session -> {
             Map<UUID, Schedule> schedules = new LinkedHashMap<>();
-            while (!add(schedules, session.query(DUE).seconds("renew", reach.renew()), reach, limit)) {
-                // What could not be read is left out now.
+            while (!readInto(
+                    schedules,
+                    session.query(DUE).seconds("renew", planningWindow.replanThreshold()),
+                    planningWindow,
+                    limit)) {
+                // Reads again, without the schedules that could not be read.
             }
-            while (!add(schedules, session.query(WITH_LATE), reach, limit)) {
-                // As above.
+            while (!readInto(schedules, session.query(WITH_LATE_TICKS), planningWindow, limit)) {
+                // Reads again, without the schedules that could not be read.
             }
             if (schedules.isEmpty()) return DueSchedules.NONE;
             Instant now = session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
-            Map<Schedule, List<TickPlan.LateTick>> late = late(session, schedules);
+            Map<Schedule, List<TickPlan.LateTick>> late = readLateTicks(session, schedules);
             long behind = schedules.size() < limit
                     ? schedules.size()
-                    : session.query(BEHIND)
-                            .instant("since", reach.since())
+                    : session.query(COUNT_BEHIND)
+                            .instant("since", planningWindow.since())
                             .first(row -> row.number("behind"))
                             .orElse(0L);
             return new DueSchedules(now, List.copyOf(schedules.values()), late, Math.max(behind, late.size()));
         });
     }
 
-    /** False: some could not be read and have taken the place of others. */
-    private boolean add(Map<UUID, Schedule> schedules, Query query, Reach reach, int limit) throws SQLException {
-        List<Optional<Schedule>> read = query.instant("since", reach.since())
+    /** Returns false if none of the rows could be read, and they took the place of others. */
+    private boolean readInto(Map<UUID, Schedule> schedules, Query query, PlanningWindow planningWindow, int limit)
+            throws SQLException {
+        List<Optional<Schedule>> read = query.instant("since", planningWindow.since())
                 .number("limit", limit)
                 .text("tzdata", ScheduleRows.tzdata())
-                .uuids("unreadable", keeper.unreadable().ids())
-                .list(keeper.unreadable()::read);
+                .uuids("unreadable", scheduleMaintenance.unreadable().excludedIds())
+                .list(scheduleMaintenance.unreadable()::read);
         List<Schedule> readable = read.stream().flatMap(Optional::stream).toList();
         readable.forEach(schedule -> schedules.put(schedule.id().value(), schedule));
         return readable.size() == read.size() || read.size() < limit || !readable.isEmpty();
@@ -277,10 +280,10 @@ final class PlanRepository implements PlanStore {
 
     @Override
     public Map<String, String> unreadable() {
-        return keeper.unreadable().named();
+        return scheduleMaintenance.unreadable().errorsByName();
     }
 
-    private static Map<Schedule, List<TickPlan.LateTick>> late(Session session, Map<UUID, Schedule> schedules)
+    private static Map<Schedule, List<TickPlan.LateTick>> readLateTicks(Session session, Map<UUID, Schedule> schedules)
             throws SQLException {
         Map<Schedule, List<TickPlan.LateTick>> late = new HashMap<>();
         if (schedules.isEmpty()) return late;
@@ -294,79 +297,81 @@ final class PlanRepository implements PlanStore {
         return late;
     }
 
-    /** So many rows are written in a second or two, far from the time limit of a statement. */
-    private static final int MOST_ROWS = 20_000;
+    /** This many rows are written in one or two seconds, far below the statement timeout. */
+    private static final int MAX_ROWS = 20_000;
 
     @Override
     public List<TickPlan> write(List<TickPlan> plans) {
         List<TickPlan> moved = new ArrayList<>();
         Map<Boolean, List<TickPlan>> byLate = plans.stream()
-                .collect(Collectors.partitioningBy(plan -> !plan.late().isEmpty()));
+                .collect(Collectors.partitioningBy(plan -> !plan.lateDecisions().isEmpty()));
         byLate.values().forEach(same -> moved.addAll(writeAll(same)));
         return moved;
     }
 
     private List<TickPlan> writeAll(List<TickPlan> plans) {
-        List<TickPlan> moved = new ArrayList<>();
+        List<TickPlan> written = new ArrayList<>();
         int rows = 0;
         int first = 0;
         for (int i = 0; i < plans.size(); i++) {
-            rows += plans.get(i).ticks().size() + plans.get(i).late().size();
-            if (rows < MOST_ROWS) continue;
-            moved.addAll(writeGroup(plans.subList(first, i + 1)));
+            rows += plans.get(i).ticks().size() + plans.get(i).lateDecisions().size();
+            if (rows < MAX_ROWS) continue;
+            written.addAll(writeGroup(plans.subList(first, i + 1)));
             first = i + 1;
             rows = 0;
         }
-        moved.addAll(writeGroup(plans.subList(first, plans.size())));
-        return moved;
+        written.addAll(writeGroup(plans.subList(first, plans.size())));
+        return written;
     }
 
-    /** A group in which a plan is refused is split down to that plan: one schedule must not stop the planning of others. */
+    /** Writes a group; splits a rejected group, so that one schedule does not stop the planning of others. */
     private List<TickPlan> writeGroup(List<TickPlan> plans) {
         if (plans.isEmpty()) return List.of();
-        boolean late = !plans.get(0).late().isEmpty();
+        boolean late = !plans.get(0).lateDecisions().isEmpty();
         try {
-            return partitions.completing(() -> late
-                    ? database.transaction(session -> settle(session, plans))
+            return partitions.creatingMissing(() -> late
+                    ? database.transaction(session -> resolveMissed(session, plans))
                     : database.single(session -> write(session, plans)));
         } catch (StorageException failure) {
-            if (!failure.rowAtFault()) throw failure;
+            if (!failure.isRowError()) throw failure;
             if (plans.size() == 1) {
                 log.error(
-                        "plan refused schedule={} error={}", plans.get(0).read().id(), failure.getMessage());
+                        "plan rejected by the database schedule={} error={}",
+                        plans.get(0).schedule().id(),
+                        failure.getMessage());
                 return List.of();
             }
             int half = plans.size() / 2;
-            List<TickPlan> moved = new ArrayList<>(writeGroup(plans.subList(0, half)));
-            moved.addAll(writeGroup(plans.subList(half, plans.size())));
-            return moved;
+            List<TickPlan> written = new ArrayList<>(writeGroup(plans.subList(0, half)));
+            written.addAll(writeGroup(plans.subList(half, plans.size())));
+            return written;
         }
     }
 
     /** Writes plans without late ticks. */
     static List<TickPlan> write(Session session, List<TickPlan> unordered) throws SQLException {
         PlanRows plans = PlanRows.of(unordered);
-        return plans.moved(plans.bind(session.query(WRITE)));
+        return plans.writtenPlans(plans.bind(session.query(WRITE)));
     }
 
-    /** Writes plans with late ticks, in a transaction: those of which every late tick is still there and held by no other transaction. */
-    private static List<TickPlan> settle(Session session, List<TickPlan> unordered) throws SQLException {
-        Map<UUID, String> places = new HashMap<>();
+    /** Writes plans with late ticks, in a transaction; omits plans with a late tick that is gone or locked. */
+    private static List<TickPlan> resolveMissed(Session session, List<TickPlan> unordered) throws SQLException {
+        Map<UUID, String> ctids = new HashMap<>();
         PlanRows.of(unordered)
-                .bindLate(session.query(HOLD_LATE))
-                .list(row -> places.put(row.uuid("id"), row.text("place")));
+                .bindLate(session.query(LOCK_LATE))
+                .list(row -> ctids.put(row.uuid("id"), row.text("place")));
         PlanRows plans = PlanRows.of(unordered.stream()
-                .filter(plan -> plan.late().stream().allMatch(tick -> places.containsKey(tick.run())))
+                .filter(plan -> plan.lateDecisions().stream().allMatch(tick -> ctids.containsKey(tick.run())))
                 .toList());
         if (plans.isEmpty()) return List.of();
-        return plans.moved(plans.bindVerdicts(plans.bind(session.query(SETTLE)), places));
+        return plans.writtenPlans(plans.bindVerdicts(plans.bind(session.query(RESOLVE_MISSED)), ctids));
     }
 
-    /** The right to plan, where only one node shall: a row with a holder, an epoch that grows with each new one, and an end. */
+    /** The planning token: a row with an owner, an epoch that grows with each new owner, and an expiry. */
     static final class PlanningToken {
-        // Renewed by its holder, taken over by anybody once it has ended; of many who try at once the row lets one
-        // through.
-        private static final String HOLD = """
+        // The owner renews it; any node may take it over after it has expired. If many nodes try at the same time, the
+        // row lets one of them through.
+        private static final String ACQUIRE = """
                 INSERT INTO carillon.token AS t (name, owner, epoch, expires_at)
                 VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
                 ON CONFLICT (name) DO UPDATE
@@ -374,7 +379,7 @@ final class PlanRepository implements PlanStore {
                  WHERE t.owner = excluded.owner OR t.expires_at <= carillon.clock()
                 """;
 
-        private static final String LET_GO = """
+        private static final String RELEASE = """
                 UPDATE carillon.token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
                 """;
 
@@ -384,16 +389,17 @@ final class PlanRepository implements PlanStore {
             this.database = database;
         }
 
-        boolean hold(UUID node, Duration lease) {
-            return database.single(session -> session.query(HOLD)
+        boolean acquire(UUID node, Duration lease) {
+            return database.single(session -> session.query(ACQUIRE)
                             .uuid("owner", node)
                             .seconds("lease", lease)
                             .update()
                     == 1);
         }
 
-        void letGo(UUID node) {
-            database.single(session -> session.query(LET_GO).uuid("owner", node).update());
+        void release(UUID node) {
+            database.single(
+                    session -> session.query(RELEASE).uuid("owner", node).update());
         }
     }
 }

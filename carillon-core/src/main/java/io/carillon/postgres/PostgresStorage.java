@@ -3,17 +3,17 @@ package io.carillon.postgres;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
-import io.carillon.store.Desks;
+import io.carillon.store.AdminPorts;
 import io.carillon.store.GateStore;
-import io.carillon.store.Housekeeping;
 import io.carillon.store.LaneStore;
+import io.carillon.store.MaintenanceStore;
 import io.carillon.store.NodeStore;
 import io.carillon.store.PlanStore;
 import io.carillon.store.ProjectStore;
-import io.carillon.store.RunDesk;
+import io.carillon.store.RunAdmin;
 import io.carillon.store.RunInbox;
 import io.carillon.store.RunStore;
-import io.carillon.store.ScheduleDesk;
+import io.carillon.store.ScheduleAdmin;
 import io.carillon.store.Storage;
 import io.carillon.store.VitalsStore;
 import io.carillon.store.WakeChannel;
@@ -24,15 +24,15 @@ import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** All ports on one PostgreSQL: the assembly point of this room. */
+/** All ports on one PostgreSQL database: the assembly point of this package. */
 public final class PostgresStorage implements Storage {
     private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration SCAN_TIMEOUT = Duration.ofMinutes(2);
+    private static final Duration RESCUE_TIMEOUT = Duration.ofMinutes(2);
 
     private static final String ENSURE_PROJECT =
             "INSERT INTO carillon.project (project) VALUES (:project) ON CONFLICT DO NOTHING";
 
-    private static final String NEEDS_NEWER = """
+    private static final String FIND_NEWER_MIN_CODE = """
             SELECT number, name, min_code FROM carillon.migration WHERE min_code > :code ORDER BY number DESC LIMIT 1
             """;
 
@@ -44,41 +44,46 @@ public final class PostgresStorage implements Storage {
     private final LaneStore lanes;
     private final GateStore gates;
     private final NodeStore nodes;
-    private final RunDesk runDesk;
+    private final RunAdmin runAdmin;
     private final PlanStore plans;
-    private final ScheduleDesk schedules;
-    private final Housekeeping housekeeping;
-    private final WakeChannel wake;
+    private final ScheduleAdmin schedules;
+    private final MaintenanceStore maintenance;
+    private final WakeChannel wakeChannel;
     private final ProjectStore projects;
     private final VitalsStore vitals;
-    private final ConnectionSource.Kept heartbeat;
+    private final ConnectionSource.DedicatedConnection heartbeatConnection;
 
     public PostgresStorage(DataSource source, TickPlanner planner) {
         this(source, source, true, planner);
     }
 
-    /** {@code ears}: where LISTEN gets its connection from; {@code prepares}: whether statements may be prepared on the server. */
-    public PostgresStorage(DataSource source, DataSource ears, boolean prepares, TickPlanner planner) {
+    /**
+     * {@code listenSource} provides the connection for LISTEN; {@code prepares} says whether statements may be prepared
+     * on the server.
+     */
+    public PostgresStorage(DataSource source, DataSource listenSource, boolean prepares, TickPlanner planner) {
         ConnectionSource pool = ConnectionSource.pool(source);
         this.planner = planner;
-        this.code = new Migrator(source).code();
+        this.code = new Migrator(source).newestNumber();
         this.database = new Database(pool, STATEMENT_TIMEOUT, prepares);
         Partitions partitions = new Partitions(database);
-        CancelOrders cancels = new CancelOrders(database, partitions);
-        Endings endings = new Endings(database, partitions, cancels);
-        runs = new RunRepository(database, endings, cancels);
+        CancelRequests cancels = new CancelRequests(database, partitions);
+        AttemptEndings attemptEndings = new AttemptEndings(database, partitions, cancels);
+        runs = new RunRepository(database, attemptEndings, cancels);
         inbox = new InboxRepository(database);
         lanes = new LaneRepository(database, new LaneGates(database));
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
-        heartbeat = ConnectionSource.kept(source);
-        Sweeper sweeper = new Sweeper(database, database.with(pool, SCAN_TIMEOUT), partitions, cancels, endings);
-        nodes = new NodeRepository(database, database.with(heartbeat, STATEMENT_TIMEOUT), sweeper, code);
-        runDesk = new DeskRepository(database, partitions, endings);
-        ScheduleRepository desk = new ScheduleRepository(database, partitions, planner);
-        schedules = desk;
-        plans = new PlanRepository(database, partitions, new ScheduleKeeper(database, desk));
-        housekeeping = new HousekeepingRepository(database, partitions, new PartitionRemoval(database));
-        wake = new WakeRepository(database, ConnectionSource.pool(ears));
+        heartbeatConnection = ConnectionSource.dedicated(source);
+        LostLeaseRescuer lostLeaseRescuer = new LostLeaseRescuer(
+                database, database.with(pool, RESCUE_TIMEOUT), partitions, cancels, attemptEndings);
+        nodes = new NodeRepository(
+                database, database.with(heartbeatConnection, STATEMENT_TIMEOUT), lostLeaseRescuer, code);
+        runAdmin = new RunAdminRepository(database, partitions, attemptEndings);
+        ScheduleRepository scheduleRepository = new ScheduleRepository(database, partitions, planner);
+        schedules = scheduleRepository;
+        plans = new PlanRepository(database, partitions, new ScheduleMaintenance(database, scheduleRepository));
+        maintenance = new MaintenanceRepository(database, partitions, new PartitionRemoval(database));
+        wakeChannel = new PostgresWakeChannel(database, ConnectionSource.pool(listenSource));
         projects = project -> database.single(session ->
                 session.query(ENSURE_PROJECT).text("project", project).update());
         vitals = new VitalsRepository(source);
@@ -110,8 +115,8 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
-    public RunDesk runDesk() {
-        return runDesk;
+    public RunAdmin runAdmin() {
+        return runAdmin;
     }
 
     @Override
@@ -120,18 +125,18 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
-    public ScheduleDesk schedules() {
+    public ScheduleAdmin schedules() {
         return schedules;
     }
 
     @Override
-    public Housekeeping housekeeping() {
-        return housekeeping;
+    public MaintenanceStore maintenance() {
+        return maintenance;
     }
 
     @Override
     public WakeChannel wake() {
-        return wake;
+        return wakeChannel;
     }
 
     @Override
@@ -146,7 +151,7 @@ public final class PostgresStorage implements Storage {
 
     @Override
     public Optional<String> outdated() {
-        return database.single(session -> session.query(NEEDS_NEWER)
+        return database.single(session -> session.query(FIND_NEWER_MIN_CODE)
                 .number("code", code)
                 .first(row -> "migration %04d_%s needs code %d or later, this is %d"
                         .formatted(row.number("number"), row.text("name"), row.number("min_code"), code)));
@@ -157,26 +162,31 @@ public final class PostgresStorage implements Storage {
         return database.clock();
     }
 
-    /** Partitions are made outside: they concern everybody, and the caller may not be allowed to. */
+    /**
+     * Partitions are created outside the caller's transaction: they concern all nodes, and the caller may lack the
+     * permission.
+     */
     @Override
-    public Desks in(Connection caller) {
+    public AdminPorts inTransaction(Connection caller) {
         Database within = database.within(caller);
         Partitions partitions = new Partitions(database, within);
-        return new Desks(
+        return new AdminPorts(
                 inbox,
-                new DeskRepository(
-                        within, partitions, new Endings(within, partitions, new CancelOrders(within, partitions))),
+                new RunAdminRepository(
+                        within,
+                        partitions,
+                        new AttemptEndings(within, partitions, new CancelRequests(within, partitions))),
                 new ScheduleRepository(within, partitions, planner),
                 new LaneRepository(within, new LaneGates(within)),
-                new WakeRepository(within, ConnectionSource.none()));
+                new PostgresWakeChannel(within, ConnectionSource.none()));
     }
 
     @Override
     public void close() {
         try {
-            heartbeat.close();
+            heartbeatConnection.close();
         } catch (SQLException alreadyGone) {
-            // A broken connection holds nothing.
+            // A broken connection has nothing to return.
         }
     }
 }

@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One execution of a statement with named parameters; runs once and closes itself. */
+/** One execution of a statement with named parameters. The statement is closed after it has run. */
 final class Query {
     private final Connection connection;
     private final NamedSql sql;
@@ -29,19 +29,19 @@ final class Query {
         if (timeoutSeconds > 0) statement.setQueryTimeout(timeoutSeconds);
     }
 
-    /** Reads one row. */
+    /** A function that reads a value from a row. */
     @FunctionalInterface
-    interface Mapper<T> {
+    interface RowMapper<T> {
         T map(Row row) throws SQLException;
     }
 
     Query text(String name, @Nullable String value) throws SQLException {
-        for (int position : at(name)) statement.setString(position, value);
+        for (int position : positionsOf(name)) statement.setString(position, value);
         return this;
     }
 
     Query number(String name, @Nullable Number value) throws SQLException {
-        for (int position : at(name)) {
+        for (int position : positionsOf(name)) {
             if (value == null) statement.setNull(position, Types.BIGINT);
             else statement.setLong(position, value.longValue());
         }
@@ -49,35 +49,35 @@ final class Query {
     }
 
     Query real(String name, @Nullable Double value) throws SQLException {
-        for (int position : at(name)) statement.setObject(position, value, Types.DOUBLE);
+        for (int position : positionsOf(name)) statement.setObject(position, value, Types.DOUBLE);
         return this;
     }
 
     Query flag(String name, boolean value) throws SQLException {
-        for (int position : at(name)) statement.setBoolean(position, value);
+        for (int position : positionsOf(name)) statement.setBoolean(position, value);
         return this;
     }
 
     Query uuid(String name, @Nullable UUID value) throws SQLException {
-        for (int position : at(name)) statement.setObject(position, value, Types.OTHER);
+        for (int position : positionsOf(name)) statement.setObject(position, value, Types.OTHER);
         return this;
     }
 
     Query bytes(String name, byte @Nullable [] value) throws SQLException {
-        for (int position : at(name)) statement.setBytes(position, value);
+        for (int position : positionsOf(name)) statement.setBytes(position, value);
         return this;
     }
 
     Query instant(String name, @Nullable Instant value) throws SQLException {
-        for (int position : at(name))
+        for (int position : positionsOf(name))
             statement.setObject(
                     position, value == null ? null : DatabaseTime.toDatabase(value), Types.TIMESTAMP_WITH_TIMEZONE);
         return this;
     }
 
-    /** A duration as seconds; the statement adds it to the clock. */
+    /** Binds a duration as seconds; the statement adds it to the clock. */
     Query seconds(String name, @Nullable Duration value) throws SQLException {
-        for (int position : at(name)) {
+        for (int position : positionsOf(name)) {
             if (value == null) statement.setNull(position, Types.DOUBLE);
             else statement.setDouble(position, DatabaseTime.seconds(value));
         }
@@ -92,11 +92,11 @@ final class Query {
         return array(name, "uuid", values.toArray(UUID[]::new));
     }
 
-    /** A column of an array of rows: the type is PostgreSQL's, the values come from each item. */
+    /** Binds a column of an array of rows; {@code type} is the PostgreSQL type of its values. */
     <T> Query column(
             String name, String type, Collection<T> items, Function<? super T, ? extends @Nullable Object> value)
             throws SQLException {
-        // Typed arrays travel in binary form; a plain Object[] would be written out as text.
+        // The driver sends typed arrays in binary form, and a plain Object[] as text.
         Object[] values = (Object[]) java.lang.reflect.Array.newInstance(cellType(type), items.size());
         int i = 0;
         for (T item : items) {
@@ -121,7 +121,7 @@ final class Query {
 
     private Query array(String name, String type, @Nullable Object[] values) throws SQLException {
         Array array = connection.createArrayOf(type, values);
-        for (int position : at(name)) statement.setArray(position, array);
+        for (int position : positionsOf(name)) statement.setArray(position, array);
         return this;
     }
 
@@ -131,22 +131,22 @@ final class Query {
         }
     }
 
-    <T> List<T> list(Mapper<T> mapper) throws SQLException {
+    <T> List<T> list(RowMapper<T> rowMapper) throws SQLException {
         try (statement;
                 ResultSet rows = statement.executeQuery()) {
             List<T> result = new ArrayList<>();
             Row row = new Row(rows);
-            while (rows.next()) result.add(mapper.map(row));
+            while (rows.next()) result.add(rowMapper.map(row));
             return result;
         }
     }
 
-    <T> Optional<T> first(Mapper<T> mapper) throws SQLException {
-        List<T> all = list(mapper);
+    <T> Optional<T> first(RowMapper<T> rowMapper) throws SQLException {
+        List<T> all = list(rowMapper);
         return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
     }
 
-    private List<Integer> at(String name) {
+    private List<Integer> positionsOf(String name) {
         List<Integer> positions = sql.positions().get(name);
         if (positions == null) throw new IllegalArgumentException("no parameter :" + name + " in " + sql.text());
         return positions;

@@ -12,17 +12,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gates that only the time opens: of the runs of a rate key at most so many start in any stretch of so long. What passed and was not claimed yet counts as if
- * it started now; when it is seen to have been claimed, that is put down as its start, which is a little late and never early. So no stretch can hold
- * more starts than the limit, however long a run waits for its slot after it has passed.
+ * Gates that only time opens: in any period of a given length, at most a given number of runs of a rate key start. A
+ * run that has passed and is not claimed yet counts as if it started now. Once its claim is seen, that time is recorded
+ * as its start, which is a little late and never early. So no period can contain more starts than the limit, however
+ * long a run waits for its slot after it has passed.
  */
 final class RateGates {
-    // The driver is whoever looked first, and looks again when the time has come; who stays away for two seconds is
-    // none
-    // any more. A twentieth of the stretch, a quarter of a second at most, is added: between the claim and the
-    // handler's
-    // start lies a moment.
-    private static final String LET_START = """
+    // The driver is the node that promoted the gate first; it promotes again when the time has come. A node that has
+    // not done so for two seconds is no longer the driver. A twentieth of the period, at most 250 ms, is added, because
+    // the handler starts a moment after the claim.
+    private static final String PASS = """
             WITH seen AS MATERIALIZED (
               SELECT g.project, g.name, g.per, head.most, head.here, free.unclaimed,
                      array(SELECT s FROM unnest(k.starts) AS s WHERE s > carillon.clock() - g.per AND s <= carillon.clock() + interval '5 s')
@@ -53,7 +52,7 @@ final class RateGates {
                                              WHERE r.project = room.project AND r.gate_key = room.name AND r.seq < 9223372036854775807
                                              ORDER BY r.seq LIMIT coalesce(room.runs, 0)) w) next),
             passed AS (
-              UPDATE carillon.run SET\s""" + GateRepository.THROUGH + GateRepository.UNLOCKED + """
+              UPDATE carillon.run SET\s""" + GateRepository.MARK_PASSED + GateRepository.WHERE_UNLOCKED + """
               RETURNING queue, project, gate_key),
             counted AS (
               SELECT project, gate_key AS name, count(*)::int AS runs, array_agg(DISTINCT queue) AS queues FROM passed GROUP BY project, gate_key),
@@ -75,44 +74,44 @@ final class RateGates {
               FROM now
             """;
 
-    private static final Duration SOONEST = Duration.ofMillis(20);
-    private static final Duration LATEST = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(20);
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-    private final UUID driver = UUID.randomUUID();
+    private final UUID promoterId = UUID.randomUUID();
 
     /**
-     * Lets through what may start, adds the lanes of it, and says when to come again, if that is our part. Gates where a run that may start is locked are busy.
-     * Under the gates' locks.
+     * Lets the runs that may start pass, adds their lanes, and, if this node is the driver, adds when to promote the
+     * gate again. Gates with a locked run that may start are busy. The caller holds the gates' locks.
      */
     void pass(
             Session session,
             List<GateName> gates,
             Set<Lane> lanes,
-            Map<GateName, Duration> again,
+            Map<GateName, Duration> retryAfter,
             Collection<GateName> busy)
             throws SQLException {
-        record Look(
+        record GateReading(
                 GateName gate,
                 List<String> queues,
                 boolean incomplete,
                 @Nullable Double seconds) {}
-        List<Look> looks = GateRepository.named(session.query(LET_START).uuid("driver", driver), gates)
-                .list(row -> new Look(
+        List<GateReading> states = GateRepository.bindGates(session.query(PASS).uuid("driver", promoterId), gates)
+                .list(row -> new GateReading(
                         new GateName(row.text("project"), row.text("name")),
                         row.texts("queues"),
                         row.flag("incomplete"),
                         row.flag("driving") ? row.maybeReal("wait") : null));
-        for (Look look : looks) {
-            for (String queue : look.queues())
-                lanes.add(new Lane(queue, look.gate().project()));
-            if (look.incomplete()) busy.add(look.gate());
-            if (look.seconds() != null) again.put(look.gate(), bounded(look.seconds()));
+        for (GateReading reading : states) {
+            for (String queue : reading.queues())
+                lanes.add(new Lane(queue, reading.gate().project()));
+            if (reading.incomplete()) busy.add(reading.gate());
+            if (reading.seconds() != null) retryAfter.put(reading.gate(), bounded(reading.seconds()));
         }
     }
 
     private static Duration bounded(double seconds) {
         Duration wait = DatabaseTime.duration(Math.max(0, seconds));
-        if (wait.compareTo(SOONEST) < 0) return SOONEST;
-        return wait.compareTo(LATEST) > 0 ? LATEST : wait;
+        if (wait.compareTo(SHORTEST_WAIT) < 0) return SHORTEST_WAIT;
+        return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : wait;
     }
 }

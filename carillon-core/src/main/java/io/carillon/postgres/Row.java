@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The current row of a result, read by column name. The plain readers insist on a value, the {@code maybe} readers allow null. */
+/**
+ * The current row of a result, read by column name. The plain readers require a value; the {@code maybe} readers allow
+ * null.
+ */
 final class Row {
     private final ResultSet rows;
 
@@ -79,7 +82,7 @@ final class Row {
         return time == null ? null : DatabaseTime.fromDatabase(time);
     }
 
-    /** A duration that the statement gives as seconds. */
+    /** Reads a duration that the statement returns in seconds. */
     @Nullable
     Duration maybeSeconds(String column) throws SQLException {
         double seconds = rows.getDouble(column);

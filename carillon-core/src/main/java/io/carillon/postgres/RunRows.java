@@ -20,20 +20,20 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads runs for people, from the hot table and from history. */
+/** Runs as users see them, read from the hot table and from history. */
 final class RunRows {
     private static final String PROGRESS = """
-            LEFT JOIN carillon.progress p ON p.project = r.project AND p.run_id = r.id AND coalesce(p.attempt, r.attempt) = r.attempt
+            LEFT JOIN carillon.progress p ON p.project = r.project AND p.run_id = r.id AND p.attempt = r.attempt
             """;
 
-    static final String LIVE = "SELECT r.*, p.done, p.total FROM carillon.run r " + PROGRESS + """
+    static final String SELECT_LIVE = "SELECT r.*, p.done, p.total FROM carillon.run r " + PROGRESS + """
              WHERE r.project = :project AND r.id BETWEEN :id AND :id ORDER BY r.id
             """;
 
-    static final String ENDED = "SELECT * FROM carillon.run_history WHERE project = :project AND id = :id";
+    static final String SELECT_ENDED = "SELECT * FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    // Ids carry the database's time, and are an order that stands still while runs move from one table to the other: no
-    // page shows a run twice or leaves one out.
+    // Ids contain the database time and keep their order while runs move from one table to the other: no page shows a
+    // run twice or leaves one out.
     static final String PAGE_LIVE = """
             SELECT r.*, p.done, p.total
               FROM carillon.run_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit) r
@@ -43,9 +43,9 @@ final class RunRows {
             SELECT * FROM carillon.history_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit)
             """;
 
-    private static final UUID LAST = new UUID(-1, -1);
+    private static final UUID MAX_ID = new UUID(-1, -1);
 
-    /** As PostgreSQL orders them: by their bytes. */
+    /** Orders ids by their bytes, as PostgreSQL does. */
     private static final Comparator<UUID> BY_BYTES = Comparator.comparing(
                     UUID::getMostSignificantBits, Long::compareUnsigned)
             .thenComparing(UUID::getLeastSignificantBits, Long::compareUnsigned);
@@ -54,30 +54,31 @@ final class RunRows {
 
     static List<Run> page(Session session, String project, RunQuery query) throws SQLException {
         Map<UUID, Run> found = new TreeMap<>(BY_BYTES.reversed());
-        // Living first: one that ends between the two looks is found twice and told as it ended, and never not at all.
-        for (Run run : live(session, project, query)) found.put(run.id().value(), run);
-        for (Run run : ended(session, project, query)) found.put(run.id().value(), run);
+        // Live runs first: a run that ends between the two queries is found twice and reported as ended, and is never
+        // left out.
+        for (Run run : readLive(session, project, query)) found.put(run.id().value(), run);
+        for (Run run : readEnded(session, project, query)) found.put(run.id().value(), run);
         return found.values().stream().limit(query.filter().limit()).toList();
     }
 
-    /** Living runs, then ended ones. */
+    /** Returns live runs, then ended runs. */
     static List<Run> list(Session session, String project, RunQuery query) throws SQLException {
-        List<Run> runs = new ArrayList<>(live(session, project, query));
-        if (runs.size() < query.filter().limit()) runs.addAll(ended(session, project, query));
+        List<Run> runs = new ArrayList<>(readLive(session, project, query));
+        if (runs.size() < query.filter().limit()) runs.addAll(readEnded(session, project, query));
         return runs.subList(0, Math.min(runs.size(), query.filter().limit()));
     }
 
-    private static List<Run> live(Session session, String project, RunQuery query) throws SQLException {
-        if (query.filter().state() != null && !living(query)) return List.of();
-        return page(session.query(PAGE_LIVE), project, query).list(RunRows::live);
+    private static List<Run> readLive(Session session, String project, RunQuery query) throws SQLException {
+        if (query.filter().state() != null && !isLive(query)) return List.of();
+        return page(session.query(PAGE_LIVE), project, query).list(RunRows::readLive);
     }
 
-    private static List<Run> ended(Session session, String project, RunQuery query) throws SQLException {
-        if (living(query)) return List.of();
-        return page(session.query(PAGE_ENDED), project, query).list(RunRows::ended);
+    private static List<Run> readEnded(Session session, String project, RunQuery query) throws SQLException {
+        if (isLive(query)) return List.of();
+        return page(session.query(PAGE_ENDED), project, query).list(RunRows::readEnded);
     }
 
-    private static boolean living(RunQuery query) {
+    private static boolean isLive(RunQuery query) {
         RunState state = query.filter().state();
         return state == RunState.WAITING || state == RunState.RUNNING;
     }
@@ -91,11 +92,11 @@ final class RunRows {
                 .text("handler", filter.handler())
                 .text("state", state == null ? null : state.text())
                 .uuid("schedule", query.schedule())
-                .uuid("before", before == null ? LAST : before.value())
+                .uuid("before", before == null ? MAX_ID : before.value())
                 .number("limit", filter.limit());
     }
 
-    static Run live(Row row) throws SQLException {
+    static Run readLive(Row row) throws SQLException {
         RunState state = row.maybeUuid("owner") == null ? RunState.WAITING : RunState.RUNNING;
         Long done = row.maybeNumber("done");
         Progress progress = done == null ? null : new Progress(done, row.number("total"));
@@ -107,7 +108,7 @@ final class RunRows {
                 null);
         Run.Details details = new Run.Details(
                 row.maybeUuid("schedule_id"),
-                parent(row),
+                readParent(row),
                 row.maybeText("key"),
                 row.maybeText("parked"),
                 null,
@@ -115,10 +116,10 @@ final class RunRows {
                 null,
                 null,
                 progress);
-        return run(row, state, instants, details);
+        return readRun(row, state, instants, details);
     }
 
-    static Run ended(Row row) throws SQLException {
+    static Run readEnded(Row row) throws SQLException {
         byte[] result = row.maybeBytes("result");
         Run.Instants instants = new Run.Instants(
                 row.instant("created_at"),
@@ -128,7 +129,7 @@ final class RunRows {
                 row.instant("ended_at"));
         Run.Details details = new Run.Details(
                 row.maybeUuid("schedule_id"),
-                parent(row),
+                readParent(row),
                 row.maybeText("key"),
                 null,
                 row.maybeText("reason"),
@@ -136,15 +137,16 @@ final class RunRows {
                 row.maybeText("log"),
                 row.maybeText("delivery"),
                 null);
-        return run(row, RunState.of(row.text("state")), instants, details);
+        return readRun(row, RunState.of(row.text("state")), instants, details);
     }
 
-    private static @Nullable RunId parent(Row row) throws SQLException {
+    private static @Nullable RunId readParent(Row row) throws SQLException {
         UUID parent = row.maybeUuid("parent_id");
         return parent == null ? null : new RunId(parent);
     }
 
-    private static Run run(Row row, RunState state, Run.Instants instants, Run.Details details) throws SQLException {
+    private static Run readRun(Row row, RunState state, Run.Instants instants, Run.Details details)
+            throws SQLException {
         return new Run(
                 AttemptRows.runId(row, "id"),
                 new Lane(row.text("queue"), row.text("project")),

@@ -1,20 +1,20 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.ScheduleFuture.Fate;
-import io.carillon.postgres.ScheduleFuture.Walked;
-import io.carillon.postgres.sql.NewRunRows;
+import io.carillon.postgres.FutureTicks.LedgerReason;
+import io.carillon.postgres.FutureTicks.UnplannedRange;
+import io.carillon.postgres.sql.RunInsert;
 import io.carillon.run.RunId;
-import io.carillon.schedule.Definition;
-import io.carillon.schedule.DroppedHistory;
+import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.InstantRange;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleId;
-import io.carillon.schedule.Stretch;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleAdmin;
 import io.carillon.store.ScheduleChange;
-import io.carillon.store.ScheduleDesk;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.SQLException;
@@ -28,8 +28,8 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Creating, editing, pausing and deleting schedules, each under the schedule's row lock. What was due stays as it was promised; the future is planned anew. */
-final class ScheduleRepository implements ScheduleDesk {
+/** Schedules, changed under their row lock. Due instants keep their definition; the future is planned again. */
+final class ScheduleRepository implements ScheduleAdmin {
     private static final String CLOCK = "SELECT carillon.clock() AS now";
 
     private static final String GET = "SELECT " + ScheduleRows.COLUMNS
@@ -63,8 +63,8 @@ final class ScheduleRepository implements ScheduleDesk {
              WHERE project = :project AND name = :name
             """;
 
-    // What travels with its runs is no part of the promise: nothing is planned anew. A later promise keeps its own.
-    private static final String RENEW =
+    // Headers are not part of the definition: nothing is planned again. A later version keeps its own headers.
+    private static final String UPDATE_HEADERS =
             "UPDATE carillon.schedule SET trace = :trace WHERE project = :project AND id = :id AND version = :seen";
 
     private static final String PAUSE = """
@@ -82,7 +82,7 @@ final class ScheduleRepository implements ScheduleDesk {
 
     private static final String DELETE = "DELETE FROM carillon.schedule WHERE project = :project AND name = :name";
 
-    private static final String TRIGGER = NewRunRows.of("s", ":id", "'trigger'", "carillon.clock()")
+    private static final String TRIGGER = RunInsert.of("s", ":id", "'trigger'", "carillon.clock()")
             .ofSchedule("s", "carillon.clock()")
             .from("""
               carillon.schedule s
@@ -94,12 +94,12 @@ final class ScheduleRepository implements ScheduleDesk {
     private final Partitions partitions;
     private final TickPlanner planner;
 
-    /** For what fell due already: an edit plans nothing ahead by the old definition. */
-    private final TickPlanner upToNow = new TickPlanner(Duration.ZERO, 64);
+    /** Plans the instants that are due already: an edit plans nothing ahead with the old definition. */
+    private final TickPlanner pastPlanner = new TickPlanner(Duration.ZERO, 64);
 
-    private final ScheduleFuture future = new ScheduleFuture();
+    private final FutureTicks futureTicks = new FutureTicks();
     private final LedgerRows ledger = new LedgerRows();
-    final ScheduleRows.Unreadable unreadable = new ScheduleRows.Unreadable();
+    final ScheduleRows.UnreadableSchedules unreadableSchedules = new ScheduleRows.UnreadableSchedules();
 
     ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
         this.database = database;
@@ -108,41 +108,41 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     @Override
-    public ScheduleChange upsert(Definition wanted, Function<ScheduleId, @Nullable String> luggage) {
-        Definition definition = ScheduleRows.asStored(wanted);
-        Optional<Walked> walked = walk(definition.project(), definition.name());
-        if (walked.isPresent() && same(walked.get().schedule(), definition))
-            return renewed(walked.get().schedule(), luggage).orElseGet(() -> upsert(wanted, luggage));
-        walked.map(Walked::schedule).ifPresent(this::catchUp);
-        return changing(session -> {
-            Optional<Schedule> before = lock(session, definition.project(), definition.name());
+    public ScheduleChange upsert(ScheduleDefinition wanted, Function<ScheduleId, @Nullable String> headers) {
+        ScheduleDefinition scheduleDefinition = ScheduleRows.asStored(wanted);
+        Optional<UnplannedRange> unplanned = findUnplanned(scheduleDefinition.project(), scheduleDefinition.name());
+        if (unplanned.isPresent() && isSame(unplanned.get().schedule(), scheduleDefinition))
+            return renewHeaders(unplanned.get().schedule(), headers).orElseGet(() -> upsert(wanted, headers));
+        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        return inTransaction(session -> {
+            Optional<Schedule> before = lock(session, scheduleDefinition.project(), scheduleDefinition.name());
             if (before.isEmpty()) {
-                refuseIfItNeverFires(session, definition.when(), definition.name());
-                ScheduleId id = ScheduleId.next();
-                int created = ScheduleRows.bind(session.query(INSERT), definition)
+                rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+                ScheduleId id = ScheduleId.generate();
+                int created = ScheduleRows.bind(session.query(INSERT), scheduleDefinition)
                         .uuid("id", id.value())
-                        .text("trace", luggage.apply(id))
+                        .text("trace", headers.apply(id))
                         .text("tzdata", ScheduleRows.tzdata())
                         .update();
-                Schedule schedule =
-                        lock(session, definition.project(), definition.name()).orElseThrow();
+                Schedule schedule = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
+                        .orElseThrow();
                 if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
-                before = Optional.of(schedule); // another node was first
+                before = Optional.of(schedule); // another node created it first
             }
             Schedule stored = before.get();
-            if (same(stored, definition)) return new ScheduleChange.Unchanged(stored);
-            refuseIfItNeverFires(session, definition.when(), definition.name());
-            Definition paced = definition.atPaceOf(stored.definition());
-            return new ScheduleChange.Updated(edit(session, stored, walked, paced, luggage));
+            if (isSame(stored, scheduleDefinition)) return new ScheduleChange.Unchanged(stored);
+            rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+            ScheduleDefinition paced = scheduleDefinition.withCurrentIntervalOf(stored.definition());
+            return new ScheduleChange.Updated(edit(session, stored, unplanned, paced, headers));
         });
     }
 
-    /** Whoever confirms a schedule renews what travels with its runs; empty: it is no longer what was seen. */
-    private Optional<ScheduleChange> renewed(Schedule seen, Function<ScheduleId, @Nullable String> luggage) {
-        String trace = luggage.apply(seen.id());
-        boolean same = trace == null
-                || database.single(session -> session.query(RENEW)
-                                .text("trace", trace)
+    /** Renews the headers of an unchanged schedule; empty if the schedule has changed since it was read. */
+    private Optional<ScheduleChange> renewHeaders(Schedule seen, Function<ScheduleId, @Nullable String> headers) {
+        String packed = headers.apply(seen.id());
+        boolean same = packed == null
+                || database.single(session -> session.query(UPDATE_HEADERS)
+                                .text("trace", packed)
                                 .text("project", seen.definition().project())
                                 .uuid("id", seen.id().value())
                                 .number("seen", seen.version())
@@ -151,71 +151,73 @@ final class ScheduleRepository implements ScheduleDesk {
         return same ? Optional.of(new ScheduleChange.Unchanged(seen)) : Optional.empty();
     }
 
-    private static boolean same(Schedule stored, Definition wanted) {
-        return stored.definition().equals(wanted.atPaceOf(stored.definition()));
+    private static boolean isSame(Schedule stored, ScheduleDefinition wanted) {
+        return stored.definition().equals(wanted.withCurrentIntervalOf(stored.definition()));
     }
 
-    /** The same promise by the time zone rules of this process; false: it is no longer what somebody looked at. */
-    boolean planAnew(String project, String name, long seen) {
-        Optional<Walked> walked = walk(project, name);
-        walked.map(Walked::schedule).ifPresent(this::catchUp);
-        return changing(session -> {
+    /** Plans again with the time zone rules of this process; false if the version is not {@code seen}. */
+    boolean replan(String project, String name, long seen) {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        return inTransaction(session -> {
             Optional<Schedule> before = lock(session, project, name);
             if (before.isEmpty() || before.get().version() != seen) return false;
             edit(
                     session,
                     before.get(),
-                    walked,
-                    ScheduleRows.readable(before.get()).definition(),
+                    unplanned,
+                    ScheduleRows.requireReadable(before.get()).definition(),
                     null);
             return true;
         });
     }
 
-    /** Without luggage, that of before travels on. */
+    /** Edits a schedule under its lock; if {@code headers} is null, the schedule keeps its headers. */
     private Schedule edit(
             Session session,
             Schedule before,
-            Optional<Walked> walked,
-            Definition definition,
-            @Nullable Function<ScheduleId, @Nullable String> luggage)
+            Optional<UnplannedRange> unplanned,
+            ScheduleDefinition scheduleDefinition,
+            @Nullable Function<ScheduleId, @Nullable String> headers)
             throws SQLException {
-        Instant line = future.line(session, before);
+        Instant cutoff = futureTicks.cutoff(session, before);
         Schedule accounted = before;
-        Fate open = before.paused() ? Fate.PAUSED : Fate.UNREADABLE;
-        if (before.paused() || before.unreadable() != null)
-            future.cover(session, before, known(walked, before), line, open);
-        else accounted = accountFor(session, before, line);
-        future.forget(session, accounted, line);
-        ScheduleRows.bind(session.query(UPDATE), definition)
-                .flag("keep", luggage == null)
-                .text("trace", luggage == null ? null : luggage.apply(before.id()))
+        LedgerReason open = before.isPaused() ? LedgerReason.PAUSED : LedgerReason.UNREADABLE;
+        if (before.isPaused() || before.unreadable() != null)
+            futureTicks.recordGaps(session, before, unplannedOrEmpty(unplanned, before), cutoff, open);
+        else accounted = planPast(session, before, cutoff);
+        futureTicks.deleteAfter(session, accounted, cutoff);
+        ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
+                .flag("keep", headers == null)
+                .text("trace", headers == null ? null : headers.apply(before.id()))
                 .text("tzdata", ScheduleRows.tzdata())
                 .update();
-        Schedule edited = lock(session, definition.project(), definition.name()).orElseThrow();
-        return edited.paused() ? edited : plan(session, edited);
+        Schedule edited = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
+                .orElseThrow();
+        return edited.isPaused() ? edited : plan(session, edited);
     }
 
-    /** What fell due under the old definition is planned by it, late or not. */
-    private Schedule accountFor(Session session, Schedule before, Instant line) throws SQLException {
+    /** Plans the instants that fell due under the old definition with that definition, late or not. */
+    private Schedule planPast(Session session, Schedule before, Instant cutoff) throws SQLException {
         Schedule schedule = before;
-        while (!schedule.progress().nextAt().isAfter(line)) {
-            PlanRepository.write(session, List.of(upToNow.plan(schedule, List.of(), line)));
+        while (!schedule.planningState().nextAt().isAfter(cutoff)) {
+            PlanRepository.write(session, List.of(pastPlanner.plan(schedule, List.of(), cutoff)));
             schedule =
                     lock(session, before.definition().project(), before.name()).orElseThrow();
         }
-        future.cover(session, schedule, known(Optional.empty(), schedule), line, Fate.EXCLUDED);
+        futureTicks.recordGaps(
+                session, schedule, unplannedOrEmpty(Optional.empty(), schedule), cutoff, LedgerReason.EXCLUDED);
         return schedule;
     }
 
-    /** The same before anything is locked: after a long standstill there may be many instants to walk over. */
-    private void catchUp(Schedule seen) {
-        if (seen.paused() || seen.unreadable() != null) return;
+    /** Like {@link #planPast}, but before locking: after a long outage there may be many instants. */
+    private void planPastUnlocked(Schedule seen) {
+        if (seen.isPaused() || seen.unreadable() != null) return;
         Schedule schedule = seen;
         Instant now = database.single(ScheduleRepository::now);
-        while (!schedule.progress().nextAt().isAfter(now)) {
-            TickPlan plan = upToNow.plan(schedule, List.of(), now);
-            List<TickPlan> moved = partitions.completing(
+        while (!schedule.planningState().nextAt().isAfter(now)) {
+            TickPlan plan = pastPlanner.plan(schedule, List.of(), now);
+            List<TickPlan> moved = partitions.creatingMissing(
                     () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
             Optional<Schedule> again = get(seen.definition().project(), seen.name());
             if (moved.isEmpty() || again.isEmpty()) return;
@@ -223,39 +225,40 @@ final class ScheduleRepository implements ScheduleDesk {
         }
     }
 
-    private <T> T changing(Database.Work<T> work) {
-        return partitions.completing(() -> database.transaction(work));
+    private <T> T inTransaction(Database.SessionWork<T> sessionWork) {
+        return partitions.creatingMissing(() -> database.transaction(sessionWork));
     }
 
-    /** Walks over what nobody planned, as long as nothing is locked. */
-    private Optional<Walked> walk(String project, String name) {
+    /** Computes the unplanned instants before anything is locked. */
+    private Optional<UnplannedRange> findUnplanned(String project, String name) {
         return get(project, name).map(schedule -> {
-            Stretch stretch = Stretch.after(schedule.progress().cursor());
-            if (!schedule.paused()) return new Walked(schedule, stretch);
+            InstantRange range = InstantRange.after(schedule.planningState().cursor());
+            if (!schedule.isPaused()) return new UnplannedRange(schedule, range);
             Instant now = database.single(ScheduleRepository::now);
-            return new Walked(schedule, stretch.to(now, schedule.definition().when()));
+            return new UnplannedRange(
+                    schedule, range.extendTo(now, schedule.definition().when()));
         });
     }
 
-    private static Walked known(Optional<Walked> walked, Schedule schedule) {
-        return walked.orElseGet(
-                () -> new Walked(schedule, Stretch.after(schedule.progress().cursor())));
+    private static UnplannedRange unplannedOrEmpty(Optional<UnplannedRange> unplanned, Schedule schedule) {
+        return unplanned.orElseGet(() -> new UnplannedRange(
+                schedule, InstantRange.after(schedule.planningState().cursor())));
     }
 
-    private static void refuseIfItNeverFires(Session session, When when, String name) throws SQLException {
+    private static void rejectNeverFiring(Session session, When when, String name) throws SQLException {
         Instant now = now(session);
         if (when.next(now).isPresent()) return;
         String what = "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end.";
         throw new CarillonException(ErrorCode.NEVER_FIRES, what.formatted(name, when.describe(), now));
     }
 
-    /** The first ticks are born with the change itself: a schedule is never stored without a future. */
+    /** Plans the first ticks in the same transaction: no schedule is stored without its next ticks. */
     private Schedule plan(Session session, Schedule schedule) throws SQLException {
         TickPlan plan = planner.plan(schedule, List.of(), now(session));
         PlanRepository.write(session, List.of(plan));
-        future.announce(session, plan);
-        long ticks = schedule.progress().ticks() + plan.ticks().size();
-        return schedule.progress(new Schedule.Progress(plan.cursor(), plan.nextAt(), ticks));
+        futureTicks.notifyFirstTick(session, plan);
+        long ticks = schedule.planningState().ticks() + plan.ticks().size();
+        return schedule.planningState(new Schedule.PlanningState(plan.cursor(), plan.nextAt(), ticks));
     }
 
     @Override
@@ -266,12 +269,12 @@ final class ScheduleRepository implements ScheduleDesk {
     @Override
     public Optional<Schedule> get(String project, String name) {
         return database.single(
-                session -> named(session.query(GET), project, name).first(ScheduleRows::readOrMark));
+                session -> bindName(session.query(GET), project, name).first(ScheduleRows::readOrMark));
     }
 
     @Override
     public List<Schedule> list(String project, String after, int limit) {
-        return database.single(session -> unreadable.page(
+        return database.single(session -> unreadableSchedules.page(
                 limit,
                 after,
                 (from, missing) -> session.query(LIST)
@@ -285,14 +288,14 @@ final class ScheduleRepository implements ScheduleDesk {
         return pause(project, name, pause, Optional.empty());
     }
 
-    /** With a version: only if the schedule still is what somebody looked at. */
+    /** Pauses the schedule if it still has the version {@code seen}; any version if empty. */
     boolean pause(String project, String name, Schedule.Pause pause, Optional<Long> seen) {
-        Optional<Walked> walked = walk(project, name);
-        return changing(session -> {
-            Schedule schedule = existing(session, project, name);
-            if (schedule.paused() || changed(schedule, seen)) return false;
-            end(session, schedule, walked, Fate.PAUSED);
-            named(session.query(PAUSE), project, name)
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
+            Schedule schedule = lockExisting(session, project, name);
+            if (schedule.isPaused() || hasChanged(schedule, seen)) return false;
+            endTicks(session, schedule, unplanned, LedgerReason.PAUSED);
+            bindName(session.query(PAUSE), project, name)
                     .text("by", pause.by())
                     .text("reason", pause.reason())
                     .instant("until", pause.until())
@@ -301,15 +304,16 @@ final class ScheduleRepository implements ScheduleDesk {
         });
     }
 
-    private static boolean changed(Schedule schedule, Optional<Long> seen) {
+    private static boolean hasChanged(Schedule schedule, Optional<Long> seen) {
         return seen.isPresent() && seen.get() != schedule.version();
     }
 
-    private void end(Session session, Schedule schedule, Optional<Walked> walked, Fate fate) throws SQLException {
-        Instant line = future.line(session, schedule);
-        future.cover(session, schedule, known(walked, schedule), line, fate);
-        future.forget(session, schedule, line);
-        future.end(session, schedule, fate);
+    private void endTicks(Session session, Schedule schedule, Optional<UnplannedRange> unplanned, LedgerReason reason)
+            throws SQLException {
+        Instant cutoff = futureTicks.cutoff(session, schedule);
+        futureTicks.recordGaps(session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, reason);
+        futureTicks.deleteAfter(session, schedule, cutoff);
+        futureTicks.endUnstarted(session, schedule, reason);
     }
 
     @Override
@@ -318,14 +322,15 @@ final class ScheduleRepository implements ScheduleDesk {
     }
 
     boolean resume(String project, String name, Optional<Long> seen) {
-        Optional<Walked> walked = walk(project, name);
-        return changing(session -> {
-            Schedule schedule = ScheduleRows.readable(existing(session, project, name));
-            if (!schedule.paused() || changed(schedule, seen)) return false;
-            Instant line = future.line(session, schedule);
-            future.cover(session, schedule, known(walked, schedule), line, Fate.PAUSED);
-            future.forget(session, schedule, line);
-            named(session.query(RESUME), project, name).update();
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
+            Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
+            if (!schedule.isPaused() || hasChanged(schedule, seen)) return false;
+            Instant cutoff = futureTicks.cutoff(session, schedule);
+            futureTicks.recordGaps(
+                    session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
+            futureTicks.deleteAfter(session, schedule, cutoff);
+            bindName(session.query(RESUME), project, name).update();
             plan(session, lock(session, project, name).orElseThrow());
             return true;
         });
@@ -333,62 +338,65 @@ final class ScheduleRepository implements ScheduleDesk {
 
     @Override
     public boolean delete(String project, String name) {
-        Optional<Walked> walked = walk(project, name);
-        return changing(session -> {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
             Optional<Schedule> schedule = lock(session, project, name);
             if (schedule.isEmpty()) return false;
-            end(session, schedule.get(), walked, Fate.DELETED);
-            future.endBackfills(session, schedule.get(), Fate.DELETED);
-            return named(session.query(DELETE), project, name).update() == 1;
+            endTicks(session, schedule.get(), unplanned, LedgerReason.DELETED);
+            futureTicks.endBackfills(session, schedule.get(), LedgerReason.DELETED);
+            return bindName(session.query(DELETE), project, name).update() == 1;
         });
     }
 
     @Override
     public boolean trigger(String project, String name, RunId run) {
-        int stored = database.single(session -> named(session.query(TRIGGER), project, name)
+        int stored = database.single(session -> bindName(session.query(TRIGGER), project, name)
                 .uuid("id", run.value())
                 .update());
         return stored == 1 || get(project, name).isPresent();
     }
 
     @Override
-    public int backfill(String project, String name, Instant from, Instant to, boolean make, DroppedHistory dropped) {
+    public int backfill(
+            String project, String name, Instant from, Instant to, boolean make, DroppedHistoryPolicy dropped) {
         return database.transaction(session -> {
-            Schedule schedule = ScheduleRows.readable(existing(session, project, name));
-            List<Instant> missing = Backfill.missing(session, schedule, from, to);
-            if (dropped == DroppedHistory.REFUSE) Backfill.refuseForgotten(session, schedule, missing);
+            Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
+            List<Instant> missing = Backfill.missingInstants(session, schedule, from, to);
+            if (dropped == DroppedHistoryPolicy.REFUSE) Backfill.rejectDroppedHistory(session, schedule, missing);
             return make ? Backfill.insert(session, schedule, missing, now(session)) : missing.size();
         });
     }
 
-    /** What is stored, and what will be stored when a pause or an excluded date is over: both of the same moment. */
+    /** Returns the stored entries, and the entries of pauses and excluded dates that are not over yet. */
     @Override
     public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
         while (true) {
-            Schedule before = get(project, name).orElseThrow(() -> ScheduleRows.unknown(name));
+            Schedule before = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
             List<LedgerEntry> entries =
                     new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
-            Schedule schedule = get(project, name).orElseThrow(() -> ScheduleRows.unknown(name));
-            if (schedule.version() == before.version() && schedule.progress().equals(before.progress())) {
-                entries.addAll(LedgerRows.open(schedule, from, to, database.single(ScheduleRepository::now)));
+            Schedule schedule = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
+            if (schedule.version() == before.version()
+                    && schedule.planningState().equals(before.planningState())) {
+                entries.addAll(
+                        LedgerRows.unrecordedEntries(schedule, from, to, database.single(ScheduleRepository::now)));
                 return entries;
             }
         }
     }
 
     private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
-        return named(session.query(LOCK), project, name).first(ScheduleRows::readOrMark);
+        return bindName(session.query(LOCK), project, name).first(ScheduleRows::readOrMark);
     }
 
-    private static Schedule existing(Session session, String project, String name) throws SQLException {
-        return lock(session, project, name).orElseThrow(() -> ScheduleRows.unknown(name));
+    private static Schedule lockExisting(Session session, String project, String name) throws SQLException {
+        return lock(session, project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
     }
 
     private static Instant now(Session session) throws SQLException {
         return session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
     }
 
-    private static Query named(Query query, String project, String name) throws SQLException {
+    private static Query bindName(Query query, String project, String name) throws SQLException {
         return query.text("project", project).text("name", name);
     }
 }

@@ -1,19 +1,19 @@
 package io.carillon.postgres;
 
-import io.carillon.schedule.Adaptive;
+import io.carillon.schedule.AdaptiveInterval;
 import io.carillon.schedule.CronExpression;
-import io.carillon.schedule.Definition;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.Interval;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Overlap;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Schedules on their way into rows and back. */
+/** Schedules as parameters of statements and as rows. */
 final class ScheduleRows {
     static final String COLUMNS = """
             s.project, s.id, s.name, s.version, s.kind, s.expression, s.zone, s.anchor, s.gap, s.repeat, s.starts_at, s.ends_at,
@@ -51,55 +51,55 @@ final class ScheduleRows {
 
     private ScheduleRows() {}
 
-    /** The words of a definition that another version may write in another way. */
-    private static final List<String> WORDS =
+    /** The text columns of a definition, which another version may write differently. */
+    private static final List<String> TEXT_COLUMNS =
             List.of("kind", "expression", "zone", "gap", "repeat", "missed", "overlap");
 
-    /** Reads a schedule; one whose definition cannot be read is marked so, see {@link Schedule#unreadable}. */
+    /** Reads a schedule; marks one whose definition cannot be read, see {@link Schedule#unreadable}. */
     static Schedule readOrMark(Row row) throws SQLException {
         try {
             return read(row);
         } catch (RuntimeException failure) {
             Map<String, String> stored = new LinkedHashMap<>();
-            for (String word : WORDS) stored.put(word, row.text(word));
-            String error = Text.clean(String.valueOf(failure.getMessage()), 1_000);
+            for (String column : TEXT_COLUMNS) stored.put(column, row.text(column));
+            String error = TextCleaner.clean(String.valueOf(failure.getMessage()), 1_000);
             When when = new When(
                     new When.Timing.Unreadable(stored, error),
-                    known(() -> dst(row), DstPolicy.defaults()),
+                    readOrDefault(() -> dst(row), DstPolicy.defaults()),
                     bounds(row),
                     row.seconds("jitter"));
-            Policies defaults = Policies.defaults();
+            SchedulePolicies defaults = SchedulePolicies.defaults();
             return read(
                     row,
                     when,
                     policies(
                             row,
-                            known(() -> Missed.of(row.text("missed")), defaults.missed()),
-                            known(() -> Overlap.of(row.text("overlap")), defaults.overlap())));
+                            readOrDefault(() -> MissedPolicy.of(row.text("missed")), defaults.missed()),
+                            readOrDefault(() -> OverlapPolicy.of(row.text("overlap")), defaults.overlap())));
         }
     }
 
-    /** Reads words of a row. */
-    private interface Words<T> {
+    /** A function that reads a value of a row. */
+    private interface ValueReader<T> {
         T read() throws SQLException;
     }
 
-    private static <T> T known(Words<T> words, T otherwise) throws SQLException {
+    private static <T> T readOrDefault(ValueReader<T> reader, T otherwise) throws SQLException {
         try {
-            return words.read();
+            return reader.read();
         } catch (RuntimeException unknown) {
             return otherwise;
         }
     }
 
-    static CarillonException unknown(String name) {
+    static CarillonException unknownSchedule(String name) {
         return new CarillonException(
                 ErrorCode.UNKNOWN_SCHEDULE,
-                "There is no schedule '%s'. schedules().list() names those there are.".formatted(name));
+                "There is no schedule '%s'. schedules().list() returns the existing schedules.".formatted(name));
     }
 
-    /** The schedule, if its definition can be read. */
-    static Schedule readable(Schedule schedule) {
+    /** Returns the schedule if its definition can be read, and throws otherwise. */
+    static Schedule requireReadable(Schedule schedule) {
         When.Timing.Unreadable unreadable = schedule.unreadable();
         if (unreadable == null) return schedule;
         throw new CarillonException(
@@ -109,55 +109,61 @@ final class ScheduleRows {
     }
 
     static Schedule read(Row row) throws SQLException {
-        return read(row, when(row), policies(row, Missed.of(row.text("missed")), Overlap.of(row.text("overlap"))));
+        return read(
+                row,
+                when(row),
+                policies(row, MissedPolicy.of(row.text("missed")), OverlapPolicy.of(row.text("overlap"))));
     }
 
-    private static Policies policies(Row row, Missed missed, Overlap overlap) throws SQLException {
-        return new Policies(
-                missed,
+    private static SchedulePolicies policies(Row row, MissedPolicy missedPolicy, OverlapPolicy overlapPolicy)
+            throws SQLException {
+        return new SchedulePolicies(
+                missedPolicy,
                 row.seconds("grace"),
                 row.seconds("catch_up"),
-                new Policies.RunAll(row.integer("missed_cap"), row.seconds("missed_spread")),
-                overlap,
+                new SchedulePolicies.RunAllLimits(row.integer("missed_cap"), row.seconds("missed_spread")),
+                overlapPolicy,
                 row.maybeInteger("pause_after"));
     }
 
-    private static Schedule read(Row row, When when, Policies policies) throws SQLException {
-        Definition.What what = new Definition.What(
+    private static Schedule read(Row row, When when, SchedulePolicies schedulePolicies) throws SQLException {
+        ScheduleDefinition.RunTemplate runTemplate = new ScheduleDefinition.RunTemplate(
                 row.text("queue"),
                 row.integer("class"),
                 row.text("target"),
                 row.text("target_name"),
                 row.bytes("payload"),
                 row.text("codec"));
-        Definition definition = new Definition(row.text("project"), row.text("name"), when, what, policies);
+        ScheduleDefinition scheduleDefinition =
+                new ScheduleDefinition(row.text("project"), row.text("name"), when, runTemplate, schedulePolicies);
         return new Schedule(
                 new ScheduleId(row.uuid("id")),
                 row.number("version"),
-                definition,
-                new Schedule.Progress(row.instant("cursor"), row.instant("next_at"), row.number("ticks")),
+                scheduleDefinition,
+                new Schedule.PlanningState(row.instant("cursor"), row.instant("next_at"), row.number("ticks")),
                 pause(row),
-                new Schedule.Facts(row.instant("created_at"), row.instant("updated_at"), null));
+                new Schedule.Metadata(row.instant("created_at"), row.instant("updated_at"), null));
     }
 
     /**
-     * Schedules that this process cannot read or change, such as those of a newer version or of a time zone that its rules do not know. One costs only itself:
-     * it is left out for a while, logged, and named by the health check.
+     * Schedules that this process cannot read or change, such as schedules of a newer version or with a time zone that
+     * its rules do not contain. Such a schedule affects no other: it is left out for 30 seconds, logged, and reported
+     * by the health check.
      */
-    static final class Unreadable {
-        private static final int MOST = 10_000;
-        private static final long PAUSE = Duration.ofSeconds(30).toNanos();
-        private static final long SILENCE = Duration.ofMinutes(10).toNanos();
+    static final class UnreadableSchedules {
+        private static final int MAX_ENTRIES = 10_000;
+        private static final long RETRY_NANOS = Duration.ofSeconds(30).toNanos();
+        private static final long LOG_INTERVAL_NANOS = Duration.ofMinutes(10).toNanos();
 
-        private record Note(String schedule, String error, long tried, long logged) {}
+        private record UnreadableEntry(String schedule, String error, long triedAt, long loggedAt) {}
 
-        private final Map<UUID, Note> notes = new ConcurrentHashMap<>();
+        private final Map<UUID, UnreadableEntry> entries = new ConcurrentHashMap<>();
 
-        /** The schedule of a row, or nothing where it cannot be read. */
+        /** Reads the schedule of a row; empty if it cannot be read. */
         Optional<Schedule> read(Row row) throws SQLException {
             try {
                 Schedule schedule = ScheduleRows.read(row);
-                if (!notes.isEmpty()) notes.remove(schedule.id().value());
+                if (!entries.isEmpty()) entries.remove(schedule.id().value());
                 return Optional.of(schedule);
             } catch (RuntimeException failure) {
                 add(row.uuid("id"), row.text("project") + "/" + row.text("name"), String.valueOf(failure.getMessage()));
@@ -165,14 +171,16 @@ final class ScheduleRows {
             }
         }
 
-        /** Asks for so many rows behind a name. */
+        /** A query for {@code count} rows after a name. */
         @FunctionalInterface
-        interface Rest {
-            Query behind(String name, int count) throws SQLException;
+        interface PageQuery {
+            Query after(String name, int count) throws SQLException;
         }
 
-        /** The schedule of a row, marked where its definition cannot be read; nothing where not even its name can. */
-        private Optional<Schedule> shown(Row row) throws SQLException {
+        /**
+         * Reads the schedule of a row, marked if its definition cannot be read; empty if even its name cannot be read.
+         */
+        private Optional<Schedule> readForList(Row row) throws SQLException {
             try {
                 return Optional.of(readOrMark(row));
             } catch (RuntimeException failure) {
@@ -180,16 +188,16 @@ final class ScheduleRows {
             }
         }
 
-        /** Up to so many schedules: those that cannot be shown do not end a page early. */
-        List<Schedule> page(int limit, String after, Rest rest) throws SQLException {
+        /** Returns up to {@code limit} schedules; rows that cannot be shown do not end a page early. */
+        List<Schedule> page(int limit, String after, PageQuery pageQuery) throws SQLException {
             List<Schedule> found = new ArrayList<>();
             String behind = after;
             while (found.size() < limit) {
                 int missing = limit - found.size();
                 List<String> names = new ArrayList<>();
-                List<Optional<Schedule>> part = rest.behind(behind, missing).list(row -> {
+                List<Optional<Schedule>> part = pageQuery.after(behind, missing).list(row -> {
                     names.add(row.text("name"));
-                    return shown(row);
+                    return readForList(row);
                 });
                 part.forEach(one -> one.ifPresent(found::add));
                 if (names.size() < missing) break;
@@ -198,35 +206,35 @@ final class ScheduleRows {
             return found;
         }
 
-        /** The schedules of all rows that can be read. */
+        /** Returns the schedules of all rows that can be read. */
         List<Schedule> list(Query query) throws SQLException {
             return query.list(this::read).stream().flatMap(Optional::stream).toList();
         }
 
         void add(UUID id, String schedule, String error) {
-            Note before = notes.get(id);
+            UnreadableEntry before = entries.get(id);
             long now = System.nanoTime();
-            if (before == null && notes.size() >= MOST) return;
-            long logged = before != null && now - before.logged < SILENCE ? before.logged : now;
-            notes.put(id, new Note(schedule, error, now, logged));
+            if (before == null && entries.size() >= MAX_ENTRIES) return;
+            long logged = before != null && now - before.loggedAt < LOG_INTERVAL_NANOS ? before.loggedAt : now;
+            entries.put(id, new UnreadableEntry(schedule, error, now, logged));
             if (logged == now)
                 log.warn("schedule cannot be planned by this node schedule={} error={}", schedule, error);
         }
 
-        /** Those to leave out: each is tried again after half a minute. */
-        Set<UUID> ids() {
+        /** Returns the schedules to leave out; each is tried again after 30 seconds. */
+        Set<UUID> excludedIds() {
             long now = System.nanoTime();
-            notes.values().removeIf(note -> now - note.tried > SILENCE);
-            return notes.entrySet().stream()
-                    .filter(note -> now - note.getValue().tried < PAUSE)
+            entries.values().removeIf(unreadableEntry -> now - unreadableEntry.triedAt > LOG_INTERVAL_NANOS);
+            return entries.entrySet().stream()
+                    .filter(note -> now - note.getValue().triedAt < RETRY_NANOS)
                     .map(Map.Entry::getKey)
                     .collect(Collectors.toUnmodifiableSet());
         }
 
-        /** By project and name, with the error. */
-        Map<String, String> named() {
+        /** Returns the errors by project and name. */
+        Map<String, String> errorsByName() {
             Map<String, String> named = new TreeMap<>();
-            notes.values().forEach(note -> named.put(note.schedule, note.error));
+            entries.values().forEach(unreadableEntry -> named.put(unreadableEntry.schedule, unreadableEntry.error));
             return named;
         }
     }
@@ -272,25 +280,25 @@ final class ScheduleRows {
         };
     }
 
-    private static @Nullable Adaptive adaptive(Row row) throws SQLException {
+    private static @Nullable AdaptiveInterval adaptive(Row row) throws SQLException {
         Duration min = row.maybeSeconds("adaptive_min");
-        return min == null ? null : new Adaptive(min, row.seconds("adaptive_max"));
+        return min == null ? null : new AdaptiveInterval(min, row.seconds("adaptive_max"));
     }
 
-    /** The definition as it will be read back: PostgreSQL keeps microseconds. */
-    static Definition asStored(Definition definition) {
-        When when = definition.when();
+    /** Returns the definition as it will be read back: PostgreSQL keeps microseconds. */
+    static ScheduleDefinition asStored(ScheduleDefinition scheduleDefinition) {
+        When when = scheduleDefinition.when();
         When.Bounds bounds = new When.Bounds(
                 rounded(when.bounds().from()),
                 rounded(when.bounds().until()),
                 when.bounds().excluded(),
                 when.bounds().maxRuns());
-        return new Definition(
-                definition.project(),
-                definition.name(),
+        return new ScheduleDefinition(
+                scheduleDefinition.project(),
+                scheduleDefinition.name(),
                 new When(asStored(when.timing()), when.dst(), bounds, when.jitter()),
-                definition.what(),
-                definition.policies());
+                scheduleDefinition.template(),
+                scheduleDefinition.policies());
     }
 
     private static When.Timing asStored(When.Timing timing) {
@@ -310,16 +318,16 @@ final class ScheduleRows {
         return instant == null ? null : DatabaseTime.rounded(instant);
     }
 
-    /** Binds the definition's columns. */
-    static Query bind(Query query, Definition definition) throws SQLException {
-        When when = definition.when();
-        Definition.What what = definition.what();
-        Adaptive adaptive = when.adaptive();
+    /** Binds the columns of the definition. */
+    static Query bind(Query query, ScheduleDefinition scheduleDefinition) throws SQLException {
+        When when = scheduleDefinition.when();
+        ScheduleDefinition.RunTemplate runTemplate = scheduleDefinition.template();
+        AdaptiveInterval adaptiveInterval = when.adaptive();
         return timing(query, when)
-                .seconds("adaptiveMin", adaptive == null ? null : adaptive.min())
-                .seconds("adaptiveMax", adaptive == null ? null : adaptive.max())
-                .text("project", definition.project())
-                .text("name", definition.name())
+                .seconds("adaptiveMin", adaptiveInterval == null ? null : adaptiveInterval.min())
+                .seconds("adaptiveMax", adaptiveInterval == null ? null : adaptiveInterval.max())
+                .text("project", scheduleDefinition.project())
+                .text("name", scheduleDefinition.name())
                 .text("zone", when.zone().getId())
                 .text("gap", lower(when.dst().gap().name()))
                 .text("repeat", lower(when.dst().repeat().name()))
@@ -333,19 +341,19 @@ final class ScheduleRows {
                                 .toList())
                 .number("maxRuns", when.bounds().maxRuns())
                 .seconds("jitter", when.jitter())
-                .text("queue", what.queue())
-                .number("class", what.priority())
-                .text("target", what.target())
-                .text("targetName", what.targetName())
-                .bytes("payload", what.payload())
-                .text("codec", what.codec())
-                .text("missed", definition.policies().missed().text())
-                .seconds("grace", definition.policies().grace())
-                .seconds("catchUp", definition.policies().catchUp())
-                .number("missedCap", definition.policies().runAll().cap())
-                .seconds("missedSpread", definition.policies().runAll().spread())
-                .number("pauseAfter", definition.policies().pauseAfter())
-                .text("overlap", definition.policies().overlap().text());
+                .text("queue", runTemplate.queue())
+                .number("class", runTemplate.priority())
+                .text("target", runTemplate.targetKind())
+                .text("targetName", runTemplate.targetName())
+                .bytes("payload", runTemplate.payload())
+                .text("codec", runTemplate.codec())
+                .text("missed", scheduleDefinition.policies().missed().text())
+                .seconds("grace", scheduleDefinition.policies().grace())
+                .seconds("catchUp", scheduleDefinition.policies().catchUp())
+                .number("missedCap", scheduleDefinition.policies().runAll().cap())
+                .seconds("missedSpread", scheduleDefinition.policies().runAll().spread())
+                .number("pauseAfter", scheduleDefinition.policies().pauseAfter())
+                .text("overlap", scheduleDefinition.policies().overlap().text());
     }
 
     private static Query timing(Query query, When when) throws SQLException {
@@ -373,7 +381,7 @@ final class ScheduleRows {
         return text.toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The version of the time zone rules this process plans with. */
+    /** Returns the version of the time zone rules with which this process plans. */
     static String tzdata() {
         return ZoneRulesProvider.getVersions("Europe/Paris").lastEntry().getKey();
     }

@@ -12,50 +12,59 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** The database refused or was not reached; carries the SQLSTATE so that callers can tell a repeatable failure from a lasting one. */
+/**
+ * The failure of a statement that PostgreSQL rejected, or of a database that was not reachable. It has the SQLSTATE, so
+ * that callers can distinguish failures worth a retry from permanent failures.
+ */
 final class StorageException extends CarillonException {
     private static final long serialVersionUID = 1L;
-    /** Data, constraints, limits, a trigger's word, and broken pages. */
-    private static final Set<String> ROW_FAULTS = Set.of("22", "23", "54", "P0", "XX");
+    /** Data, constraints, limits, exceptions raised by a trigger, and corrupted pages. */
+    private static final Set<String> ROW_ERROR_CLASSES = Set.of("22", "23", "54", "P0", "XX");
 
     private static final Pattern MISSING_DAY = Pattern.compile("\\(day\\) = \\((\\d{4}-\\d{2}-\\d{2})\\)");
 
-    private final String state;
+    private final String sqlState;
 
     StorageException(SQLException cause) {
         super(code(cause), message(cause), cause);
-        this.state = stateOf(cause);
+        this.sqlState = stateOf(cause);
     }
 
-    /** The same for another caller, with a stack of its own. */
-    StorageException again() {
+    /** Returns the same failure for another caller, with its own stack trace. */
+    StorageException copyForCaller() {
         return new StorageException((SQLException) java.util.Objects.requireNonNull(getCause()));
     }
 
-    /** A deadlock or a serialization failure: the statement changed nothing and may simply be repeated. */
-    boolean repeatable() {
-        return state.equals("40P01") || state.equals("40001");
+    /**
+     * Returns whether this is a deadlock or a serialization failure: the statement changed nothing and may be repeated.
+     */
+    boolean isRetryable() {
+        return sqlState.equals("40P01") || sqlState.equals("40001");
     }
 
-    /** The statement waited too long, for a lock or for whatever else; it changed nothing. */
-    boolean timedOut() {
-        return state.equals("57014") || state.equals("55P03");
+    /** Returns whether the statement took too long, because of a lock or for another reason; it changed nothing. */
+    boolean isTimeout() {
+        return sqlState.equals("57014") || sqlState.equals("55P03");
     }
 
-    /** Another transaction kept a lock for longer than the statement waits; the statement changed nothing. */
-    boolean locked() {
-        return state.equals("55P03");
+    /**
+     * Returns whether another transaction held a lock for longer than the statement waits; the statement changed
+     * nothing.
+     */
+    boolean isLockTimeout() {
+        return sqlState.equals("55P03");
     }
 
-    /** A check or the bounds of all partitions stood in the way. */
-    boolean outside() {
-        return state.equals("23514");
+    /** Returns whether a check constraint failed, or no partition takes the row. */
+    boolean isCheckViolation() {
+        return sqlState.equals("23514");
     }
 
-    /** The day whose history partition is missing, if that is what failed. */
+    /** Returns the day whose history partition is missing, if that is the cause. */
     Optional<LocalDate> missingDay() {
-        if (!outside()) return Optional.empty();
-        // Other words are translated, this part is not: Partition key of the failing row contains (day) = (2026-03-02).
+        if (!isCheckViolation()) return Optional.empty();
+        // Of the detail "Partition key of the failing row contains (day) = (2026-03-02)", PostgreSQL translates all but
+        // the part that is matched here.
         Matcher day = MISSING_DAY.matcher(detail());
         return day.find() ? Optional.of(LocalDate.parse(day.group(1))) : Optional.empty();
     }
@@ -70,19 +79,22 @@ final class StorageException extends CarillonException {
         return "";
     }
 
-    /** A unique key stood in the way. */
-    boolean duplicate() {
-        return state.equals("23505");
+    /** Returns whether a unique key was violated. */
+    boolean isUniqueViolation() {
+        return sqlState.equals("23505");
     }
 
-    /** The server cannot do this here. */
-    boolean unsupported() {
-        return state.equals("0A000");
+    /** Returns whether the server does not support the statement in this situation. */
+    boolean isUnsupported() {
+        return sqlState.equals("0A000");
     }
 
-    /** What a row holds was refused: the others of its group may do without it. Anything else is the database's trouble and concerns all. */
-    boolean rowAtFault() {
-        return ROW_FAULTS.contains(state.substring(0, Math.min(2, state.length())));
+    /**
+     * Returns whether the contents of a row were rejected: the other rows of its group can be written without it. Any
+     * other failure concerns the database and all rows.
+     */
+    boolean isRowError() {
+        return ROW_ERROR_CLASSES.contains(sqlState.substring(0, Math.min(2, sqlState.length())));
     }
 
     private static ErrorCode code(SQLException cause) {

@@ -6,8 +6,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One claimed try at a run: all its target needs, and the fence (its number, with the owning node) that guards every write that ends it. The place is where
- * the store found it, a hint from the store to itself.
+ * One claimed try at a run: the data that its target needs. The attempt number and the owning node form the fence that
+ * guards every write that ends the attempt.
+ *
+ * @param number the attempt number of the run; it grows with each attempt and is never reused
+ * @param references null if the run has no schedule, no headers and no gate
+ * @param rowLocation where the store read the row, a hint for its next write; null if unknown
  */
 public record Attempt(
         RunId run,
@@ -19,40 +23,63 @@ public record Attempt(
         Payload payload,
         Times times,
         Counts counts,
-        @Nullable Link link,
-        @Nullable String place) {
+        @Nullable References references,
+        @Nullable String rowLocation) {
 
-    /** When it was planned and due; the planned instant is set for ticks and backfills only. */
+    /**
+     * The planned instant and the due time.
+     *
+     * @param plannedAt the planned instant; null unless the run is a tick or a backfill
+     */
     public record Times(@Nullable Instant plannedAt, Instant dueAt) {
-        /** When a run of this origin should have started: lateness counts from here. A backfill makes up for the past and is late for nothing. */
+        /**
+         * Returns when a run of this origin should have started. Lateness is measured from this instant: the planned
+         * instant for a tick, the due time otherwise. A backfill is measured from its due time because its planned
+         * instant is in the past by definition.
+         */
         public Instant expectedAt(Origin origin) {
             return plannedAt == null || origin != Origin.TICK ? dueAt : plannedAt;
         }
     }
 
-    /** Failures count to the limit; suspicions and crashes say how its nodes fared. */
-    public record Counts(int failures, int suspicions, int crashes) {
-        /** Whether it runs alone because a node died while holding it. */
-        public boolean suspect() {
-            return suspicions > 0;
+    /**
+     * The counters of the run.
+     *
+     * @param failures failed and timed-out attempts; they count toward the retry limit
+     * @param nodeDeaths how many nodes died while they held the run
+     * @param crashes how many nodes died while they executed the run in isolation
+     */
+    public record Counts(int failures, int nodeDeaths, int crashes) {
+        /** Returns whether the run executes in isolation because a node died while it held the run. */
+        public boolean isIsolated() {
+            return nodeDeaths > 0;
         }
     }
 
-    /** The schedule it belongs to, the gate it came through, and what else travels with it. */
-    public record Link(
+    /**
+     * References to other objects.
+     *
+     * @param schedule the schedule of the run; null if it has none
+     * @param headers the headers that the context propagators stored with the run; null if there are none
+     * @param gate the name of the gate of the run; null if it has none
+     */
+    public record References(
             @Nullable UUID schedule,
-            @Nullable String trace,
+            @Nullable String headers,
             @Nullable String gate) {}
 
-    /** The name of the gate it came through; null: none. */
+    /** Returns the name of the gate of the run; null if it has none. */
     public @Nullable String gate() {
-        return link == null ? null : link.gate();
+        return references == null ? null : references.gate();
     }
 
-    /** Stable over attempts: {@code schedule@planned-instant} for ticks, the run's id otherwise. */
+    /**
+     * Returns a key that is the same for all attempts: {@code schedule@planned-instant} for ticks, the run id
+     * otherwise.
+     */
     public String idempotencyKey() {
-        if (link != null && link.schedule() != null && times.plannedAt() != null)
-            return PublicId.format("sched", link.schedule()) + "@" + times.plannedAt();
+        if (references != null && references.schedule() != null && times.plannedAt() != null)
+            return PublicId.format("sched", references.schedule()) + "@" + times.plannedAt();
         return run.toString();
     }
 }

@@ -1,13 +1,13 @@
 package io.carillon.run;
 
-/** The answer of an enqueue: stored, or a run with the same key was there already. */
+/** The result of an enqueue: the run was stored, or a run with the same unique key exists. */
 public sealed interface EnqueueResult {
-    /** The run that will do the work. */
+    /** Returns the id of the stored or the existing run. */
     RunId run();
 
-    /** It is stored (in the caller's transaction: as soon as that commits). */
+    /** The run was stored. In a caller's transaction it becomes visible when that transaction commits. */
     record Enqueued(RunId run) implements EnqueueResult {}
 
-    /** A run with this key waits or runs already; nothing was stored. */
-    record AlreadyThere(RunId run) implements EnqueueResult {}
+    /** A run with the same unique key exists; nothing was stored. */
+    record Duplicate(RunId run) implements EnqueueResult {}
 }

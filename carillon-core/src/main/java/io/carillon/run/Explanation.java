@@ -2,9 +2,14 @@ package io.carillon.run;
 
 import java.util.List;
 
-/** Why a run is where it is: one plain sentence, and what holds it back, if anything. */
-public record Explanation(RunState state, String summary, List<String> holds) {
+/**
+ * Explains the state of a run.
+ *
+ * @param summary one sentence that describes the state
+ * @param blockers the reasons why the run does not start or end; empty if there are none
+ */
+public record Explanation(RunState state, String summary, List<String> blockers) {
     public Explanation {
-        holds = List.copyOf(holds);
+        blockers = List.copyOf(blockers);
     }
 }

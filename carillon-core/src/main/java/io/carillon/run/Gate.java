@@ -8,27 +8,36 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run waits behind: of the runs that share a gate at most {@code limit} are through it and have not ended, in the whole cluster; where {@code per} is
- * set, at most so many start in any stretch of that time. Each run brings the limit under which it passes.
+ * A stored limit for the runs that share a key. In the cluster, at most {@code limit} runs have passed the gate and not
+ * ended. With a period, at most {@code limit} runs start within any such period. Each run carries the limit that
+ * applies to it.
+ *
+ * @param period the period of a rate limit; null if the gate limits concurrency or order
  */
 public record Gate(
-        Kind kind, String key, int limit, @Nullable Duration per) {
-    private static final Duration SHORTEST = Duration.ofSeconds(1);
-    private static final Duration LONGEST = Duration.ofDays(1);
-    private static final int MOST = 1_000;
+        Kind kind, String key, int limit, @Nullable Duration period) {
+    private static final Duration MIN_PERIOD = Duration.ofSeconds(1);
+    private static final Duration MAX_PERIOD = Duration.ofDays(1);
+    private static final int MAX_LIMIT = 1_000;
 
-    /** What a gate is for. */
+    /** The kinds of gates. */
     public enum Kind {
-        /** So many of a key at a time, the earliest due first. A run that waits for its next attempt makes room meanwhile. */
+        /**
+         * At most {@code limit} runs of a key at a time, the earliest due first. A run that waits for a retry does not
+         * count.
+         */
         CONCURRENCY,
-        /** One of a key after the other, in the order they were stored; the next one passes when the one before has ended for good. */
+        /**
+         * The runs of a key one after the other, in the order in which they were stored. The next run passes after the
+         * previous run has ended.
+         */
         FIFO,
-        /** So many starts of a key in any stretch of time, the earliest due first; each attempt is a start. */
+        /** At most {@code limit} starts of a key within any period, the earliest due first. Each attempt is a start. */
         RATE,
         /** The runs of one schedule, by its overlap policy. */
         OVERLAP;
 
-        /** The word in SQL and logs. */
+        /** Returns the value used in SQL and logs. */
         public String text() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -36,15 +45,16 @@ public record Gate(
 
     public Gate {
         Names.checkKey(kind.text() + " key", key);
-        if (limit < 1 || limit > MOST)
+        if (limit < 1 || limit > MAX_LIMIT)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "The limit %d of the key '%s' is outside 1..%d. Choose one inside.".formatted(limit, key, MOST));
-        if (per != null && (per.compareTo(SHORTEST) < 0 || per.compareTo(LONGEST) > 0))
+                    "limit %d of key '%s' is not allowed: it must be between 1 and %d."
+                            .formatted(limit, key, MAX_LIMIT));
+        if (period != null && (period.compareTo(MIN_PERIOD) < 0 || period.compareTo(MAX_PERIOD) > 0))
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "The time %s of the rate key '%s' is outside one second and one day. Choose one inside."
-                            .formatted(per, key));
+                    "period %s of rate key '%s' is not allowed: it must be between 1 second and 1 day."
+                            .formatted(period, key));
     }
 
     static Gate concurrency(String key, int limit) {
@@ -55,12 +65,12 @@ public record Gate(
         return new Gate(Kind.FIFO, key, 1, null);
     }
 
-    static Gate rate(String key, int starts, Duration in) {
-        return new Gate(Kind.RATE, key, starts, in);
+    static Gate rate(String key, int starts, Duration period) {
+        return new Gate(Kind.RATE, key, starts, period);
     }
 
-    /** How it is called inside its project: a key has a gate for each stretch of time it is limited in. */
+    /** Returns the name of this gate in its project. A rate key has one gate for each period. */
     public String name() {
-        return kind.text() + ":" + (per == null ? "" : per.toMillis() + ":") + key;
+        return kind.text() + ":" + (period == null ? "" : period.toMillis() + ":") + key;
     }
 }

@@ -1,6 +1,9 @@
 package io.carillon.run;
 
-/** What to do with a payload. Returning means it succeeded; throwing means it failed and may be tried again. */
+/**
+ * User code that processes the payload of a run. The attempt succeeds if the method returns, and fails if it throws; a
+ * failed run is retried as its {@link Retry} allows.
+ */
 @FunctionalInterface
 public interface Handler<T> {
     void handle(T payload, RunContext run) throws Exception;

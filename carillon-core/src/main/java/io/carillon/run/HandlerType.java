@@ -7,28 +7,38 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** A stable name on the wire and the record it carries. The name is what is stored, never the class: classes may move and change. */
-public record HandlerType<T>(String name, Class<T> type, Map<String, Function<String, T>> older) {
+/**
+ * The stored name of a handler and the Java type of its payload. Runs store the name and not the class, so that the
+ * class can be moved and renamed.
+ *
+ * @param name the handler name, stored with each run
+ * @param payloadType the class of the payload, usually a record
+ * @param olderReaders functions that convert payloads stored under older names, by older name
+ */
+public record HandlerType<T>(String name, Class<T> payloadType, Map<String, Function<String, T>> olderReaders) {
     public HandlerType {
         Names.check("handler", name);
-        older = Map.copyOf(older);
+        olderReaders = Map.copyOf(olderReaders);
     }
 
-    /** A handler type of this name. */
+    /** Returns a handler type without older names. */
     public static <T> HandlerType<T> of(String name, Class<T> type) {
         return new HandlerType<>(name, type, Map.of());
     }
 
-    /** Also takes runs stored under an older name, such as {@code reminder.send@1}: the reader gets their JSON and returns today's record. */
+    /**
+     * Returns a handler type that also accepts runs stored under an older name, such as {@code reminder.send@1}. The
+     * reader receives the stored JSON and returns a payload of the current type.
+     */
     public HandlerType<T> accepting(String olderName, Function<String, T> reader) {
-        if (olderName.equals(name) || older.containsKey(olderName))
+        if (olderName.equals(name) || olderReaders.containsKey(olderName))
             throw new CarillonException(
                     ErrorCode.DUPLICATE_HANDLER,
-                    "Handler '%s' already accepts the name '%s'. Name each older form once."
+                    "Handler '%s' already accepts the name '%s'. Each older name can be added only once."
                             .formatted(name, olderName));
         Names.check("handler", olderName.replace('@', '.'));
-        Map<String, Function<String, T>> more = new LinkedHashMap<>(older);
+        Map<String, Function<String, T>> more = new LinkedHashMap<>(olderReaders);
         more.put(olderName, reader);
-        return new HandlerType<>(name, type, more);
+        return new HandlerType<>(name, payloadType, more);
     }
 }

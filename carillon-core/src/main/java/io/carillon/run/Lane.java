@@ -1,4 +1,4 @@
 package io.carillon.run;
 
-/** One (queue, project) pair: the unit of fairness, limits, breaker and pause. */
+/** One queue of one project: the unit of fairness, limits, breaker and pause. */
 public record Lane(String queue, String project) {}

@@ -4,7 +4,15 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A run about to be stored; {@code trace}: what its companions packed; {@code window}: how long its key holds at least. */
+/**
+ * A run to be stored.
+ *
+ * @param uniqueKey null if the run has no unique key
+ * @param schedule null if the run has no schedule
+ * @param gate null if no gate limits the run
+ * @param headers the headers of the context propagators; null if there are none
+ * @param keyWindow how long the unique key is held at least; null if it is held until the run ends
+ */
 public record NewRun(
         RunId id,
         Lane lane,
@@ -13,12 +21,12 @@ public record NewRun(
         Target target,
         Payload payload,
         Enqueue.Due due,
-        @Nullable String key,
+        @Nullable String uniqueKey,
         @Nullable UUID schedule,
         @Nullable Gate gate,
-        @Nullable String trace,
-        @Nullable Duration window) {
-    /** One that nothing travels with. */
+        @Nullable String headers,
+        @Nullable Duration keyWindow) {
+    /** Creates a run without headers and without a key window. */
     public NewRun(
             RunId id,
             Lane lane,
@@ -27,19 +35,21 @@ public record NewRun(
             Target target,
             Payload payload,
             Enqueue.Due due,
-            @Nullable String key,
+            @Nullable String uniqueKey,
             @Nullable UUID schedule,
             @Nullable Gate gate) {
-        this(id, lane, priority, origin, target, payload, due, key, schedule, gate, null, null);
+        this(id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, null, null);
     }
 
-    /** The same with what its companions packed. */
-    public NewRun carrying(String packed) {
-        return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, packed, window);
+    /** Returns a copy with these headers. */
+    public NewRun withHeaders(String newHeaders) {
+        return new NewRun(
+                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, newHeaders, keyWindow);
     }
 
-    /** The same with a key that holds for a while. */
-    public NewRun holding(@Nullable Duration keyWindow) {
-        return new NewRun(id, lane, priority, origin, target, payload, due, key, schedule, gate, trace, keyWindow);
+    /** Returns a copy with this key window. */
+    public NewRun withKeyWindow(@Nullable Duration newWindow) {
+        return new NewRun(
+                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, headers, newWindow);
     }
 }

@@ -2,22 +2,29 @@ package io.carillon.run;
 
 import java.util.Locale;
 
-/** Where a run came from. */
+/** How a run was created. */
 public enum Origin {
+    /** A planned instant of a schedule. */
     TICK,
+    /** An enqueue by the application. */
     DIRECT,
+    /** A manual trigger of a schedule. */
     TRIGGER,
+    /** A past planned instant, created by a backfill. */
     BACKFILL,
+    /** A dead run that was started again. */
     REDRIVE,
+    /** A subscription to an event. */
     EVENT,
+    /** A workflow. */
     WORKFLOW;
 
-    /** The word in SQL, logs and on the wire. */
+    /** Returns the value used in SQL, logs and REST. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Reads the word back. */
+    /** Returns the origin for a value of {@link #text()}. */
     public static Origin of(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'));
     }

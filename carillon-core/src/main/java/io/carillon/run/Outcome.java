@@ -5,83 +5,99 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What a target said of one attempt. What follows from it is {@link Decider}'s word. */
+/** The outcome of one attempt, as reported by its target. {@link OutcomeDecider} decides what happens to the run. */
 public sealed interface Outcome {
-    /** It did its work; a result, if any, is stored with the run. */
+    /**
+     * The attempt succeeded.
+     *
+     * @param result a value that is stored with the run; null if there is none
+     */
     record Succeeded(@Nullable Object result) implements Outcome {}
 
-    /** It failed; retried while failures are allowed. */
+    /** The attempt failed. The run is retried while its retry settings allow it. */
     record Failed(Throwable error) implements Outcome {
         public Failed {
             requireNonNull(error, "error");
         }
     }
 
-    /** It says no for good; never retried. */
+    /** The attempt failed permanently. The run ends dead without a retry. */
     record Rejected(String reason) implements Outcome {
         public Rejected {
             requireNonNull(reason, "reason");
         }
     }
 
-    /** It failed and names its own pause. */
-    record RetryAfter(Duration pause, String reason) implements Outcome {
+    /** The attempt failed, and the handler chose the delay of the retry. */
+    record RetryAfter(Duration delay, String reason) implements Outcome {
         public RetryAfter {
-            requireNonNull(pause, "pause");
+            requireNonNull(delay, "delay");
             requireNonNull(reason, "reason");
         }
     }
 
-    /** Not a failure: again later, nothing counted. */
-    record Snoozed(Duration pause) implements Outcome {
+    /** The run is tried again after a delay. The attempt does not count as a failure. */
+    record Snoozed(Duration delay) implements Outcome {
         public Snoozed {
-            requireNonNull(pause, "pause");
+            requireNonNull(delay, "delay");
         }
     }
 
-    /** Somebody outside goes on with it: the attempt stays open until that one completes it with the token, or fails after so long. Only a digest is kept. */
-    record Awaiting(Duration atMost, String digest) implements Outcome {
-        public Awaiting {
-            requireNonNull(atMost, "atMost");
-            requireNonNull(digest, "digest");
+    /**
+     * Another system continues the work. The attempt stays open until that system completes it with the callback token,
+     * and fails after the timeout. Only a digest of the token is stored.
+     */
+    record AwaitingCallback(Duration timeout, String tokenDigest) implements Outcome {
+        public AwaitingCallback {
+            requireNonNull(timeout, "timeout");
+            requireNonNull(tokenDigest, "tokenDigest");
         }
     }
 
-    /** The engine ended it at its deadline; a failure. */
+    /** The engine ended the attempt at its deadline. Counts as a failure. */
     record TimedOut(Duration timeout) implements Outcome {
         public TimedOut {
             requireNonNull(timeout, "timeout");
         }
     }
 
-    /** Somebody cancelled the run and the attempt stopped. */
+    /** The run was cancelled and the attempt stopped. */
     record Cancelled(String reason) implements Outcome {
         public Cancelled {
             requireNonNull(reason, "reason");
         }
     }
 
+    /** Returns the outcome of a successful attempt. The result, if not null, is stored with the run. */
     static Outcome succeeded(@Nullable Object result) {
         return new Succeeded(result);
     }
 
+    /** Returns the outcome of a failed attempt, which is retried as the retry settings allow. */
     static Outcome failed(Throwable error) {
         return new Failed(error);
     }
 
+    /** Returns the outcome of an attempt that must not be retried. The run ends dead. */
     static Outcome rejected(String reason) {
         return new Rejected(reason);
     }
 
-    static Outcome retryAfter(Duration pause) {
-        return new RetryAfter(pause, "the handler asked for another try after " + pause);
+    /** Returns the outcome of a failed attempt that is retried after this delay instead of the configured one. */
+    static Outcome retryAfter(Duration delay) {
+        return new RetryAfter(delay, "the handler requested a retry after " + delay);
     }
 
-    static Outcome awaiting(Duration atMost, CompletionToken token) {
-        return new Awaiting(atMost, CompletionToken.digest(token.reveal()));
+    /**
+     * Returns the outcome of an attempt that another system completes with {@code Runs.complete} or {@code Runs.fail}.
+     * Without such a call the attempt fails after the timeout.
+     */
+    static Outcome awaitingCallback(Duration timeout, CallbackToken token) {
+        return new AwaitingCallback(timeout, CallbackToken.digest(token.reveal()));
     }
 
-    static Outcome snoozed(Duration pause) {
-        return new Snoozed(pause);
+    /** Returns the outcome of an attempt that is repeated after this delay and does not count as a failure. */
+    static Outcome snoozed(Duration delay) {
+        return new Snoozed(delay);
     }
 }

@@ -2,8 +2,11 @@ package io.carillon.run;
 
 import java.util.Arrays;
 
-/** Encoded bytes and the name of the codec that wrote them. Equal bytes of equal codecs are equal. */
-@SuppressWarnings("ArrayRecordComponent") // compared by content below; copying every payload would cost the hot path
+/**
+ * Encoded bytes and the name of their codec. Payloads are equal if their bytes and codecs are equal. The array is not
+ * copied.
+ */
+@SuppressWarnings("ArrayRecordComponent") // equals compares the content; the array is not copied, for speed
 public record Payload(byte[] bytes, String codec) {
     @Override
     public boolean equals(Object other) {
@@ -17,7 +20,7 @@ public record Payload(byte[] bytes, String codec) {
 
     @Override
     public String toString() {
-        // Payloads are users' data: their content never reaches a log by way of a record's toString.
+        // Payloads contain user data, which must not appear in logs.
         return "Payload[" + bytes.length + " bytes of " + codec + "]";
     }
 }

@@ -1,13 +1,16 @@
 package io.carillon.run;
 
-/** Turns users' values into bytes and back. Implementations are thread-safe and refuse what they could not give back unchanged. */
+/**
+ * Converts payloads and results to bytes and back. Implementations must be thread-safe, and must reject a value that
+ * they could not decode to an equal value.
+ */
 public interface PayloadCodec {
-    /** The name stored beside the bytes. */
+    /** Returns the name that is stored with the bytes. */
     String name();
 
-    /** Encodes a value; throws a {@code CarillonException} with a pointer to the part that cannot be written. */
+    /** Encodes a value. Throws a {@code CarillonException} that names the part of the value that cannot be encoded. */
     byte[] encode(Object value);
 
-    /** Decodes to a type; throws a {@code CarillonException} when the bytes do not fit it. */
+    /** Decodes bytes to a value of this type. Throws a {@code CarillonException} if the bytes do not match the type. */
     <T> T decode(byte[] bytes, Class<T> type);
 }

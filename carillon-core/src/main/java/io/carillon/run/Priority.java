@@ -1,6 +1,9 @@
 package io.carillon.run;
 
-/** Four classes by share, not by order: with all of them waiting, a batch holds them 8:4:2:1, so that none starves. */
+/**
+ * The priority of a run. Priorities are shares and not a strict order: while runs of all priorities are due, a claim
+ * takes them in the ratio 8:4:2:1, so that no priority starves.
+ */
 public enum Priority {
     HIGH(0, 8),
     NORMAL(1, 4),
@@ -15,19 +18,19 @@ public enum Priority {
         this.share = share;
     }
 
-    /** Its part of a batch when every class has work. */
+    /** Returns the share of this priority while runs of all priorities are due. */
     public int share() {
         return share;
     }
 
-    /** The number that stands in the database: 0 is the highest class. */
+    /** Returns the number stored in the database; 0 is the highest priority. */
     public short number() {
         return (short) number;
     }
 
-    /** Reads the number back. */
+    /** Returns the priority for a stored number. */
     public static Priority of(int number) {
         for (Priority priority : values()) if (priority.number == number) return priority;
-        throw new IllegalArgumentException("no priority class " + number);
+        throw new IllegalArgumentException("no priority with number " + number);
     }
 }

@@ -5,61 +5,78 @@ import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/** How often and after which pauses a failed run is tried again. Immutable; each method returns a changed copy. */
+/**
+ * How often a failed run is retried, and after which delays. Immutable; each method returns a changed copy.
+ *
+ * @param first the longest delay after the first failure
+ * @param factor how much the delay grows with each further failure
+ * @param cap the longest delay after any failure
+ * @param attempts after how many failed attempts the run ends dead
+ */
 public record Retry(Duration first, double factor, Duration cap, int attempts) {
-    private static final Duration LONGEST = Duration.ofDays(365);
+    private static final Duration DELAY_LIMIT = Duration.ofDays(365);
 
     public Retry {
-        check(!first.isNegative() && first.compareTo(LONGEST) <= 0, "first pause %s is outside 0..365 days", first);
-        check(factor >= 1 && factor <= 100, "factor %s is outside 1..100", factor);
-        check(!cap.isNegative() && cap.compareTo(LONGEST) <= 0, "cap %s is outside 0..365 days", cap);
-        check(attempts >= 1 && attempts <= 10_000, "attempts %s is outside 1..10000", attempts);
+        check(
+                !first.isNegative() && first.compareTo(DELAY_LIMIT) <= 0,
+                "first must be between 0 and 365 days (was %s)",
+                first);
+        check(factor >= 1 && factor <= 100, "factor must be between 1 and 100 (was %s)", factor);
+        check(!cap.isNegative() && cap.compareTo(DELAY_LIMIT) <= 0, "cap must be between 0 and 365 days (was %s)", cap);
+        check(attempts >= 1 && attempts <= 10_000, "attempts must be between 1 and 10000 (was %s)", attempts);
     }
 
-    /** 8 attempts, 5 s doubling up to 1 h. */
+    /** Returns the default: 8 attempts, with delays that start at 5 seconds and double up to 1 hour. */
     public static Retry defaults() {
         return new Retry(Duration.ofSeconds(5), 2, Duration.ofHours(1), 8);
     }
 
-    /** Pauses that grow from a first one; factor, cap and attempts as in {@link #defaults()}. */
+    /**
+     * Returns settings with exponentially growing delays that start at {@code first}. Factor, cap and attempts are
+     * those of {@link #defaults()}.
+     */
     public static Retry exponential(Duration first) {
         Retry defaults = defaults();
         Duration cap = first.compareTo(defaults.cap) > 0 ? first : defaults.cap;
         return new Retry(first, defaults.factor, cap, defaults.attempts);
     }
 
-    /** No second try. */
+    /** Returns settings without retries. */
     public static Retry none() {
         return defaults().attempts(1);
     }
 
+    /** Returns a copy with another factor. */
     public Retry factor(double factor) {
         return new Retry(first, factor, cap, attempts);
     }
 
+    /** Returns a copy with another longest delay. */
     public Retry cap(Duration cap) {
         return new Retry(first, factor, cap, attempts);
     }
 
+    /** Returns a copy with another maximum number of attempts. */
     public Retry attempts(int attempts) {
         return new Retry(first, factor, cap, attempts);
     }
 
-    /** The longest pause after the n-th failure (n from 1). */
+    /** Returns the longest delay after this many failures, at least 1. */
     public Duration longestPause(int failures) {
         double millis = Math.min(
                 (double) cap.toMillis(), (double) first.toMillis() * Math.pow(factor, Math.max(0, failures - 1)));
         return Duration.ofMillis((long) millis);
     }
 
-    /** Full jitter: anywhere up to the longest pause, so that runs that failed together do not come back together. */
+    /**
+     * Returns a random delay between zero and {@link #longestPause} (full jitter), so that runs that failed together
+     * are not retried together.
+     */
     public Duration pause(int failures, RandomGenerator random) {
         return Duration.ofMillis(random.nextLong(longestPause(failures).toMillis() + 1));
     }
 
-    private static void check(boolean fine, String message, Object value) {
-        if (!fine)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "Retry: " + message.formatted(value) + ". Choose a value inside.");
+    private static void check(boolean valid, String message, Object value) {
+        if (!valid) throw new CarillonException(ErrorCode.INVALID_OPTION, "Retry: " + message.formatted(value) + ".");
     }
 }

@@ -3,23 +3,23 @@ package io.carillon.run;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A handler's retry policy together with the errors that are never retried. */
-public record RetryRule(Retry retry, List<Class<? extends Throwable>> never) {
+/** The retry settings of a handler and the exception types that are not retried. */
+public record RetryRule(Retry policy, List<Class<? extends Throwable>> noRetryOn) {
     public RetryRule {
-        never = List.copyOf(never);
+        noRetryOn = List.copyOf(noRetryOn);
     }
 
-    /** Whether this error, or one it wraps, ends the run at once. */
+    /** Returns whether this exception or one of its causes ends the run without a retry. */
     boolean isFinal(Throwable error) {
         Throwable cause = error;
         for (int depth = 0; cause != null && depth < 16; depth++, cause = causeOf(cause)) {
             Throwable current = cause;
-            if (never.stream().anyMatch(type -> type.isInstance(current))) return true;
+            if (noRetryOn.stream().anyMatch(type -> type.isInstance(current))) return true;
         }
         return false;
     }
 
-    /** The error is user code: asking it for its cause may throw, too. */
+    /** Returns the cause; null if {@code getCause}, which may be user code, throws. */
     private static @Nullable Throwable causeOf(Throwable error) {
         try {
             return error.getCause();

@@ -2,7 +2,10 @@ package io.carillon.run;
 
 import org.jspecify.annotations.Nullable;
 
-/** A handler that answers: an {@link Outcome}, or any other value, which is stored as the run's result. */
+/**
+ * A handler that returns an {@link Outcome}, or another value, which is stored as the result of the run. Null means
+ * success without a result.
+ */
 @FunctionalInterface
 public interface ReturningHandler<T> {
     @Nullable

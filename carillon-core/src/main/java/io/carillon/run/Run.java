@@ -6,7 +6,13 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A run as it stands now or as it ended: what {@code runs().get} answers. */
+/**
+ * The current or final state of a run.
+ *
+ * @param attempt the number of the latest attempt; 0 if the run has not started
+ * @param failures failed and timed-out attempts; they count toward the retry limit
+ * @param crashes how many nodes died while they executed the run in isolation
+ */
 public record Run(
         RunId id,
         Lane lane,
@@ -20,7 +26,13 @@ public record Run(
         Instants instants,
         Details details) {
 
-    /** Its times, all on the database's clock. */
+    /**
+     * The times of the run, by the database clock.
+     *
+     * @param plannedAt the planned instant; null unless the run is a tick or a backfill
+     * @param startedAt when the latest attempt started; null if the run has not started
+     * @param endedAt when the run ended; null if it has not ended
+     */
     public record Instants(
             Instant createdAt,
             Instant dueAt,
@@ -28,7 +40,10 @@ public record Run(
             @Nullable Instant startedAt,
             @Nullable Instant endedAt) {}
 
-    /** How late its last attempt started: after the planned instant of a tick, after the due time of any other run; empty: it has not started. */
+    /**
+     * Returns how late the latest attempt started, relative to the planned instant of a tick or the due time of another
+     * run; empty if the run has not started.
+     */
     public Optional<Duration> lateness() {
         Instant started = instants.startedAt();
         if (started == null) return Optional.empty();
@@ -36,11 +51,18 @@ public record Run(
         return Optional.of(started.isBefore(expected) ? Duration.ZERO : Duration.between(expected, started));
     }
 
-    /** What else is known: its schedule, key, why it waits (parked), its error or reason, result, log, delivery (see {@link RunContext#delivery}) and progress. */
+    /**
+     * Further data of the run. Each component is null if the run has no such value.
+     *
+     * @param parent the dead run from which this run was redriven
+     * @param parked why the run is not claimable
+     * @param reason the error, or the reason why the run was cancelled, skipped or missed
+     * @param delivery the text of {@link RunContext#recordDelivery}
+     */
     public record Details(
             @Nullable UUID schedule,
             @Nullable RunId parent,
-            @Nullable String key,
+            @Nullable String uniqueKey,
             @Nullable String parked,
             @Nullable String reason,
             @Nullable Payload result,

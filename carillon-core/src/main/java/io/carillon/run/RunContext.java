@@ -3,45 +3,56 @@ package io.carillon.run;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What a handler knows of its run, and what it may tell meanwhile. Safe to use from threads the handler starts. */
+/** The view that a handler has of its run. Thread-safe, so that the handler may pass it to threads that it starts. */
 public interface RunContext {
+    /** Returns the id of the run. */
     RunId id();
 
-    /** The project it belongs to: one node executes the runs of all. */
+    /** Returns the project of the run. A node executes the runs of all projects. */
     String project();
 
-    /** The number of this attempt; grows with each, and is never reused. */
+    /** Returns the number of this attempt. It grows with each attempt and is never reused. */
     int attempt();
 
-    /** How often the run failed before. */
+    /** Returns how many earlier attempts of the run failed. */
     int failures();
 
-    /** The instant the schedule planned; empty for runs that were enqueued. It is never "now", however late the run starts. */
+    /**
+     * Returns the instant that the schedule planned, even if the run starts late; empty for runs without a planned
+     * instant.
+     */
     Optional<Instant> plannedAt();
 
+    /** Returns when the run was due, by the database clock. */
     Instant dueAt();
 
-    /** The time on the database's clock, whatever this machine's shows. */
+    /** Returns the current time of the database clock, which may differ from the clock of this machine. */
     Instant now();
 
-    /** When the engine will end this attempt, on the database's clock. */
+    /** Returns when the engine ends this attempt, by the database clock. */
     Instant deadline();
 
-    /** Whether the run was cancelled, timed out or lost to another node: stop as soon as you can. The thread is interrupted too. */
-    boolean cancelled();
+    /**
+     * Returns whether the run was cancelled, timed out, or released to another node. The handler should stop as soon as
+     * possible. Its thread is also interrupted.
+     */
+    boolean isCancelled();
 
-    /** How far the work has come; shown while it runs. */
-    void progress(long done, long total);
+    /** Reports progress, which is shown while the run executes. */
+    void reportProgress(long done, long total);
 
-    /** Adds a line to the run's own log, which is kept with it (bounded). */
+    /** Appends a line to the log of the run, which is stored with the run. The size is limited. */
     void log(String line);
 
     /**
-     * Says how this attempt delivered what it had to deliver: a text for programs, at most 8 Ki characters, kept beside the log with the attempt or the run.
-     * The last call counts.
+     * Records how this attempt delivered its message, as machine-readable text of at most 8,192 characters. The text is
+     * stored with the attempt or the run. The last call wins.
      */
-    void delivery(String text);
+    void recordDelivery(String text);
 
-    /** Stable over attempts: {@code schedule@planned-instant} for ticks, the run's id otherwise. Use it to make effects outside the database idempotent. */
+    /**
+     * Returns a key that is the same for all attempts: {@code schedule@planned-instant} for ticks, the run id
+     * otherwise. Use it to make effects outside the database idempotent.
+     */
     String idempotencyKey();
 }

@@ -4,16 +4,16 @@ import io.carillon.value.PublicId;
 import io.carillon.value.Uuid7;
 import java.util.UUID;
 
-/** The id of a run; its text form {@code run_…} is what users see everywhere. */
+/** The id of a run. Its text form is {@code run_…}. */
 public record RunId(UUID value) implements Comparable<RunId> {
     private static final String PREFIX = "run";
 
-    /** A new id. */
-    public static RunId next() {
+    /** Returns a new id. */
+    public static RunId generate() {
         return new RunId(Uuid7.next());
     }
 
-    /** Reads the text form. */
+    /** Parses the text form. */
     public static RunId parse(String text) {
         return new RunId(PublicId.parse(PREFIX, text));
     }

@@ -4,67 +4,78 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * Hears of attempts on this node, in order, a moment after they happened. It may be slow and may throw: runs neither wait nor fail for it. One that falls far
- * behind is not told everything, unless it is {@link #quick}. An end is told once it is written: an attempt that follows at once may be heard of first.
+ * Receives the attempts of this node, in order, shortly after they happen. A slow or failing listener does not delay or
+ * fail runs. A listener that falls far behind loses events, unless it is {@link #isNonBlocking}. The end of an attempt
+ * is reported after it is stored, so the start of the next attempt may be reported first.
  */
 public interface RunListener {
-    /** Hears nothing. */
+    /** A listener that ignores all events. */
     RunListener NONE = new RunListener() {};
 
-    /** Whether it only counts and returns at once: then it hears everything, on the engine's own threads. One that may wait for anything is not quick. */
-    default boolean quick() {
+    /**
+     * Returns whether all methods of this listener return immediately, without waiting for locks or I/O. The engine
+     * then calls them on its own threads and reports every event.
+     */
+    default boolean isNonBlocking() {
         return false;
     }
 
-    /** An attempt is about to call its handler. */
-    default void started(Attempt attempt) {}
+    /** Called before an attempt calls its handler. */
+    default void onAttemptStarted(Attempt attempt) {}
 
     /**
-     * The same with how late the attempt starts: since the planned instant of a tick, also after an outage or a retry, and since the due time of any other run.
-     * The engine calls this one.
+     * Like {@link #onAttemptStarted(Attempt)}, but with the lateness of the attempt: the time since the planned instant
+     * of a tick, also after an outage or a retry, and since the due time of any other run. The engine calls this
+     * method.
      */
-    default void started(Attempt attempt, Duration late) {
-        started(attempt);
+    default void onAttemptStarted(Attempt attempt, Duration late) {
+        onAttemptStarted(attempt);
     }
 
-    /** An attempt is over and what was decided is in the database. */
-    default void ended(Attempt attempt, Transition transition, Duration took) {}
+    /** Called after an attempt has ended and the transition is stored in the database. */
+    default void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {}
 
-    /** Told after {@link #ended}: the run has no attempt left, or its handler rejected it, and lies in the dead letter. */
-    default void dead(Attempt attempt, String error) {}
+    /**
+     * Called after {@link #onAttemptEnded} if the run ended dead: its retries are used up, or its handler rejected it.
+     */
+    default void onRunDead(Attempt attempt, String error) {}
 
-    /** This node planned a schedule: so many ticks were born. */
-    default void planned(String project, String schedule, int ticks) {}
+    /**
+     * Called after this node planned a schedule.
+     *
+     * @param ticks how many ticks were stored
+     */
+    default void onTicksPlanned(String project, String schedule, int ticks) {}
 
-    /** Tells both, and the second even if the first fails. */
-    static RunListener both(RunListener first, RunListener second) {
+    /** Returns a listener that calls both listeners, the second even if the first throws. */
+    static RunListener combine(RunListener first, RunListener second) {
         if (first == NONE) return second;
         return new RunListener() {
             @Override
-            public void started(Attempt attempt, Duration waited) {
-                each(one -> one.started(attempt, waited));
+            public void onAttemptStarted(Attempt attempt, Duration waited) {
+                each(listener -> listener.onAttemptStarted(attempt, waited));
             }
 
             @Override
-            public void ended(Attempt attempt, Transition transition, Duration took) {
-                each(one -> one.ended(attempt, transition, took));
+            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+                each(listener -> listener.onAttemptEnded(attempt, transition, took));
             }
 
             @Override
-            public void dead(Attempt attempt, String error) {
-                each(one -> one.dead(attempt, error));
+            public void onRunDead(Attempt attempt, String error) {
+                each(listener -> listener.onRunDead(attempt, error));
             }
 
             @Override
-            public void planned(String project, String schedule, int ticks) {
-                each(one -> one.planned(project, schedule, ticks));
+            public void onTicksPlanned(String project, String schedule, int ticks) {
+                each(listener -> listener.onTicksPlanned(project, schedule, ticks));
             }
 
-            private void each(Consumer<RunListener> news) {
+            private void each(Consumer<RunListener> event) {
                 try {
-                    news.accept(first);
+                    event.accept(first);
                 } finally {
-                    news.accept(second);
+                    event.accept(second);
                 }
             }
         };

@@ -3,20 +3,25 @@ package io.carillon.run;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** One page of a list of runs: what they are, of which schedule, and behind which id the page begins; newest first. */
+/**
+ * A query for one page of runs, newest first.
+ *
+ * @param schedule only runs of this schedule; null for all
+ * @param before only runs older than this run; null for the first page
+ */
 public record RunQuery(
         RunFilter filter, @Nullable UUID schedule, @Nullable RunId before) {
-    /** The first page. */
+    /** Returns a query for the first page. */
     public static RunQuery of(RunFilter filter) {
         return new RunQuery(filter, null, null);
     }
 
-    /** Only runs of one schedule. */
+    /** Returns a copy that matches only runs of one schedule. */
     public RunQuery schedule(UUID schedule) {
         return new RunQuery(filter, schedule, before);
     }
 
-    /** The page behind this run. */
+    /** Returns a query for the page that follows this run. */
     public RunQuery before(RunId last) {
         return new RunQuery(filter, schedule, last);
     }

@@ -2,7 +2,10 @@ package io.carillon.run;
 
 import java.util.Locale;
 
-/** What a run is now. The first two live in the hot table; the others are final. */
+/**
+ * The state of a run. {@link #WAITING} and {@link #RUNNING} are stored in the table {@code run}; all other states are
+ * final.
+ */
 public enum RunState {
     WAITING,
     RUNNING,
@@ -10,17 +13,17 @@ public enum RunState {
     DEAD,
     CANCELLED,
     QUARANTINED,
-    /** A tick that was not to run, such as of a paused schedule. */
+    /** A tick that was skipped, for example because its schedule was paused. */
     SKIPPED,
-    /** A tick that nobody started in time. */
+    /** A tick that did not start in time. */
     MISSED;
 
-    /** The word in SQL, logs and on the wire. */
+    /** Returns the value used in SQL, logs and REST. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Reads the word back. */
+    /** Returns the state for a value of {@link #text()}. */
     public static RunState of(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'));
     }

@@ -1,11 +1,11 @@
 package io.carillon.run;
 
-/** What a run does: the kind of target and its name there. */
+/** The target of a run: its kind, and its name within this kind. */
 public record Target(String kind, String name) {
     /** The kind of Java handlers. */
     public static final String HANDLER = "handler";
 
-    /** A Java handler by its stable name. */
+    /** Returns the target for a Java handler. */
     public static Target handler(String name) {
         return new Target(HANDLER, name);
     }

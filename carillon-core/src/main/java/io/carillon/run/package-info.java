@@ -1,6 +1,7 @@
 /**
- * What a run is, what a handler may say of it and what follows from that. Pure values and decisions: no clock, no database, no threads.
- * Start at {@link io.carillon.run.Attempt}, then {@link io.carillon.run.Outcome} and {@link io.carillon.run.Decider}.
+ * Runs, handlers and outcomes. Start at {@link io.carillon.run.Attempt}, then read {@link io.carillon.run.Outcome} and
+ * {@link io.carillon.run.OutcomeDecider}. Contains values and decisions without a clock, a database or threads; depends
+ * on the JDK and the basic types only.
  */
 @NullMarked
 package io.carillon.run;

@@ -1,16 +1,16 @@
 package io.carillon.schedule;
 
-import static io.carillon.schedule.Words.counted;
-import static io.carillon.schedule.Words.list;
-import static io.carillon.schedule.Words.twoDigits;
+import static io.carillon.schedule.CronPhrases.nounWithValues;
+import static io.carillon.schedule.CronPhrases.setBits;
+import static io.carillon.schedule.CronPhrases.twoDigits;
 
 import java.util.ArrayList;
 import java.util.List;
 
-/** Says an expression in English: the times of day here, the days in {@link DayDescriber}. */
+/** Describes an expression in English. This class describes the times of day, {@link DayDescriber} the days. */
 final class CronDescriber {
-    /** More times of day than this are told by their hours and minutes. */
-    private static final int FEW_TIMES = 6;
+    /** Up to this number, the times of day are listed; beyond, they are described by their hours and minutes. */
+    private static final int MAX_LISTED_TIMES = 6;
 
     private final CronField second;
     private final CronField minute;
@@ -32,17 +32,17 @@ final class CronDescriber {
 
     private String times() {
         if (Long.bitCount(second.values()) * Long.bitCount(minute.values()) * Long.bitCount(hour.values())
-                <= FEW_TIMES) {
-            return "At " + Words.join(clockTimes(), "and");
+                <= MAX_LISTED_TIMES) {
+            return "At " + CronPhrases.join(clockTimes(), "and");
         }
         return second.values() == 1 ? minutes() : seconds();
     }
 
     private List<String> clockTimes() {
         List<String> times = new ArrayList<>();
-        for (int h : list(hour.values())) {
-            for (int m : list(minute.values())) {
-                for (int s : list(second.values())) {
+        for (int h : setBits(hour.values())) {
+            for (int m : setBits(minute.values())) {
+                for (int s : setBits(second.values())) {
                     String time = twoDigits(h) + ":" + twoDigits(m);
                     times.add(second.values() == 1 ? time : time + ":" + twoDigits(s));
                 }
@@ -52,33 +52,33 @@ final class CronDescriber {
     }
 
     private String minutes() {
-        int every = every(minute);
+        int every = evenStep(minute);
         if (every > 0) {
             return (every == 1 ? "Every minute" : "Every " + every + " minutes") + hours(" from ", ":00", ":59");
         }
         if (Long.bitCount(minute.values()) == 1) {
-            int at = list(minute.values()).get(0);
-            int hours = every(hour);
+            int at = setBits(minute.values()).get(0);
+            int hours = evenStep(hour);
             if (hours > 0) {
                 String each = hours == 1 ? "Every hour" : "Every " + hours + " hours";
                 return at == 0 ? each : each + " at minute " + at;
             }
-            if (isRun(hour)) {
+            if (isConsecutive(hour)) {
                 String past = ":" + twoDigits(at);
                 return "Every hour" + hours(" from ", past, past);
             }
         }
-        return "At " + counted("minute", minute.values()) + inHours();
+        return "At " + nounWithValues("minute", minute.values()) + inHours();
     }
 
     private String seconds() {
-        int every = every(second);
+        int every = evenStep(second);
         boolean always = minute.isFull() && hour.isFull();
         String seconds;
         if (every > 0) {
             seconds = every == 1 ? "Every second" : "Every " + every + " seconds";
         } else {
-            seconds = "At " + counted("second", second.values()) + (minute.isFull() ? " of every minute" : "");
+            seconds = "At " + nounWithValues("second", second.values()) + (minute.isFull() ? " of every minute" : "");
         }
         if (always) {
             return seconds;
@@ -86,34 +86,34 @@ final class CronDescriber {
         if (minute.isFull()) {
             return seconds + hours(" from ", ":00", ":59");
         }
-        return seconds + " in " + counted("minute", minute.values()) + inHours();
+        return seconds + " in " + nounWithValues("minute", minute.values()) + inHours();
     }
 
     private String inHours() {
-        return hour.isFull() ? " of every hour" : " of " + counted("hour", hour.values());
+        return hour.isFull() ? " of every hour" : " of " + nounWithValues("hour", hour.values());
     }
 
-    /** Which hours something goes on in: nothing for all, a span for a run, else a list. */
+    /** Returns the hours as text: empty for all hours, a span for consecutive hours, otherwise a list. */
     private String hours(String from, String firstMinute, String lastMinute) {
         if (hour.isFull()) {
             return "";
         }
-        List<Integer> hours = list(hour.values());
-        if (hours.size() == 1 || isRun(hour)) {
+        List<Integer> hours = setBits(hour.values());
+        if (hours.size() == 1 || isConsecutive(hour)) {
             int last = hours.get(hours.size() - 1);
             return from + twoDigits(hours.get(0)) + firstMinute + " to " + twoDigits(last) + lastMinute;
         }
-        return " in " + counted("hour", hour.values());
+        return " in " + nounWithValues("hour", hour.values());
     }
 
-    private static boolean isRun(CronField field) {
-        return Words.stepOf(list(field.values())) == 1;
+    private static boolean isConsecutive(CronField field) {
+        return CronPhrases.constantStep(setBits(field.values())) == 1;
     }
 
-    /** The even step from 0 through the whole unit, or 0 if the values keep no even step. */
-    private static int every(CronField field) {
-        List<Integer> values = list(field.values());
-        int step = Words.stepOf(values);
+    /** Returns the constant step that starts at 0 and covers the whole unit; 0 if there is none. */
+    private static int evenStep(CronField field) {
+        List<Integer> values = setBits(field.values());
+        int step = CronPhrases.constantStep(values);
         boolean even = step > 0
                 && values.get(0) == 0
                 && step * values.size() == field.unit().max() + 1;

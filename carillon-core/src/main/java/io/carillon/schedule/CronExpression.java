@@ -9,9 +9,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cron expression: five fields (minute, hour, day, month, weekday), or six with seconds in front. Immutable; two
- * expressions are equal if they were written alike, because how a field is written decides what happens when clocks
- * change.
+ * A cron expression with five fields (minute, hour, day, month, weekday), or six with a seconds field first. Immutable.
+ * Two expressions are equal if their texts are equal, because the notation of a field decides how daylight saving
+ * transitions are handled.
  */
 public final class CronExpression {
     private final String text;
@@ -24,46 +24,62 @@ public final class CronExpression {
         this.times = new WallTimes(fields);
     }
 
-    /** Reads an expression. One that can never fire is read as well: it has no next instant. */
+    /**
+     * Parses an expression. An expression that never fires is valid and has no next instant.
+     *
+     * @throws CronSyntaxException if the text is not a cron expression
+     */
     public static CronExpression parse(String text) {
         requireNonNull(text, "text");
         CronFields fields = CronParser.parse(text);
         return new CronExpression(text.strip(), fields);
     }
 
-    /** The first planned instant strictly after the given one, under the default policy; empty: never. */
+    /**
+     * Returns the first planned instant strictly after the given one, with the default policy; empty if there is none.
+     */
     public Optional<Instant> next(Instant after, ZoneId zone) {
         return next(after, zone, DstPolicy.defaults());
     }
 
     /**
-     * The first planned instant strictly after the given one; empty: never. The policy speaks for fixed-time expressions
-     * only: one with a star in front of its minute or hour (or second) follows the clock.
+     * Returns the first planned instant strictly after the given one; empty if there is none. The policy applies only
+     * to expressions with a fixed time: an expression whose second, minute or hour field starts with a star follows the
+     * clock.
      */
     public Optional<Instant> next(Instant after, ZoneId zone, DstPolicy policy) {
         requireNonNull(policy, "policy");
-        // Planned instants are whole seconds: the next whole second is after every fraction of this one.
+        // Planned instants are whole seconds, so the next whole second is later than every fraction of this one.
         long from = after.getEpochSecond() + 1;
-        long found = DstWalk.atOrAfter(from, times, zone.getRules(), effective(policy));
+        long found = WallTimeResolver.atOrAfter(from, times, zone.getRules(), effectivePolicy(policy));
         return found == WallTimes.NONE ? Optional.empty() : Optional.of(Instant.ofEpochSecond(found));
     }
 
-    /** How many planned instants lie from one of them to another instant, both inclusive; costs the months between them, not the instants. */
+    /**
+     * Returns how many planned instants lie between {@code first}, which is one of them, and {@code until}, both
+     * inclusive. The cost grows with the number of months, not with the number of instants.
+     */
     long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
-        return DstWalk.count(first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effective(policy));
+        return WallTimeResolver.count(
+                first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effectivePolicy(policy));
     }
 
-    /** What it means, in short English; between a day of the month and a weekday it says "or" where either will do. */
+    /**
+     * Returns a short English description. If the expression restricts both the day of the month and the weekday, the
+     * description says whether either or both must match.
+     */
     public String describe() {
         return CronDescriber.describe(fields, times.isEmpty());
     }
 
-    /** What is read as it is written and probably not meant, such as a step beyond its field; mostly empty. */
+    /**
+     * Returns warnings about notations that are valid but probably unintended, such as a step larger than its field.
+     */
     public List<String> warnings() {
         return fields.warnings();
     }
 
-    /** The expression as it was written, without blanks around it. */
+    /** Returns the expression as it was written, without leading and trailing blanks. */
     @Override
     public String toString() {
         return text;
@@ -83,7 +99,7 @@ public final class CronExpression {
         return times;
     }
 
-    DstPolicy effective(DstPolicy policy) {
-        return fields.followClock() ? DstPolicy.FOLLOW_THE_CLOCK : policy;
+    DstPolicy effectivePolicy(DstPolicy policy) {
+        return fields.followsClock() ? DstPolicy.FOLLOW_THE_CLOCK : policy;
     }
 }

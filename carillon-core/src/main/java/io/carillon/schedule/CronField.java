@@ -1,15 +1,15 @@
 package io.carillon.schedule;
 
 /**
- * One field as bit sets.
+ * A parsed field as bit sets.
  *
- * @param values bit v is set where the plain value v matches; Sunday is bit 0
- * @param last day: bit n is {@code L-n}; weekday: bit d is {@code dL}
- * @param nearest day: bit n is {@code nW}, and {@link #LAST_WEEKDAY} is {@code LW}
- * @param nth weekday: bit {@code 8 k + d} is {@code d#k}
- * @param star whether the field was written with a star in front, which decides the day rule and the daylight-saving rule
+ * @param values bit v is set if the plain value v matches; Sunday is bit 0
+ * @param last day: bit n stands for {@code L-n}; weekday: bit d stands for {@code dL}
+ * @param nearest day: bit n stands for {@code nW}, {@link #LAST_WEEKDAY} for {@code LW}
+ * @param nth weekday: bit {@code 8 k + d} stands for {@code d#k}
+ * @param startsWithStar whether the field starts with a star, which decides the day rule and the daylight saving rule
  */
-record CronField(CronUnit unit, long values, long last, long nearest, long nth, boolean star) {
+record CronField(CronUnit unit, long values, long last, long nearest, long nth, boolean startsWithStar) {
     static final long LAST_WEEKDAY = 1L << 32;
 
     static CronField of(CronUnit unit, long values) {
@@ -24,7 +24,7 @@ record CronField(CronUnit unit, long values, long last, long nearest, long nth, 
         return isSet(values, value);
     }
 
-    /** Whether every value of the unit matches, however it was written. */
+    /** Returns whether every value of the unit matches, independent of the notation. */
     boolean isFull() {
         int max = unit == CronUnit.WEEKDAY ? 6 : unit.max();
         return Long.bitCount(values) == max - unit.min() + 1;

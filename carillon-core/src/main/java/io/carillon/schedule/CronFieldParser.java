@@ -3,9 +3,12 @@ package io.carillon.schedule;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads one field: a list of stars, values, ranges and steps, and in the day fields {@code L}, {@code W} and {@code #}. */
+/**
+ * Parses one field: a list of stars, values, ranges and steps, and in the day fields also {@code L}, {@code W} and
+ * {@code #}.
+ */
 final class CronFieldParser {
-    private static final int MOST_DIGITS = 4;
+    private static final int MAX_DIGITS = 4;
 
     private final String text;
     private final int start;
@@ -39,24 +42,24 @@ final class CronFieldParser {
         return new CronField(unit, values, last, nearest, nth, isStar(text.charAt(start)));
     }
 
-    /** What is read as it is written and probably not meant. */
+    /** Returns warnings about notations that are valid but probably unintended. */
     List<String> warnings() {
         return warnings;
     }
 
     private void item() {
         if (at == end || peek() == ',') {
-            throw wrong(at, "A value is missing", "Write a value before and after each comma.");
+            throw syntaxError(at, "A value is missing", "Write a value before and after each comma.");
         }
         if (isStar(peek())) {
             boolean question = peek() == '?';
             at++;
             if (question && peek() == '/') {
-                throw wrong(at, "\"?\" takes no step", "Write * with the step, or ? alone.");
+                throw syntaxError(at, "\"?\" cannot have a step", "Write * with the step, or ? alone.");
             }
             add(unit.min(), unit.max(), step());
         } else if (unit == CronUnit.DAY && skip('L')) {
-            fromTheEnd();
+            parseLastDay();
         } else {
             valueOrRange();
         }
@@ -83,12 +86,12 @@ final class CronFieldParser {
     private int rangeEnd(int from, int low, boolean lowIsName) {
         boolean name = isLetter(peek());
         int high = value();
-        // FRI-SUN reads to the end of the week although SUN alone is 0.
+        // FRI-SUN ends with the week, although SUN alone is 0.
         if (unit == CronUnit.WEEKDAY && name && high == 0 && low > 0) {
             high = 7;
         }
         if (high < low) {
-            throw wrong(from, "Range runs backwards", reversedAdvice(low, high, lowIsName && name));
+            throw syntaxError(from, "The range is reversed", reversedAdvice(low, high, lowIsName && name));
         }
         return high;
     }
@@ -104,14 +107,14 @@ final class CronFieldParser {
         return low == high ? first : first + "-" + last;
     }
 
-    private void fromTheEnd() {
+    private void parseLastDay() {
         if (skip('W')) {
             nearest |= CronField.LAST_WEEKDAY;
         } else if (skip('-')) {
             int from = at;
             int days = number("a number of days after \"L-\"");
             if (days > 30) {
-                throw wrong(from, "No month has that many days before its last", "Write L-1 to L-30.");
+                throw syntaxError(from, "The number of days before the last day is too large", "Write L-1 to L-30.");
             }
             last |= 1L << days;
         } else {
@@ -121,14 +124,17 @@ final class CronFieldParser {
 
     private int ordinal() {
         int from = at;
-        int ordinal = number("which one in the month after \"#\"");
+        int ordinal = number("the number of the weekday in the month after \"#\"");
         if (ordinal < 1 || ordinal > 5) {
-            throw wrong(from, "A month has no such weekday", "Write #1 to #5, or L for the last (for example FRIL).");
+            throw syntaxError(
+                    from,
+                    "The number of the weekday in the month is outside 1-5",
+                    "Write #1 to #5, or L for the last (for example FRIL).");
         }
         return ordinal;
     }
 
-    /** The step after a slash, 1 where there is none. */
+    /** Parses the step after a slash; returns 1 if there is no slash. */
     private int step() {
         if (!skip('/')) {
             return 1;
@@ -136,14 +142,14 @@ final class CronFieldParser {
         int from = at;
         int step = number("a step after \"/\"");
         if (step == 0) {
-            throw wrong(from, "A step of 0 leads nowhere", "Write a step of 1 or more, or leave it out.");
+            throw syntaxError(from, "A step of 0 is not allowed", "Write a step of 1 or more, or leave it out.");
         }
         return step;
     }
 
     private void add(int low, int high, int step) {
         if (step > 1 && step > high - low) {
-            warnings.add("a step of " + step + " in " + unit.label() + "s runs " + unit.once());
+            warnings.add("a step of " + step + " in " + unit.label() + "s runs " + unit.onceDescription());
         }
         for (int value = low; value <= high; value += step) {
             values |= 1L << value;
@@ -158,7 +164,7 @@ final class CronFieldParser {
         int value = number("the " + unit.label());
         if (value < unit.min() || value > unit.max()) {
             String what = "The " + unit.label() + " is outside " + unit.min() + "-" + unit.max();
-            throw wrong(from, what, "Write " + unit.range() + ".");
+            throw syntaxError(from, what, "Write " + unit.range() + ".");
         }
         return value;
     }
@@ -171,7 +177,7 @@ final class CronFieldParser {
         boolean lastOne = unit == CronUnit.WEEKDAY && at - from == 4 && isLetter(text.charAt(at - 1), 'L');
         int value = at - from == 3 || lastOne ? unit.valueOf(text, from) : -1;
         if (value < 0) {
-            throw wrong(from, "Unknown word in the " + unit.label() + " field", wordAdvice());
+            throw syntaxError(from, "Unknown word in the " + unit.label() + " field", wordAdvice());
         }
         at = from + 3;
         return value;
@@ -191,26 +197,26 @@ final class CronFieldParser {
         int from = at;
         int value = 0;
         while (at < end && peek() >= '0' && peek() <= '9') {
-            if (at - from == MOST_DIGITS) {
-                throw wrong(
-                        from, "A number of more than four digits", "Write " + unit.range() + ", or a smaller step.");
+            if (at - from == MAX_DIGITS) {
+                throw syntaxError(
+                        from, "The number has more than four digits", "Write " + unit.range() + ", or a smaller step.");
             }
             value = value * 10 + (peek() - '0');
             at++;
         }
         if (at == from) {
             String advice = unit.isDay() ? wordAdvice() : "Write " + unit.range() + ".";
-            throw wrong(at, "Expected " + what, advice);
+            throw syntaxError(at, "Expected " + what, advice);
         }
         return value;
     }
 
     private void expectComma() {
         if (!skip(',')) {
-            throw wrong(
+            throw syntaxError(
                     at,
                     "Cannot read the rest of the " + unit.label() + " field",
-                    "Separate values by commas and fields by blanks.");
+                    "Separate values with commas and fields with blanks.");
         }
     }
 
@@ -222,7 +228,7 @@ final class CronFieldParser {
         return found;
     }
 
-    /** The next character, or a blank at the end of the field, which no rule accepts. */
+    /** Returns the next character, or a blank at the end of the field. No rule accepts a blank. */
     private char peek() {
         return at < end ? text.charAt(at) : ' ';
     }
@@ -235,12 +241,12 @@ final class CronFieldParser {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     }
 
-    /** Whether c is the wanted ASCII character, in either case if that is a letter. */
+    /** Returns whether {@code c} is the wanted ASCII character; letters match in either case. */
     private static boolean isLetter(char c, char wanted) {
         return c == wanted || (isLetter(c) && (c & ~0x20) == wanted);
     }
 
-    private CronSyntaxException wrong(int position, String problem, String advice) {
+    private CronSyntaxException syntaxError(int position, String problem, String advice) {
         return new CronSyntaxException(text, position, problem, advice);
     }
 }

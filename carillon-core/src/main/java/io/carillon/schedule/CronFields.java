@@ -2,7 +2,7 @@ package io.carillon.schedule;
 
 import java.util.List;
 
-/** What the parser hands on: the six fields of one expression, and what is probably not meant as it is written. */
+/** The six parsed fields of an expression, and warnings about notations that are valid but probably unintended. */
 record CronFields(
         CronField second,
         CronField minute,
@@ -13,15 +13,19 @@ record CronFields(
         List<String> warnings) {
 
     /**
-     * The rule of the cron daemon: a star in front of a time field means "whenever the clock shows it", anything else
-     * means "at this time of day", and only the latter can be lost or doubled when the clocks change.
+     * Returns whether the expression follows the clock. As in the cron daemon, a time field that starts with a star
+     * means "whenever the clock shows this time", and any other notation means "at this time of day". Only a time of
+     * day can be skipped or repeated by a daylight saving transition.
      */
-    boolean followClock() {
-        return second.star() || minute.star() || hour.star();
+    boolean followsClock() {
+        return second.startsWithStar() || minute.startsWithStar() || hour.startsWithStar();
     }
 
-    /** With both day fields restricted either may match; a field with a star in front restricts nothing, so both must. */
-    boolean eitherDay() {
-        return !day.star() && !weekday.star();
+    /**
+     * Returns whether a day matches if either day field matches. This is the case if both fields restrict the days. A
+     * field that starts with a star does not restrict, so then both fields must match.
+     */
+    boolean matchesEitherDay() {
+        return !day.startsWithStar() && !weekday.startsWithStar();
     }
 }

@@ -3,7 +3,7 @@ package io.carillon.schedule;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Splits an expression into its fields. Every character is looked at a bounded number of times. */
+/** Splits an expression into its fields. Reads every character a bounded number of times. */
 final class CronParser {
     static final int MAX_LENGTH = 256;
 
@@ -21,7 +21,7 @@ final class CronParser {
             throw new CronSyntaxException(
                     text,
                     MAX_LENGTH,
-                    "Cron expression too long (" + text.length() + " characters)",
+                    "The cron expression is too long (" + text.length() + " characters)",
                     "Write at most " + MAX_LENGTH + " characters, or split it into several schedules.");
         }
         return new CronParser(text).parse();
@@ -30,23 +30,25 @@ final class CronParser {
     private CronFields parse() {
         List<int[]> words = words();
         if (words.isEmpty()) {
-            throw wrong(text.length(), "Nothing to read", "Write five fields, for example \"0 2 * * *\".");
+            throw syntaxError(
+                    text.length(), "The expression is empty", "Write five fields, for example \"0 2 * * *\".");
         }
         int start = words.get(0)[0];
         if (text.charAt(start) == '@') {
             return nickname(words);
         }
         if (words.size() < 5) {
-            throw wrong(
+            throw syntaxError(
                     text.length(),
                     "Only " + words.size() + (words.size() == 1 ? " field" : " fields"),
-                    "Write minute, hour, day, month and weekday, for example \"0 2 * * *\"; seconds may stand in front.");
+                    "Write minute, hour, day, month and weekday, for example \"0 2 * * *\"; a seconds field may come"
+                            + " first.");
         }
         if (words.size() > 6) {
-            throw wrong(
+            throw syntaxError(
                     words.get(6)[0],
                     "Too many fields (" + words.size() + ")",
-                    "Write five fields, or six with seconds in front; there is no year field.");
+                    "Write five fields, or six with seconds first; there is no year field.");
         }
         return fields(words);
     }
@@ -67,12 +69,13 @@ final class CronParser {
 
     private CronFields nickname(List<int[]> words) {
         if (words.size() > 1) {
-            throw wrong(words.get(1)[0], "Something after a nickname", "Write the nickname alone, or five fields.");
+            throw syntaxError(
+                    words.get(1)[0], "Unexpected text after the nickname", "Write the nickname alone, or five fields.");
         }
         int start = words.get(0)[0];
         String expansion = expansion(text.substring(start, words.get(0)[1]));
         if (expansion.isEmpty()) {
-            throw wrong(start, "Unknown nickname", "Write " + NICKNAMES + ", or five fields.");
+            throw syntaxError(start, "Unknown nickname", "Write " + NICKNAMES + ", or five fields.");
         }
         return new CronParser(expansion).parse();
     }
@@ -88,7 +91,10 @@ final class CronParser {
         };
     }
 
-    /** String.toLowerCase would also read the dotless i of Turkish or the Kelvin sign as letters of ours. */
+    /**
+     * Converts only ASCII letters. String.toLowerCase would also convert other characters, such as the Kelvin sign, to
+     * ASCII letters.
+     */
     private static String lowerAscii(String word) {
         StringBuilder lower = new StringBuilder(word.length());
         for (int i = 0; i < word.length(); i++) {
@@ -98,7 +104,7 @@ final class CronParser {
         return lower.toString();
     }
 
-    /** Start and end of each run of characters between blanks and tabs. */
+    /** Returns the start and end of each sequence of characters between blanks and tabs. */
     private List<int[]> words() {
         List<int[]> words = new ArrayList<>();
         int at = 0;
@@ -120,7 +126,7 @@ final class CronParser {
         return c == ' ' || c == '\t';
     }
 
-    private CronSyntaxException wrong(int position, String problem, String advice) {
+    private CronSyntaxException syntaxError(int position, String problem, String advice) {
         return new CronSyntaxException(text, position, problem, advice);
     }
 }

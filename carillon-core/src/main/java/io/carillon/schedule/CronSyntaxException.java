@@ -1,9 +1,6 @@
 package io.carillon.schedule;
 
-/**
- * A cron expression that cannot be read. The message says what is wrong, where, and what to write instead; {@link
- * #position()} points into the text as it was given.
- */
+/** Thrown if a text is not a cron expression. The message names the problem, its position, and the allowed values. */
 public final class CronSyntaxException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 
@@ -14,12 +11,15 @@ public final class CronSyntaxException extends IllegalArgumentException {
         this.position = position;
     }
 
-    /** Where the trouble starts: an index into the given text, counted from 0; its length where something is missing. */
+    /**
+     * Returns the index in the given text at which the problem starts, counted from 0; the length of the text if
+     * something is missing at its end.
+     */
     public int position() {
         return position;
     }
 
-    /** ASCII only and of bounded length, because the message travels into logs and answers. */
+    /** Returns ASCII text of bounded length, because the message appears in logs and REST responses. */
     static String printable(String text) {
         StringBuilder out = new StringBuilder();
         int shown = Math.min(text.length(), CronParser.MAX_LENGTH);

@@ -1,32 +1,32 @@
 package io.carillon.schedule;
 
-/** The six fields of a cron expression: their range and their names. */
+/** The six fields of a cron expression with their ranges and value names. */
 enum CronUnit {
     SECOND("second", 0, 59, "", "once a minute"),
     MINUTE("minute", 0, 59, "", "once an hour"),
     HOUR("hour", 0, 23, "", "once a day"),
     DAY("day", 1, 31, "", "once a month"),
     MONTH("month", 1, 12, "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC", "once a year"),
-    /** Both 0 and 7 are Sunday; bit sets hold it as 0. */
+    /** Both 0 and 7 are Sunday; bit sets contain it as 0. */
     WEEKDAY("weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT", "once a week");
 
     private final String label;
     private final int min;
     private final int max;
     private final String names;
-    private final String once;
+    private final String onceDescription;
 
-    CronUnit(String label, int min, int max, String names, String once) {
+    CronUnit(String label, int min, int max, String names, String onceDescription) {
         this.label = label;
         this.min = min;
         this.max = max;
         this.names = names;
-        this.once = once;
+        this.onceDescription = onceDescription;
     }
 
-    /** How often one value of the field comes round. */
-    String once() {
-        return once;
+    /** Returns how often a field with a single value matches. */
+    String onceDescription() {
+        return onceDescription;
     }
 
     String label() {
@@ -45,7 +45,10 @@ enum CronUnit {
         return this == DAY || this == WEEKDAY;
     }
 
-    /** The value of the three ASCII letters at the given place, in any case, or -1. No locale has a say in it. */
+    /**
+     * Returns the value for the three ASCII letters at the given position, in any case and in every locale; -1 if there
+     * is none.
+     */
     int valueOf(String text, int from) {
         for (int at = 0; at < names.length(); at += 3) {
             if (names.regionMatches(true, at, text, from, 3)) {
@@ -55,13 +58,13 @@ enum CronUnit {
         return -1;
     }
 
-    /** The three-letter name of a value; only for units that have names. */
+    /** Returns the three-letter name of a value. Only for units that have names. */
     String name(int value) {
         int at = (value - min) * 3;
         return names.substring(at, at + 3);
     }
 
-    /** What may be written, as a part of advice. */
+    /** Returns the allowed values, as part of an advice. */
     String range() {
         String numbers = min + "-" + max;
         return names.isEmpty()

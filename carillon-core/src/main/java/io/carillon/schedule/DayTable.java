@@ -3,47 +3,53 @@ package io.carillon.schedule;
 import static io.carillon.schedule.CronField.isSet;
 
 /**
- * The matching days of every kind of month. A month is known by its length and the weekday of its first day, so 28 bit
- * sets hold the whole calendar, and whether an expression can ever fire is a look at this table instead of a search.
+ * The matching days of every kind of month. A month is defined by its length and the weekday of its first day, so 28
+ * bit sets cover the whole calendar. Whether an expression can ever fire is a lookup in this table instead of a search.
  */
 final class DayTable {
-    private static final int SHORTEST = 28;
+    private static final int MIN_LENGTH = 28;
     private static final int[] LENGTHS = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
     private final int[] days = new int[4 * 7];
     private final boolean empty;
 
     DayTable(CronFields fields) {
-        for (int length = SHORTEST; length <= 31; length++) {
+        for (int length = MIN_LENGTH; length <= 31; length++) {
             for (int first = 0; first < 7; first++) {
                 int byDay = daysOfMonth(fields.day(), length, first);
                 int byWeekday = weekdays(fields.weekday(), length, first);
-                days[index(length, first)] = fields.eitherDay() ? byDay | byWeekday : byDay & byWeekday;
+                days[index(length, first)] = fields.matchesEitherDay() ? byDay | byWeekday : byDay & byWeekday;
             }
         }
         this.empty = isEmpty(fields.month());
     }
 
-    /** Bit d is set where day d matches. First: the weekday of the month's first day, Sunday is 0. */
+    /**
+     * Returns a bit set in which bit d is set if day d matches.
+     *
+     * @param first the weekday of the first day of the month; Sunday is 0
+     */
     int days(int length, int first) {
         return days[index(length, first)];
     }
 
-    /** Whether no day of any year matches. */
+    /** Returns whether no day of any year matches. */
     boolean isEmpty() {
         return empty;
     }
 
     private boolean isEmpty(CronField months) {
         for (int month = 1; month <= 12; month++) {
-            if (months.has(month) && (matches(LENGTHS[month - 1]) || (month == 2 && matches(SHORTEST)))) {
+            if (months.has(month) && (matches(LENGTHS[month - 1]) || (month == 2 && matches(MIN_LENGTH)))) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Within 400 years each month of each length begins on every weekday, so one match of seven is a match. */
+    /**
+     * Within 400 years every month of every length starts on every weekday, so a match for any weekday is sufficient.
+     */
     private boolean matches(int length) {
         for (int first = 0; first < 7; first++) {
             if (days(length, first) != 0) {
@@ -71,7 +77,7 @@ final class DayTable {
                 : found;
     }
 
-    /** Monday to Friday nearest to the day, without leaving the month. */
+    /** Returns the day from Monday to Friday that is nearest to the given day within the same month. */
     private static int nearestWeekday(int day, int length, int first) {
         int weekday = weekday(day, first);
         if (weekday == 6) {
@@ -110,6 +116,6 @@ final class DayTable {
     }
 
     private static int index(int length, int first) {
-        return (length - SHORTEST) * 7 + first;
+        return (length - MIN_LENGTH) * 7 + first;
     }
 }

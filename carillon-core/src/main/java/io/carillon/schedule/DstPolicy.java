@@ -3,12 +3,12 @@ package io.carillon.schedule;
 import static java.util.Objects.requireNonNull;
 
 /**
- * What becomes of a planned wall time that a change of the clocks removes or repeats. It touches fixed-time cron
- * expressions and calendar intervals only; an expression that follows the clock has no choice to make.
+ * What happens to a planned wall time that a daylight saving transition skips or repeats. Applies to cron expressions
+ * with a fixed time and to calendar intervals. Expressions that follow the clock are not affected.
  */
 public record DstPolicy(Gap gap, Repeat repeat) {
 
-    /** The clocks jump forward over the planned time. */
+    /** The clock jumps forward over the planned time. */
     public enum Gap {
         /** Run once, at the first instant after the gap. */
         RUN_AFTER,
@@ -16,11 +16,11 @@ public record DstPolicy(Gap gap, Repeat repeat) {
         SKIP
     }
 
-    /** The clocks go back and show the planned time twice. */
+    /** The clock goes back and shows the planned time twice. */
     public enum Repeat {
-        /** Run when the clocks show it for the first time. */
+        /** Run when the clock shows the time for the first time. */
         FIRST,
-        /** Run when the clocks show it for the second time. */
+        /** Run when the clock shows the time for the second time. */
         SECOND,
         /** Run both times. */
         BOTH
@@ -28,7 +28,7 @@ public record DstPolicy(Gap gap, Repeat repeat) {
 
     private static final DstPolicy DEFAULTS = new DstPolicy(Gap.RUN_AFTER, Repeat.FIRST);
 
-    /** Following the clock is the policy that neither moves nor suppresses anything. */
+    /** The policy of expressions that follow the clock: it neither moves nor suppresses a run. */
     static final DstPolicy FOLLOW_THE_CLOCK = new DstPolicy(Gap.SKIP, Repeat.BOTH);
 
     public DstPolicy {
@@ -36,7 +36,7 @@ public record DstPolicy(Gap gap, Repeat repeat) {
         requireNonNull(repeat, "repeat");
     }
 
-    /** Exactly one run for each planned time: after the gap, and in the first pass. */
+    /** Returns the default: exactly one run for each planned time, after a gap or at the first of two equal times. */
     public static DstPolicy defaults() {
         return DEFAULTS;
     }

@@ -19,54 +19,57 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run every so often, on a grid that is anchored at the start and never drifts: the k-th instant is start + k times the
- * amount. Seconds, minutes and hours count elapsed time; days, weeks, months and years keep the wall time of the start in
- * its zone.
+ * Planned instants at a fixed distance, counted from a start: the k-th instant is start + k * amount, so the instants
+ * do not drift. Seconds, minutes and hours are elapsed time. Days, weeks, months and years keep the wall time of the
+ * start in its zone.
  */
 public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
-    private static final Set<ChronoUnit> ELAPSED = EnumSet.of(ChronoUnit.SECONDS, ChronoUnit.MINUTES, ChronoUnit.HOURS);
-    private static final Set<ChronoUnit> CALENDAR =
+    private static final Set<ChronoUnit> ELAPSED_UNITS =
+            EnumSet.of(ChronoUnit.SECONDS, ChronoUnit.MINUTES, ChronoUnit.HOURS);
+    private static final Set<ChronoUnit> CALENDAR_UNITS =
             EnumSet.of(ChronoUnit.DAYS, ChronoUnit.WEEKS, ChronoUnit.MONTHS, ChronoUnit.YEARS);
 
-    /** So many wall times in a row inside a gap mean that all of them are: the grid keeps step with the calendar. */
-    private static final int MOST_SKIPPED = 500;
+    /**
+     * If this many consecutive wall times are inside a gap, all are: the interval is then aligned with the calendar.
+     */
+    private static final int MAX_SKIPPED = 500;
 
     public Interval {
         requireNonNull(unit, "unit");
         requireNonNull(start, "start");
         if (amount <= 0) {
-            throw new IllegalArgumentException(
-                    "An interval of " + amount + " " + unit + " never moves on. Use an amount of 1 or more.");
+            throw new IllegalArgumentException("amount must be at least 1 (was " + amount + ").");
         }
-        if (!ELAPSED.contains(unit) && !CALENDAR.contains(unit)) {
-            throw new IllegalArgumentException("An interval cannot count in " + unit
-                    + ". Use SECONDS, MINUTES, HOURS, DAYS, WEEKS, MONTHS or YEARS.");
+        if (!ELAPSED_UNITS.contains(unit) && !CALENDAR_UNITS.contains(unit)) {
+            throw new IllegalArgumentException(
+                    "unit must be SECONDS, MINUTES, HOURS, DAYS, WEEKS, MONTHS or YEARS (was " + unit + ").");
         }
         if (!hasSecondRun(amount, unit, start)) {
-            throw new IllegalArgumentException("An interval of " + amount + " " + unit + " from " + start
-                    + " leaves the calendar with its second run. Use a smaller amount.");
+            throw new IllegalArgumentException("The second run of an interval of " + amount + " " + unit + " from "
+                    + start + " is outside the supported calendar. Use a smaller amount.");
         }
     }
 
-    /** An interval of the given amount whose first run is at the start. */
+    /** Returns an interval whose first run is at the start. */
     public static Interval every(long amount, ChronoUnit unit, ZonedDateTime start) {
         return new Interval(amount, unit, start);
     }
 
     /**
-     * The first planned instant strictly after the given one, under the default policy.
+     * Returns the first planned instant strictly after the given one, with the default policy.
      *
-     * @throws DateTimeException if the calendar of java.time ends before it
+     * @throws DateTimeException if the instant is outside the calendar of java.time
      */
     public Instant next(Instant after) {
         return next(after, DstPolicy.defaults())
-                .orElseThrow(() -> new DateTimeException(
-                        "The interval " + describe() + " has no instant after " + after + " within the calendar."));
+                .orElseThrow(() -> new DateTimeException("The interval " + describe() + " has no instant after " + after
+                        + " within the supported" + " calendar."));
     }
 
     /**
-     * The first planned instant strictly after the given one; empty where the calendar ends before it, or where every
-     * wall time lies in a gap that is skipped. The policy speaks for days, weeks, months and years only.
+     * Returns the first planned instant strictly after the given one; empty if it is outside the calendar of java.time,
+     * or if every wall time is in a gap that the policy skips. The policy applies only to days, weeks, months and
+     * years.
      */
     public Optional<Instant> next(Instant after, DstPolicy policy) {
         requireNonNull(policy, "policy");
@@ -77,13 +80,13 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         return isElapsed() ? nextElapsed(first, after) : nextOnCalendar(after, policy);
     }
 
-    /** What it means, in short English. */
+    /** Returns a short English description. */
     public String describe() {
         String noun = unit.toString();
         // The names of these units are constant English plurals: Seconds, Days, Months.
         String units = Character.toLowerCase(noun.charAt(0)) + noun.substring(1);
         String singular = units.substring(0, units.length() - 1);
-        // Nobody chose the start of the epoch: it is where intervals begin unless somebody says so.
+        // The epoch is the default start of intervals, so the description omits it.
         String from = isElapsed() && start.toInstant().equals(Instant.EPOCH) ? "" : " from " + start;
         return "Every " + (amount == 1 ? singular : amount + " " + units) + from;
     }
@@ -97,17 +100,17 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     boolean isElapsed() {
-        return ELAPSED.contains(unit);
+        return ELAPSED_UNITS.contains(unit);
     }
 
-    /** The first wall time of the grid at or after the given one, or null where the calendar ends. */
+    /** Returns the first wall time of the interval at or after the given one; null if it is outside the calendar. */
     @Nullable
-    LocalDateTime wallAtOrAfter(LocalDateTime from) {
+    LocalDateTime wallTimeAtOrAfter(LocalDateTime from) {
         long k = stepsBefore(from);
-        LocalDateTime wall = wall(k);
+        LocalDateTime wall = wallTimeOf(k);
         while (wall != null && wall.isBefore(from)) {
             k++;
-            wall = wall(k);
+            wall = wallTimeOf(k);
         }
         return wall;
     }
@@ -125,9 +128,9 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
 
     private Optional<Instant> nextOnCalendar(Instant after, DstPolicy policy) {
         ZoneRules rules = start.getZone().getRules();
-        long k = stepsBefore(wallNear(after));
-        for (int skipped = 0; skipped < MOST_SKIPPED; k++) {
-            LocalDateTime wall = wall(k);
+        long k = stepsBefore(wallTimeBefore(after));
+        for (int skipped = 0; skipped < MAX_SKIPPED; k++) {
+            LocalDateTime wall = wallTimeOf(k);
             if (wall == null) {
                 return Optional.empty();
             }
@@ -142,7 +145,7 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         return Optional.empty();
     }
 
-    /** The start is what the user said, also where that is the second pass. */
+    /** Returns the start as the user specified it, even if it is the second of two equal wall times. */
     private List<Instant> startInstants(ZoneRules rules, DstPolicy policy) {
         Instant first = start.toInstant();
         List<Instant> passes = instants(start.toLocalDateTime(), rules, policy);
@@ -166,13 +169,16 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         return List.of(policy.repeat() == Repeat.FIRST ? first : second);
     }
 
-    /** A number of steps that surely ends before the given wall time, at most a few too small. */
+    /** Returns a number of steps that ends before the given wall time. It may be too small by a few steps. */
     private long stepsBefore(LocalDateTime wall) {
         return Math.max(0, unit.between(start.toLocalDateTime(), wall) / amount - 1);
     }
 
-    /** A wall time surely before every grid point that the given instant may precede: no offset differs by two days. */
-    private static LocalDateTime wallNear(Instant instant) {
+    /**
+     * Returns a wall time that is earlier than every step after the given instant. Offsets differ by less than two
+     * days.
+     */
+    private static LocalDateTime wallTimeBefore(Instant instant) {
         Instant earliest = LocalDateTime.MIN.plusDays(2).toInstant(ZoneOffset.UTC);
         Instant latest = LocalDateTime.MAX.toInstant(ZoneOffset.UTC);
         Instant near = instant.isBefore(earliest) ? earliest : instant.isAfter(latest) ? latest : instant;
@@ -180,8 +186,8 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
                 .minusDays(2);
     }
 
-    /** Counted from the anchor, so that a month too short for it shortens this run only. */
-    private @Nullable LocalDateTime wall(long k) {
+    /** Counts from the start, so that a short month shortens only its own run. */
+    private @Nullable LocalDateTime wallTimeOf(long k) {
         try {
             return start.toLocalDateTime().plus(Math.multiplyExact(k, amount), unit);
         } catch (DateTimeException | ArithmeticException e) {

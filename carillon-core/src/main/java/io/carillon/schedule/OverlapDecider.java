@@ -7,19 +7,30 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Decides what becomes of the runs of one schedule that wait before its gate. Pure. Runs that somebody asked for by hand, such as a redrive, wait in line
- * under every policy: only instants and triggers are ever dropped.
+ * Decides what happens to the runs of one schedule that wait for its overlap gate. Has no side effects. Runs that a
+ * user requested explicitly, such as a redrive, wait under every policy; only planned instants and triggers are
+ * dropped.
  */
 public final class OverlapDecider {
     private static final String SKIPPED = "overlap: an earlier run had not ended";
-    private static final String REPLACED = "overlap: a newer one waits instead";
+    private static final String REPLACED = "overlap: a newer run waits instead";
 
     private OverlapDecider() {}
 
-    /** One that waits. {@code fresh}: nothing was decided about it yet; {@code droppable}: it is an instant or a trigger. */
-    public record Waiting(UUID run, boolean fresh, boolean droppable) {}
+    /**
+     * A run that waits for the gate.
+     *
+     * @param undecided whether no earlier decision was made about the run
+     * @param droppable whether the run is a planned instant or a trigger
+     */
+    public record WaitingRun(UUID run, boolean undecided, boolean droppable) {}
 
-    /** Who passes, who goes on waiting, who is dropped and why, and whether those that are through shall be cancelled. */
+    /**
+     * The decision about all waiting runs.
+     *
+     * @param dropped the dropped runs with the reason
+     * @param cancelsEarlier whether the runs that have passed the gate are cancelled
+     */
     public record Decision(List<UUID> passes, List<UUID> waits, Map<UUID, String> dropped, boolean cancelsEarlier) {
         public Decision {
             passes = List.copyOf(passes);
@@ -28,27 +39,33 @@ public final class OverlapDecider {
         }
     }
 
-    /** {@code through}: how many have passed and not ended; {@code line}: who waits, in order. */
-    public static Decision decide(Overlap policy, long through, List<Waiting> line) {
-        if (policy == Overlap.ALLOW)
-            return new Decision(line.stream().map(Waiting::run).toList(), List.of(), Map.of(), false);
+    /**
+     * Decides about the waiting runs.
+     *
+     * @param activeRuns how many runs have passed the gate and not ended
+     * @param waitingRuns the waiting runs, in order
+     */
+    public static Decision decide(OverlapPolicy policy, long activeRuns, List<WaitingRun> waitingRuns) {
+        if (policy == OverlapPolicy.ALLOW)
+            return new Decision(waitingRuns.stream().map(WaitingRun::run).toList(), List.of(), Map.of(), false);
         Map<UUID, String> dropped = new LinkedHashMap<>();
-        List<Waiting> left = new ArrayList<>(line);
-        // Only the newest counts, even where none is through: the others would be cancelled as soon as they started.
-        if (policy == Overlap.CANCEL_PREVIOUS) onlyNewest(left, dropped);
+        List<WaitingRun> left = new ArrayList<>(waitingRuns);
+        // Only the newest run is kept, even if no run is active: the others would be cancelled as soon as they started.
+        if (policy == OverlapPolicy.CANCEL_PREVIOUS) dropAllButNewest(left, dropped);
         List<UUID> passes = new ArrayList<>();
-        if (through == 0 && !left.isEmpty()) passes.add(left.remove(0).run());
-        if (policy == Overlap.QUEUE_ONE) onlyNewest(left, dropped);
-        if (policy == Overlap.SKIP)
-            left.removeIf(one -> one.fresh() && one.droppable() && dropped.put(one.run(), SKIPPED) == null);
-        boolean cancels = policy == Overlap.CANCEL_PREVIOUS
-                && through > 0
-                && left.stream().anyMatch(one -> one.fresh() && one.droppable());
-        return new Decision(passes, left.stream().map(Waiting::run).toList(), dropped, cancels);
+        if (activeRuns == 0 && !left.isEmpty()) passes.add(left.remove(0).run());
+        if (policy == OverlapPolicy.QUEUE_ONE) dropAllButNewest(left, dropped);
+        if (policy == OverlapPolicy.SKIP)
+            left.removeIf(waiting ->
+                    waiting.undecided() && waiting.droppable() && dropped.put(waiting.run(), SKIPPED) == null);
+        boolean cancels = policy == OverlapPolicy.CANCEL_PREVIOUS
+                && activeRuns > 0
+                && left.stream().anyMatch(waiting -> waiting.undecided() && waiting.droppable());
+        return new Decision(passes, left.stream().map(WaitingRun::run).toList(), dropped, cancels);
     }
 
-    private static void onlyNewest(List<Waiting> left, Map<UUID, String> dropped) {
-        List<Waiting> droppable = left.stream().filter(Waiting::droppable).toList();
+    private static void dropAllButNewest(List<WaitingRun> left, Map<UUID, String> dropped) {
+        List<WaitingRun> droppable = left.stream().filter(WaitingRun::droppable).toList();
         for (int i = 0; i < droppable.size() - 1; i++) {
             dropped.put(droppable.get(i).run(), REPLACED);
             left.remove(droppable.get(i));

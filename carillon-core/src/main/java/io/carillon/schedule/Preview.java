@@ -10,33 +10,34 @@ import java.time.ZoneOffset;
 import java.util.List;
 
 /**
- * What a person sees before saving a schedule: the meaning in English and the next runs, with a mark where a change of
- * the clocks has a hand in them. The instants come from the same {@code next} that plans the runs.
+ * The description and the next runs of a schedule, for a person who is about to save it. Runs affected by daylight
+ * saving transitions are marked. The instants are computed by the method that also plans the runs.
  *
- * @param entries in order of time: the runs asked for, fewer if there are no more, and between them the dropped ones
- * @param warnings what is read as it is written and probably not meant; mostly empty
+ * @param entries the requested number of runs, or fewer if there are no more, with the dropped runs between them, in
+ *     order of time
+ * @param warnings warnings about notations that are valid but probably unintended
  */
 public record Preview(String description, ZoneId zone, List<Entry> entries, List<String> warnings) {
-    /** The most runs one preview shows. */
+    /** The maximum number of runs in a preview. */
     public static final int MAX_COUNT = 1000;
 
-    /** What a change of the clocks did to a run. */
+    /** How a daylight saving transition affects a run. */
     public enum Mark {
-        /** Nothing. */
+        /** The run is not affected. */
         NONE,
-        /** Its wall time does not exist on that day: it runs right after the gap. */
+        /** The wall time does not exist on that day; the run starts immediately after the gap. */
         MOVED,
-        /** Its wall time does not exist on that day: it does not run. */
+        /** The wall time does not exist on that day; there is no run. */
         DROPPED,
-        /** The clocks show its wall time twice, and it runs both times. */
+        /** The clock shows the wall time twice, and there are two runs. */
         DOUBLED
     }
 
     /**
-     * One line of a preview.
+     * One entry of a preview.
      *
-     * @param planned the wall time asked for; it differs from the local time only where the clocks jump over it
-     * @param at when it runs; for a dropped one, when the clocks jump
+     * @param planned the planned wall time; differs from the local time only if the clock skips it
+     * @param at when the run starts; for a dropped run, when the clock jumps
      */
     public record Entry(LocalDateTime planned, OffsetDateTime at, Mark mark) {
         public Entry {
@@ -57,8 +58,8 @@ public record Preview(String description, ZoneId zone, List<Entry> entries, List
             return at.toInstant();
         }
 
-        /** Whether this line is a run; a dropped one is not. */
-        public boolean runs() {
+        /** Returns whether this entry is a run. A dropped entry is not. */
+        public boolean willRun() {
             return mark != Mark.DROPPED;
         }
     }
@@ -70,28 +71,31 @@ public record Preview(String description, ZoneId zone, List<Entry> entries, List
         warnings = List.copyOf(warnings);
     }
 
-    /** A preview without warnings. */
+    /** Creates a preview without warnings. */
     public Preview(String description, ZoneId zone, List<Entry> entries) {
         this(description, zone, entries, List.of());
     }
 
-    /** The next runs of a cron expression strictly after the given instant. */
+    /** Returns the next runs of a cron expression strictly after the given instant. */
     public static Preview of(CronExpression cron, ZoneId zone, DstPolicy policy, Instant after, int count) {
-        Plan plan = new Plan.OfCron(cron, zone, policy);
+        PreviewSource source = new PreviewSource.CronSource(cron, zone, policy);
         return new Preview(
-                cron.describe(), zone, new PreviewWalk(plan, after, checked(count)).entries(), cron.warnings());
+                cron.describe(),
+                zone,
+                new PreviewBuilder(source, after, requireCount(count)).entries(),
+                cron.warnings());
     }
 
-    /** The next runs of an interval strictly after the given instant, in the zone of its start. */
+    /** Returns the next runs of an interval strictly after the given instant, in the zone of its start. */
     public static Preview of(Interval interval, DstPolicy policy, Instant after, int count) {
-        Plan plan = new Plan.OfInterval(interval, policy);
-        return new Preview(interval.describe(), plan.zone(), new PreviewWalk(plan, after, checked(count)).entries());
+        PreviewSource source = new PreviewSource.IntervalSource(interval, policy);
+        return new Preview(
+                interval.describe(), source.zone(), new PreviewBuilder(source, after, requireCount(count)).entries());
     }
 
-    private static int checked(int count) {
+    private static int requireCount(int count) {
         if (count < 1 || count > MAX_COUNT) {
-            throw new IllegalArgumentException(
-                    "A preview of " + count + " runs is not possible. Ask for 1 to " + MAX_COUNT + ".");
+            throw new IllegalArgumentException("count must be between 1 and " + MAX_COUNT + " (was " + count + ").");
         }
         return count;
     }

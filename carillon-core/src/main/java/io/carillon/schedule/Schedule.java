@@ -4,24 +4,43 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A stored schedule: its definition and how far its instants are accounted for. */
+/**
+ * A stored schedule.
+ *
+ * @param version grows with each change of the definition
+ * @param pause null if the schedule is not paused
+ */
 public record Schedule(
         ScheduleId id,
         long version,
-        Definition definition,
-        Progress progress,
+        ScheduleDefinition definition,
+        PlanningState planningState,
         @Nullable Pause pause,
-        Facts facts) {
-    /** One that was not stored yet. */
-    public Schedule(ScheduleId id, long version, Definition definition, Progress progress, @Nullable Pause pause) {
-        this(id, version, definition, progress, pause, new Facts(Instant.EPOCH, Instant.EPOCH, null));
+        Metadata metadata) {
+    /** Creates a schedule without stored metadata. */
+    public Schedule(
+            ScheduleId id,
+            long version,
+            ScheduleDefinition definition,
+            PlanningState planningState,
+            @Nullable Pause pause) {
+        this(id, version, definition, planningState, pause, new Metadata(Instant.EPOCH, Instant.EPOCH, null));
     }
 
-    /** When it was created and last changed, and the run of its latest planned instant that was started; {@code lastRun} is null where there is none, or was not asked for. */
-    public record Facts(
+    /**
+     * When the schedule was created and last changed, and its last run.
+     *
+     * @param lastRun the run of the latest planned instant that has started; null if there is none or it was not
+     *     requested
+     */
+    public record Metadata(
             Instant createdAt, Instant updatedAt, @Nullable LastRun lastRun) {}
 
-    /** A run of the schedule: its state as text, and its times on the database's clock. */
+    /**
+     * A run of the schedule, with times by the database clock.
+     *
+     * @param endedAt null if the run has not ended
+     */
     public record LastRun(
             UUID run,
             String state,
@@ -29,21 +48,38 @@ public record Schedule(
             Instant startedAt,
             @Nullable Instant endedAt) {}
 
-    /** The same, accounted for further. */
-    public Schedule progress(Progress further) {
-        return new Schedule(id, version, definition, further, pause, facts);
+    /** Returns a copy with another planning state. */
+    public Schedule planningState(PlanningState newState) {
+        return new Schedule(id, version, definition, newState, pause, metadata);
     }
 
-    /** The same with its last run. */
-    public Schedule lastRun(@Nullable LastRun last) {
+    /** Returns a copy with this last run. */
+    public Schedule withLastRun(@Nullable LastRun last) {
         return new Schedule(
-                id, version, definition, progress, pause, new Facts(facts.createdAt(), facts.updatedAt(), last));
+                id,
+                version,
+                definition,
+                planningState,
+                pause,
+                new Metadata(metadata.createdAt(), metadata.updatedAt(), last));
     }
 
-    /** Every instant up to {@code cursor} has a run or an entry; {@code nextAt} is the first one after it, {@link Instant#MAX} if there is none. */
-    public record Progress(Instant cursor, Instant nextAt, long ticks) {}
+    /**
+     * The state of planning.
+     *
+     * @param cursor every planned instant up to here has a run or a ledger entry
+     * @param nextAt the first planned instant after the cursor; {@link Instant#MAX} if there is none
+     * @param ticks how many ticks were created
+     */
+    public record PlanningState(Instant cursor, Instant nextAt, long ticks) {}
 
-    /** Who stopped it, when, why and until when. */
+    /**
+     * A pause of the schedule.
+     *
+     * @param by the person or program that paused the schedule
+     * @param reason null if unknown
+     * @param until when the schedule resumes automatically; null if it does not
+     */
     public record Pause(
             Instant at,
             String by,
@@ -53,32 +89,38 @@ public record Schedule(
             if (until != null) When.checkYear("end of the pause", until);
         }
 
-        /** The last moment of the pause: an instant at its very end runs. Null: it has no end. */
-        public @Nullable Instant last() {
+        /**
+         * Returns the last instant of the pause; null if the pause has no end. A planned instant exactly at
+         * {@code until} runs.
+         */
+        public @Nullable Instant lastInstant() {
             if (until == null) return null;
             return (until.isBefore(at) ? at : until).minusNanos(1_000);
         }
     }
 
+    /** Returns the name of the schedule. */
     public String name() {
         return definition.name();
     }
 
-    /** How many more ticks it may have. */
+    /** Returns how many more ticks the schedule may create. */
     public long runsLeft() {
         Long most = definition.when().bounds().maxRuns();
-        return most == null ? Long.MAX_VALUE : Math.max(0, most - progress.ticks());
+        return most == null ? Long.MAX_VALUE : Math.max(0, most - planningState.ticks());
     }
 
     /**
-     * Why this process cannot read the stored definition, with its words; null: it can. Name, id, version, target, progress, pause and facts are as stored; the
-     * policies are the defaults, and no instant is known. It can be replaced, paused, triggered and deleted.
+     * Returns why this process cannot read the stored definition, with the stored values; null if it can. For an
+     * unreadable schedule the name, id, version, target, planning state, pause and metadata are as stored, the policies
+     * are the defaults, and no planned instant is known. It can be replaced, paused, triggered and deleted.
      */
     public When.Timing.@Nullable Unreadable unreadable() {
         return definition.when().timing() instanceof When.Timing.Unreadable unreadable ? unreadable : null;
     }
 
-    public boolean paused() {
+    /** Returns whether the schedule is paused. */
+    public boolean isPaused() {
         return pause != null;
     }
 }

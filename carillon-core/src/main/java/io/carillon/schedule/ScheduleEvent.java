@@ -1,24 +1,29 @@
 package io.carillon.schedule;
 
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Something that happened to a schedule, or to instants of it that will not run. It is told when it is in the database. */
+/** A change of a schedule, or planned instants of it that do not run. Reported after it is stored in the database. */
 public sealed interface ScheduleEvent {
+    /** Returns the project of the schedule. */
     String project();
 
-    /** The name of the schedule. */
+    /** Returns the name of the schedule. */
     String schedule();
 
+    /** The schedule was created. */
     record Created(String project, String schedule) implements ScheduleEvent {}
 
+    /** The definition of the schedule was changed. */
     record Changed(String project, String schedule, long version) implements ScheduleEvent {}
 
-    /** By hand or by itself; {@code until} null: until somebody resumes it. */
+    /**
+     * The schedule was paused, by a user or automatically.
+     *
+     * @param by the person or program that paused the schedule
+     * @param reason null if unknown
+     * @param until when the schedule resumes automatically; null if it does not
+     */
     record Paused(
             String project,
             String schedule,
@@ -26,50 +31,36 @@ public sealed interface ScheduleEvent {
             @Nullable String reason,
             @Nullable Instant until) implements ScheduleEvent {}
 
+    /** The schedule was resumed. */
     record Resumed(String project, String schedule) implements ScheduleEvent {}
 
+    /** The schedule was deleted, with its waiting ticks. */
     record Deleted(String project, String schedule) implements ScheduleEvent {}
 
-    /** Nobody could start them in time, and the missed policy lets them be. */
-    record Missed(String project, String schedule, io.carillon.schedule.Missed policy, Instants instants)
+    /** Planned instants were not started in time, and the missed policy does not run them. */
+    record Missed(String project, String schedule, io.carillon.schedule.MissedPolicy policy, AffectedInstants instants)
             implements ScheduleEvent {}
 
-    /** They do not run on purpose: an overlap or an excluded date. Those of a pause are not told one by one. */
-    record Skipped(String project, String schedule, Instants instants) implements ScheduleEvent {}
+    /**
+     * Planned instants were skipped because of an overlap or an excluded date. Instants within a pause are not reported
+     * individually.
+     */
+    record Skipped(String project, String schedule, AffectedInstants instants) implements ScheduleEvent {}
 
-    /** One instant or several with the same fate, both ends inclusive. */
-    record Instants(Instant from, Instant to, long count, String reason) {
-        public static Instants one(Instant at, String reason) {
-            return new Instants(at, at, 1, reason);
+    /** One planned instant, or several with the same reason, both ends inclusive. */
+    record AffectedInstants(Instant from, Instant to, long count, String reason) {
+        /** Returns a value for a single instant. */
+        public static AffectedInstants single(Instant at, String reason) {
+            return new AffectedInstants(at, at, 1, reason);
         }
 
-        private Instants and(Instants more) {
-            return new Instants(
+        /** Returns the range that contains both, with the reason of this one. */
+        public AffectedInstants merge(AffectedInstants more) {
+            return new AffectedInstants(
                     from.isBefore(more.from) ? from : more.from,
                     to.isAfter(more.to) ? to : more.to,
                     count + more.count,
                     reason);
         }
-    }
-
-    /** What a plan that was written has to tell: one event for each reason. */
-    static List<ScheduleEvent> of(TickPlan plan) {
-        Map<String, Instants> missed = new LinkedHashMap<>();
-        Map<String, Instants> skipped = new LinkedHashMap<>();
-        for (TickPlan.Verdict late : plan.late()) {
-            String reason = late.reason();
-            if (reason != null) missed.merge(reason, Instants.one(late.plannedAt(), reason), Instants::and);
-        }
-        for (TickPlan.Gap gap : plan.gaps())
-            (gap.excluded() ? skipped : missed)
-                    .merge(gap.reason(), new Instants(gap.from(), gap.to(), gap.count(), gap.reason()), Instants::and);
-        String project = plan.read().definition().project();
-        io.carillon.schedule.Missed policy = plan.read().definition().policies().missed();
-        List<ScheduleEvent> events = new ArrayList<>();
-        missed.values()
-                .forEach(instants -> events.add(new Missed(project, plan.read().name(), policy, instants)));
-        skipped.values()
-                .forEach(instants -> events.add(new Skipped(project, plan.read().name(), instants)));
-        return events;
     }
 }

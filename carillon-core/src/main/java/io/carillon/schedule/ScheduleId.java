@@ -4,12 +4,12 @@ import io.carillon.value.PublicId;
 import io.carillon.value.Uuid7;
 import java.util.UUID;
 
-/** The id of a schedule. Names may be reused after a delete; ids never are. */
+/** The id of a schedule. A name can be reused after a delete; an id is never reused. */
 public record ScheduleId(UUID value) {
     private static final String PREFIX = "sched";
 
-    /** A new id. */
-    public static ScheduleId next() {
+    /** Returns a new id. */
+    public static ScheduleId generate() {
         return new ScheduleId(Uuid7.next());
     }
 

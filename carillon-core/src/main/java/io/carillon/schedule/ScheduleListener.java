@@ -1,29 +1,34 @@
 package io.carillon.schedule;
 
 /**
- * Hears of what this process did to schedules, and of instants it found that will not run. Other processes tell their own listeners; the ledger has it all.
- * What a listener throws is logged and otherwise ignored.
+ * Receives the schedule changes that this process makes, and the planned instants that it records as missed or skipped.
+ * Other processes notify their own listeners; the ledger contains the instants of all processes. An exception from a
+ * listener is logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface ScheduleListener {
-    /** Hears nothing. */
+    /** A listener that ignores all events. */
     ScheduleListener NONE = event -> {};
 
-    void heard(ScheduleEvent event);
+    /** Called after an event is stored in the database. */
+    void onScheduleEvent(ScheduleEvent event);
 
-    /** Whether it only counts and returns at once: then it hears everything, on the engine's own threads. One that may wait for anything is not quick. */
-    default boolean quick() {
+    /**
+     * Returns whether this listener returns immediately, without waiting for locks or I/O. The engine then calls it on
+     * its own threads and reports every event.
+     */
+    default boolean isNonBlocking() {
         return false;
     }
 
-    /** Tells both, and the second even if the first fails. */
-    static ScheduleListener both(ScheduleListener first, ScheduleListener second) {
+    /** Returns a listener that calls both listeners, the second even if the first throws. */
+    static ScheduleListener combine(ScheduleListener first, ScheduleListener second) {
         if (first == NONE) return second;
         return event -> {
             try {
-                first.heard(event);
+                first.onScheduleEvent(event);
             } finally {
-                second.heard(event);
+                second.onScheduleEvent(event);
             }
         };
     }

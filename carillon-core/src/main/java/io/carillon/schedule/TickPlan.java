@@ -5,47 +5,63 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What one look at a schedule decided: how far the cursor moves, which ticks are born, and what becomes of instants that are too late. */
+/**
+ * The result of planning one schedule: the new cursor, the ticks to create, and the decisions about late instants.
+ *
+ * @param nextAt the first planned instant after the cursor; {@link Instant#MAX} if there is none
+ */
 public record TickPlan(
-        Schedule read, Instant cursor, Instant nextAt, List<Tick> ticks, List<Gap> gaps, List<Verdict> late) {
+        Schedule schedule,
+        Instant cursor,
+        Instant nextAt,
+        List<Tick> ticks,
+        List<LedgerGap> gaps,
+        List<LateDecision> lateDecisions) {
     public TickPlan {
         ticks = List.copyOf(ticks);
         gaps = List.copyOf(gaps);
-        late = List.copyOf(late);
+        lateDecisions = List.copyOf(lateDecisions);
     }
 
-    /** Whether it changes anything. */
-    public boolean empty() {
+    /** Returns whether the plan changes nothing. */
+    public boolean isEmpty() {
         return ticks.isEmpty()
                 && gaps.isEmpty()
-                && late.isEmpty()
-                && cursor.equals(read.progress().cursor());
+                && lateDecisions.isEmpty()
+                && cursor.equals(schedule.planningState().cursor());
     }
 
-    /** A run to be born. {@code startBy} {@link Instant#MAX}: it was late already and runs whenever it can. */
+    /**
+     * A run to be created.
+     *
+     * @param startBy until when it must start; {@link Instant#MAX} if it is already late and may start at any time
+     */
     public record Tick(UUID id, Instant plannedAt, Instant dueAt, Instant startBy) {}
 
-    /** A stretch of instants without runs, both ends inclusive. */
-    public record Gap(Instant from, Instant to, long count, String state, String reason) {
-        /** The reason of instants on dates that the schedule excludes. */
+    /** A range of planned instants without runs, both ends inclusive. */
+    public record LedgerGap(Instant from, Instant to, long count, String state, String reason) {
+        /** The reason for instants on excluded dates. */
         public static final String EXCLUDED = "excluded date";
 
-        boolean excluded() {
+        boolean isExcluded() {
             return reason.equals(EXCLUDED);
         }
     }
 
     /**
-     * A tick that exists, was not started in time, and is now run late, from {@code dueAt} on ({@code reason} null), or recorded as missed. It must start
-     * before {@code startBy}, {@link Instant#MAX} for whenever it can.
+     * The decision about a tick that no node started in time: it runs late or is recorded as missed.
+     *
+     * @param dueAt from when on it may start
+     * @param startBy until when it must start; {@link Instant#MAX} if it may start at any time
+     * @param reason why it is missed; null if it runs late
      */
-    public record Verdict(
+    public record LateDecision(
             UUID run,
             Instant plannedAt,
             Instant dueAt,
             Instant startBy,
             @Nullable String reason) {
-        public Verdict(UUID run, Instant plannedAt, Instant dueAt, @Nullable String reason) {
+        public LateDecision(UUID run, Instant plannedAt, Instant dueAt, @Nullable String reason) {
             this(run, plannedAt, dueAt, Instant.MAX, reason);
         }
 
@@ -55,12 +71,15 @@ public record TickPlan(
     }
 
     /**
-     * A tick that exists and was not started in time. {@code letThrough}: an earlier plan said that it runs late; {@code heldBack}: its queue is paused, has a
-     * limit or a breaker that is not closed, so it could not start.
+     * A tick that no node started in time.
+     *
+     * @param alreadyApproved whether an earlier plan decided that it runs late
+     * @param heldByQueue whether it could not start because its queue is paused, has a limit, or has a breaker that is
+     *     not closed
      */
-    public record LateTick(UUID run, Instant plannedAt, boolean letThrough, boolean heldBack) {
-        public LateTick(UUID run, Instant plannedAt, boolean letThrough) {
-            this(run, plannedAt, letThrough, false);
+    public record LateTick(UUID run, Instant plannedAt, boolean alreadyApproved, boolean heldByQueue) {
+        public LateTick(UUID run, Instant plannedAt, boolean alreadyApproved) {
+            this(run, plannedAt, alreadyApproved, false);
         }
     }
 }

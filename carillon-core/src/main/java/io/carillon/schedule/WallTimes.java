@@ -6,8 +6,8 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 
 /**
- * The times an expression names, on a wall clock that never changes. Local times are counted in seconds since
- * 1970-01-01T00:00 without any offset.
+ * The wall times that an expression matches, on a clock without transitions. Wall times are counted in seconds since
+ * 1970-01-01T00:00 without an offset.
  */
 final class WallTimes {
     /** No such time. Larger than every time, so that comparisons need no special case. */
@@ -15,12 +15,12 @@ final class WallTimes {
 
     static final long DAY = 86_400;
 
-    /** The calendar repeats after 400 years: what is not found within them does not exist. */
+    /** The calendar repeats after 400 years: a time that is not found within them does not exist. */
     static final int CYCLE_YEARS = 400;
 
     static final long CYCLE = 146_097 * DAY;
 
-    /** The years java.time can count, less one at either end to leave room for offsets. */
+    /** The years that java.time supports, minus one at either end, so that an offset can be added. */
     static final long EARLIEST = LocalDate.of(-999_999_998, 1, 1).toEpochDay() * DAY;
 
     static final long LATEST = LocalDate.of(999_999_998, 12, 31).toEpochDay() * DAY;
@@ -45,7 +45,7 @@ final class WallTimes {
         return table.isEmpty();
     }
 
-    /** The first matching time at or after the given one, or {@link #NONE}. */
+    /** Returns the first matching time at or after the given one; {@link #NONE} if there is none. */
     long atOrAfter(long from) {
         if (table.isEmpty() || from > LATEST) {
             return NONE;
@@ -93,7 +93,7 @@ final class WallTimes {
         }
     }
 
-    /** The first matching second of the day at or after the given one, or -1. */
+    /** Returns the first matching second of the day at or after the given one; -1 if there is none. */
     private int timeAtOrAfter(int from) {
         int hour = from / 3600;
         int minute = from / 60 % 60;
@@ -113,7 +113,7 @@ final class WallTimes {
         return later != 0 ? time(lowest(later), lowest(minutes), lowest(seconds)) : -1;
     }
 
-    /** How many matching times lie from one (inclusive) to another (exclusive). */
+    /** Returns how many matching times lie between two times, the first inclusive, the second exclusive. */
     long count(long from, long to) {
         if (table.isEmpty() || to <= from) {
             return 0;
@@ -126,7 +126,7 @@ final class WallTimes {
                 - matchingDays(first, first + 1) * timesBefore((int) (from - first * DAY));
     }
 
-    /** Month by month: the days from one (inclusive) to another (exclusive). */
+    /** Counts the matching days between two days, the first inclusive, the second exclusive, month by month. */
     private long matchingDays(long from, long to) {
         long found = 0;
         long day = from;
@@ -144,7 +144,7 @@ final class WallTimes {
         return found;
     }
 
-    /** How many matching seconds of the day lie before the given one. */
+    /** Returns how many matching seconds of the day are before the given one. */
     private long timesBefore(int time) {
         int hour = time / 3600;
         int minute = time / 60 % 60;

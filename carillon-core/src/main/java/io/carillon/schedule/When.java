@@ -2,7 +2,7 @@ package io.carillon.schedule;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,28 +24,40 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** When a schedule fires: its timing, what daylight saving does to it, its bounds and its jitter. Immutable; each method returns a changed copy. */
+/**
+ * The timing of a schedule, with its daylight saving policy, bounds and jitter. Immutable; each method returns a
+ * changed copy.
+ */
 public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter) {
-    private static final Duration LONGEST_JITTER = Duration.ofDays(1);
+    private static final Duration MAX_JITTER = Duration.ofDays(1);
     private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
-    /** The three kinds of timing, and what is none of them to this process. */
+    /** The three kinds of timing, and a timing that this process cannot read. */
     public sealed interface Timing {
+        /** A cron expression in a time zone. */
         record Cron(CronExpression expression, ZoneId zone) implements Timing {}
 
-        /** {@code adaptive}: the bounds within which the interval follows the backlog; null: it stays as it is. */
-        record Every(Interval interval, @Nullable Adaptive adaptive) implements Timing {
+        /**
+         * A fixed or adaptive interval.
+         *
+         * @param adaptive the bounds of an adaptive interval; null if the interval is fixed
+         */
+        record Every(Interval interval, @Nullable AdaptiveInterval adaptive) implements Timing {
             public Every(Interval interval) {
                 this(interval, null);
             }
         }
 
+        /** A single instant. */
         record Once(Instant at) implements Timing {}
 
         /**
-         * A stored definition that this process cannot read, such as one of a newer version or of a time zone it does not know. It has no instants here. {@code
-         * stored}: the words of the definition as they are stored; {@code error}: why they cannot be read.
+         * A stored definition that this process cannot read, for example from a newer version or with an unknown time
+         * zone. It has no planned instants in this process.
+         *
+         * @param stored the stored values of the definition
+         * @param error why they cannot be read
          */
         record Unreadable(Map<String, String> stored, String error) implements Timing {
             public Unreadable {
@@ -54,40 +66,49 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         }
     }
 
-    /** First and last instant that may fire, both inclusive, the dates on which none does, and how many runs there will be. */
+    /**
+     * The bounds of a schedule.
+     *
+     * @param from the first instant that may fire, inclusive; null if unbounded
+     * @param until the last instant that may fire, inclusive; null if unbounded
+     * @param excluded dates on which the schedule does not fire
+     * @param maxRuns how many runs the schedule creates; null if unlimited
+     */
     public record Bounds(
             @Nullable Instant from,
             @Nullable Instant until,
             Set<LocalDate> excluded,
             @Nullable Long maxRuns) {
         static final Bounds NONE = new Bounds(null, null, Set.of(), null);
-        private static final int MOST_EXCLUDED = 1_000;
+        private static final int MAX_EXCLUDED = 1_000;
 
         public Bounds {
             excluded = Set.copyOf(excluded);
-            if (excluded.size() > MOST_EXCLUDED)
-                throw invalid("%d excluded dates are more than %d.".formatted(excluded.size(), MOST_EXCLUDED));
+            if (excluded.size() > MAX_EXCLUDED)
+                throw invalid("%d excluded dates are given; at most %d are allowed."
+                        .formatted(excluded.size(), MAX_EXCLUDED));
             for (LocalDate date : excluded)
                 checkYear("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
-            if (maxRuns != null && maxRuns < 1) throw invalid("At most %d runs is none at all.".formatted(maxRuns));
+            if (maxRuns != null && maxRuns < 1)
+                throw invalid("maxRuns must be at least 1 (was %d).".formatted(maxRuns));
             if (from != null) checkYear("start", from);
             if (until != null) checkYear("end", until);
             if (from != null && until != null && from.isAfter(until))
-                throw invalid("The start %s lies after the end %s.".formatted(from, until));
+                throw invalid("start must not be after end (was %s > %s).".formatted(from, until));
         }
     }
 
     public When {
-        if (jitter.isNegative() || jitter.compareTo(LONGEST_JITTER) > 0)
-            throw invalid("The jitter %s is outside 0..1 day.".formatted(jitter));
+        if (jitter.isNegative() || jitter.compareTo(MAX_JITTER) > 0)
+            throw invalid("jitter must be between 0 and 1 day (was %s).".formatted(jitter));
     }
 
-    /** By a cron expression in an IANA time zone. */
+    /** Returns a timing by a cron expression in an IANA time zone. */
     public static When cron(String text, String zone) {
         return cron(text, zone(zone));
     }
 
-    /** By a cron expression in a time zone. */
+    /** Returns a timing by a cron expression in a time zone. */
     public static When cron(String text, ZoneId zone) {
         try {
             return of(new Timing.Cron(CronExpression.parse(text), zone));
@@ -96,7 +117,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         }
     }
 
-    /** Every so often, counted from a start that fixes the grid for ever. */
+    /** Returns a timing with a fixed interval. The start determines all later instants. */
     public static When every(long amount, ChronoUnit unit, ZonedDateTime start) {
         checkYear("start", start.toInstant());
         try {
@@ -106,40 +127,50 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         }
     }
 
-    /** Every so often on the grid of whole periods since 1970-01-01T00:00Z: the same grid whoever asks, and whenever. */
+    /**
+     * Returns a timing with a fixed interval. Its instants are multiples of the period since 1970-01-01T00:00Z,
+     * independent of when the schedule is created.
+     */
     public static When every(Duration period) {
         if (!period.equals(Duration.ofSeconds(period.toSeconds())) || period.isNegative() || period.isZero())
-            throw invalid("The period %s is not a positive number of whole seconds.".formatted(period));
+            throw invalid("period must be a positive number of whole seconds (was %s).".formatted(period));
         return every(period.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC));
     }
 
-    /** As often as the backlog of the schedule's lane asks for, between two bounds; it starts with the shorter. */
+    /**
+     * Returns a timing whose interval adapts to the backlog of the schedule's lane, between two bounds. It starts with
+     * the shorter one.
+     */
     public static When adaptive(Duration min, Duration max) {
-        Adaptive adaptive = new Adaptive(min, max);
+        AdaptiveInterval adaptiveInterval = new AdaptiveInterval(min, max);
         return of(new Timing.Every(
-                Interval.every(min.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC)), adaptive));
+                Interval.every(min.toSeconds(), ChronoUnit.SECONDS, Instant.EPOCH.atZone(ZoneOffset.UTC)),
+                adaptiveInterval));
     }
 
-    /** The bounds of an interval that follows the backlog; null: it does not. */
-    public @Nullable Adaptive adaptive() {
+    /** Returns the bounds of an adaptive interval; null if the timing is not adaptive. */
+    public @Nullable AdaptiveInterval adaptive() {
         return timing instanceof Timing.Every every ? every.adaptive() : null;
     }
 
-    /** The same promise with another interval, counted from an instant. */
-    public When paced(Duration period, Instant from) {
+    /** Returns a copy with another interval, counted from an instant. */
+    public When withPeriod(Duration period, Instant from) {
         Interval interval = Interval.every(period.toSeconds(), ChronoUnit.SECONDS, from.atZone(ZoneOffset.UTC));
         return new When(new Timing.Every(interval, adaptive()), dst, bounds, jitter);
     }
 
-    /** The same, at the pace of another one if both follow the backlog between the same bounds: the pace is no part of the promise. */
-    When atPaceOf(When other) {
-        Adaptive adaptive = adaptive();
-        return adaptive != null && adaptive.equals(other.adaptive())
+    /**
+     * Returns a copy with the current interval of another timing, if both are adaptive with the same bounds. The
+     * current interval is not part of the definition.
+     */
+    When withCurrentIntervalOf(When other) {
+        AdaptiveInterval adaptiveInterval = adaptive();
+        return adaptiveInterval != null && adaptiveInterval.equals(other.adaptive())
                 ? new When(other.timing, dst, bounds, jitter)
                 : this;
     }
 
-    /** Once, at an instant. */
+    /** Returns a timing that fires once, at an instant. */
     public static When once(Instant at) {
         return of(new Timing.Once(at));
     }
@@ -148,80 +179,89 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return new When(timing, DstPolicy.defaults(), Bounds.NONE, Duration.ZERO);
     }
 
-    /** What becomes of wall times that the clocks skip or show twice. */
+    /** Sets what happens to wall times that a daylight saving transition skips or repeats. */
     public When dst(DstPolicy dst) {
         return new When(timing, dst, bounds, jitter);
     }
 
-    /** Nothing before this instant. */
+    /** Sets the first instant that may fire, inclusive. */
     public When from(Instant from) {
-        return bounded(new Bounds(from, bounds.until, bounds.excluded, bounds.maxRuns));
+        return withBounds(new Bounds(from, bounds.until, bounds.excluded, bounds.maxRuns));
     }
 
-    /** Nothing after this instant; one exactly at it fires. */
+    /** Sets the last instant that may fire, inclusive. */
     public When until(Instant until) {
-        return bounded(new Bounds(bounds.from, until, bounds.excluded, bounds.maxRuns));
+        return withBounds(new Bounds(bounds.from, until, bounds.excluded, bounds.maxRuns));
     }
 
-    /** Nothing on these dates, as the calendar of the schedule's own zone has them; they replace dates named before. */
+    /** Excludes these dates, in the zone of the schedule. Replaces previously excluded dates. */
     public When except(LocalDate... dates) {
         return except(List.of(dates));
     }
 
-    /** The same for a whole calendar of dates. */
+    /** Like {@link #except(LocalDate...)}, for a collection of dates. */
     public When except(Collection<LocalDate> dates) {
-        return bounded(new Bounds(bounds.from, bounds.until, Set.copyOf(dates), bounds.maxRuns));
+        return withBounds(new Bounds(bounds.from, bounds.until, Set.copyOf(dates), bounds.maxRuns));
     }
 
-    /** No more runs than these; instants that were missed or excluded and got no run do not count. */
+    /** Limits the number of runs. Missed and excluded instants without a run do not count. */
     public When maxRuns(long runs) {
-        return bounded(new Bounds(bounds.from, bounds.until, bounds.excluded, runs));
+        return withBounds(new Bounds(bounds.from, bounds.until, bounds.excluded, runs));
     }
 
-    private When bounded(Bounds bounds) {
+    private When withBounds(Bounds bounds) {
         return new When(timing, dst, bounds, jitter);
     }
 
-    /** Spreads the due time by an offset that is stable for each schedule; the planned instant stays as it is. */
+    /**
+     * Delays the due times by an offset below this duration. The offset is derived from the id of the schedule, so that
+     * it is stable. The planned instants do not change.
+     */
     public When jitter(Duration jitter) {
         return new When(timing, dst, bounds, jitter);
     }
 
-    /** The first instant strictly after the given one; empty: it never fires again. */
+    /** Returns the first planned instant strictly after the given one; empty if there is none. */
     public Optional<Instant> next(Instant after) {
-        Optional<Instant> at = nextAny(after);
-        while (at.isPresent() && excludes(at.get())) at = nextAny(lastOfDay(at.get()));
+        Optional<Instant> at = nextIncludingExcluded(after);
+        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(endOfDay(at.get()));
         return at;
     }
 
-    /** The same with instants on excluded dates, which the ledger knows too. */
-    public Optional<Instant> nextAny(Instant after) {
-        return unbounded(floor(after)).filter(this::notOver);
+    /** Like {@link #next}, but includes instants on excluded dates, which the ledger also records. */
+    public Optional<Instant> nextIncludingExcluded(Instant after) {
+        return nextUnbounded(clampToStart(after)).filter(this::isWithinEnd);
     }
 
-    /** Whether this instant lies on an excluded date. */
+    /** Returns whether this instant is on an excluded date. */
     public boolean excludes(Instant at) {
         return !bounds.excluded.isEmpty() && bounds.excluded.contains(LocalDate.ofInstant(at, zone()));
     }
 
-    /** Not before the instant itself: where clocks go back over midnight, a date begins twice. */
-    private Instant lastOfDay(Instant at) {
+    /**
+     * Returns the end of the day, but not before the instant itself: if the clock goes back over midnight, the date
+     * starts twice.
+     */
+    private Instant endOfDay(Instant at) {
         LocalDate date = LocalDate.ofInstant(at, zone());
         Instant last = date.plusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
         return last.isAfter(at) ? last : at;
     }
 
-    /** An instant up to which all instants lie on the date of the given one, itself at least; not after {@code until}. */
-    Instant sameDate(Instant at, Instant until) {
-        Instant last = lastOfDay(at);
+    /**
+     * Returns an instant up to which all instants have the same date as the given one. At least the given instant, at
+     * most {@code until}.
+     */
+    Instant endOfSameDate(Instant at, Instant until) {
+        Instant last = endOfDay(at);
         ZoneOffsetTransition change = zone().getRules().nextTransition(at);
-        // Where the clocks change on that date it may begin twice: one instant after the other.
+        // If the clock changes on that date, the date may start twice. The caller then proceeds instant by instant.
         if (change != null && !change.getInstant().isAfter(last)) return at;
         return last.isBefore(until) ? last : until;
     }
 
-    /** The distance of neighbours, where it is always the same; null elsewhere. */
-    public @Nullable Duration step() {
+    /** Returns the distance between consecutive instants; null if it is not constant. */
+    public @Nullable Duration fixedPeriod() {
         return timing instanceof Timing.Every every && every.interval().isElapsed()
                 ? every.interval()
                         .unit()
@@ -230,18 +270,22 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 : null;
     }
 
-    /** How many instants, excluded dates included, lie from one of them to another instant, both inclusive. */
+    /**
+     * Returns how many instants, including those on excluded dates, lie between {@code first}, which is one of them,
+     * and {@code until}, both inclusive.
+     */
     long count(Instant first, Instant until) {
-        if (timing instanceof Timing.Cron cron) return cron.expression().count(first, ceiling(until), cron.zone(), dst);
+        if (timing instanceof Timing.Cron cron)
+            return cron.expression().count(first, clampToEnd(until), cron.zone(), dst);
         long number = 0;
         for (Optional<Instant> at = Optional.of(first);
                 at.isPresent() && !at.get().isAfter(until);
-                at = nextAny(at.get())) number++;
+                at = nextIncludingExcluded(at.get())) number++;
         return number;
     }
 
-    /** The last instant at or before the given one, where {@code first} is one of them, found by halving the time between. */
-    static Instant last(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
+    /** Returns the last instant at or before {@code until}, by binary search. {@code first} is one of the instants. */
+    static Instant lastAtOrBefore(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
         long low = first.getEpochSecond() - 1;
         long high = until.getEpochSecond() + 1;
         while (high - low > 1) {
@@ -259,31 +303,31 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return last;
     }
 
-    /** The last instant that may lie at or before the given one. */
-    Instant ceiling(Instant until) {
+    /** Limits {@code until} to the end of the bounds and of the supported years. */
+    Instant clampToEnd(Instant until) {
         Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
         return end.isAfter(LATEST) ? LATEST : end;
     }
 
-    /** What comes after this comes after the given instant and not before the start. */
-    private Instant floor(Instant after) {
+    /** Returns {@code after}, or the instant immediately before the start of the bounds if that is later. */
+    private Instant clampToStart(Instant after) {
         Instant from = bounds.from;
         return from != null && after.isBefore(from) ? from.minusNanos(1) : after;
     }
 
-    private boolean notOver(Instant at) {
+    private boolean isWithinEnd(Instant at) {
         return !at.isAfter(LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
     }
 
-    private Optional<Instant> unbounded(Instant after) {
+    private Optional<Instant> nextUnbounded(Instant after) {
         if (timing instanceof Timing.Cron cron) return cron.expression().next(after, cron.zone(), dst);
         if (timing instanceof Timing.Every every) return every.interval().next(after, dst);
         if (timing instanceof Timing.Once once) return Optional.of(once.at()).filter(at -> at.isAfter(after));
         if (timing instanceof Timing.Unreadable) return Optional.empty();
-        throw new AssertionError("no rule for " + timing.getClass().getSimpleName());
+        throw new AssertionError("unknown timing " + timing.getClass().getSimpleName());
     }
 
-    /** The zone in which it is meant. */
+    /** Returns the time zone of the schedule; UTC for a single instant. */
     public ZoneId zone() {
         if (timing instanceof Timing.Cron cron) return cron.zone();
         if (timing instanceof Timing.Every every)
@@ -291,27 +335,30 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return ZoneOffset.UTC;
     }
 
-    /** The next instants, by the same {@link #next}, with marks where daylight saving moved, dropped or doubled one. */
+    /**
+     * Returns the next planned instants, and marks instants that a daylight saving transition moves, skips or repeats.
+     */
     public Preview preview(Instant after, int count) {
         if (count < 1 || count > Preview.MAX_COUNT)
-            throw invalid("A preview of %d runs is outside 1..%d.".formatted(count, Preview.MAX_COUNT));
-        Long most = bounds.maxRuns;
-        int wanted = most == null ? count : (int) Math.min(count, most);
-        Instant from = floor(after);
+            throw invalid(
+                    "A count of %d is not allowed: it must be between 1 and %d.".formatted(count, Preview.MAX_COUNT));
+        Long maxRuns = bounds.maxRuns;
+        int wanted = maxRuns == null ? count : (int) Math.min(count, maxRuns);
+        Instant from = clampToStart(after);
         Preview page = unboundedPreview(from, wanted);
         List<Preview.Entry> entries = new ArrayList<>();
-        // Each further page lies behind one more excluded date.
+        // Each further page starts after one more excluded date.
         while (true) {
             page.entries().stream()
-                    .takeWhile(entry -> notOver(entry.utc()))
+                    .takeWhile(entry -> isWithinEnd(entry.utc()))
                     .filter(entry -> !excludes(entry.utc()))
                     .forEach(entries::add);
-            int missing =
-                    wanted - (int) entries.stream().filter(Preview.Entry::runs).count();
+            int missing = wanted
+                    - (int) entries.stream().filter(Preview.Entry::willRun).count();
             if (missing == 0 || page.entries().isEmpty() || bounds.excluded.isEmpty()) break;
             Instant last = page.entries().get(page.entries().size() - 1).utc();
-            if (!notOver(last)) break;
-            from = excludes(last) ? lastOfDay(last) : last;
+            if (!isWithinEnd(last)) break;
+            from = excludes(last) ? endOfDay(last) : last;
             page = unboundedPreview(from, missing);
         }
         return new Preview(page.description(), page.zone(), entries, warnings());
@@ -320,7 +367,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     private Preview unboundedPreview(Instant after, int count) {
         if (timing instanceof Timing.Cron cron) return Preview.of(cron.expression(), cron.zone(), dst, after, count);
         if (timing instanceof Timing.Every every) return Preview.of(every.interval(), dst, after, count);
-        List<Preview.Entry> entries = nextAny(after)
+        List<Preview.Entry> entries = nextIncludingExcluded(after)
                 .map(at -> new Preview.Entry(
                         LocalDateTime.ofInstant(at, ZoneOffset.UTC), at.atOffset(ZoneOffset.UTC), Preview.Mark.NONE))
                 .stream()
@@ -328,48 +375,57 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return new Preview(describe(), ZoneOffset.UTC, entries);
     }
 
-    /** Short English. */
+    /** Returns a short English description. */
     public String describe() {
         if (timing instanceof Timing.Cron cron) return cron.expression().describe() + " (" + cron.zone() + ")";
         if (timing instanceof Timing.Every every) return describe(every);
         if (timing instanceof Timing.Once once) return "once at " + once.at();
         if (timing instanceof Timing.Unreadable unreadable) return "cannot be read: " + unreadable.error();
-        throw new AssertionError("no words for " + timing.getClass().getSimpleName());
+        throw new AssertionError("unknown timing " + timing.getClass().getSimpleName());
     }
 
-    /** What is read as it is written and probably not meant, such as a step beyond its field; mostly empty. */
+    /**
+     * Returns warnings about notations that are valid but probably unintended, such as a cron step larger than its
+     * field.
+     */
     public List<String> warnings() {
         return timing instanceof Timing.Cron cron ? cron.expression().warnings() : List.of();
     }
 
     private static String describe(Timing.Every every) {
-        Adaptive adaptive = every.adaptive();
-        return adaptive == null
+        AdaptiveInterval adaptiveInterval = every.adaptive();
+        return adaptiveInterval == null
                 ? every.interval().describe()
                 : "every %d to %d seconds, by backlog"
-                        .formatted(adaptive.min().toSeconds(), adaptive.max().toSeconds());
+                        .formatted(
+                                adaptiveInterval.min().toSeconds(),
+                                adaptiveInterval.max().toSeconds());
     }
 
-    /** Reads an IANA zone name, or says how they look. */
+    /**
+     * Returns the time zone with an IANA name.
+     *
+     * @throws CarillonException with {@link ErrorCode#UNKNOWN_ZONE} if there is no such zone
+     */
     public static ZoneId zone(String name) {
         try {
             return ZoneId.of(name);
         } catch (DateTimeException unknown) {
             throw new CarillonException(
                     ErrorCode.UNKNOWN_ZONE,
-                    "There is no time zone '%s'. Use an IANA name such as Europe/Paris or UTC."
-                            .formatted(Text.clean(name, 60)),
+                    "No time zone is named '%s'. Use an IANA name such as Europe/Paris or UTC."
+                            .formatted(TextCleaner.clean(name, 60)),
                     unknown);
         }
     }
 
-    /** Years the database can keep and people write. */
+    /** Rejects years that the database cannot store. */
     static void checkYear(String what, Instant at) {
         if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
-            throw invalid("The %s %s is outside the years 1..9999.".formatted(what, at));
+            throw invalid("%s must be between the years 1 and 9999 (was %s).".formatted(what, at));
     }
 
     private static CarillonException invalid(String what) {
-        return new CarillonException(ErrorCode.INVALID_OPTION, what + " Choose values inside.");
+        return new CarillonException(ErrorCode.INVALID_OPTION, what);
     }
 }

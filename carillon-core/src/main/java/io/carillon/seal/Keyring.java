@@ -20,8 +20,10 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Master keys by their ids. The first one seals, all of them open. What is sealed is encrypted (AES-256-GCM) with a key of its own, which is encrypted with the
- * master key; both are bound to a context, so that a sealed text opens only where it was put. Changing the master key rewrites the small part alone. Thread-safe.
+ * Master keys by id. The first key encrypts, all keys decrypt. Each text is encrypted (AES-256-GCM) with its own data
+ * key, which is encrypted with the master key. Both are bound to a context, so that an encrypted text can be decrypted
+ * only in the place it was written for. After a change of the master key, only the small encrypted data key is written
+ * again. Thread-safe.
  */
 public final class Keyring {
     private static final String VERSION = "s1";
@@ -30,20 +32,23 @@ public final class Keyring {
     private static final int KEY_BYTES = 32;
 
     private final Map<String, SecretKey> keys;
-    private final String current;
+    private final String currentId;
     private final SecureRandom random = new SecureRandom();
 
     private Keyring(Map<String, SecretKey> keys) {
         this.keys = keys;
-        this.current = keys.keySet().iterator().next();
+        this.currentId = keys.keySet().iterator().next();
     }
 
-    /** One AES key. */
+    /** Returns a keyring with one AES key. */
     public static Keyring of(String id, SecretKey key) {
         return new Keyring(Map.of(checkId(id), key));
     }
 
-    /** A line for each key, {@code id:base64 of 32 bytes}, the current one first; empty lines and those that start with # do not count. */
+    /**
+     * Parses one key per line, {@code id:base64 of 32 bytes}, the current key first. Empty lines and lines that start
+     * with # are ignored.
+     */
     public static Keyring parse(String lines) {
         Map<String, SecretKey> keys = new LinkedHashMap<>();
         lines.lines()
@@ -51,73 +56,80 @@ public final class Keyring {
                 .filter(line -> !line.isEmpty() && !line.startsWith("#"))
                 .forEach(line -> {
                     int colon = line.indexOf(':');
-                    if (colon < 1) throw unreadable("a line is not id:key");
+                    if (colon < 1) throw unreadable("a line is not in the form id:key");
                     String id = checkId(line.substring(0, colon));
-                    if (keys.put(id, new SecretKeySpec(bytes(line.substring(colon + 1)), "AES")) != null)
-                        throw unreadable("the id '" + id + "' is there twice");
+                    if (keys.put(id, new SecretKeySpec(decodeKey(line.substring(colon + 1)), "AES")) != null)
+                        throw unreadable("the id '" + id + "' is used twice");
                 });
-        if (keys.isEmpty()) throw unreadable("there is none");
+        if (keys.isEmpty()) throw unreadable("there is no key");
         return new Keyring(keys);
     }
 
-    /** The keys in a file, as {@link #parse} reads them; nobody else should be able to read it. */
+    /**
+     * Reads the keys from a file in the format of {@link #parse}. Only the user of this process should have read
+     * permission.
+     */
     public static Keyring fromFile(Path file) {
         try {
             return parse(Files.readString(file));
         } catch (IOException failure) {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "The file of master keys '%s' cannot be read. Make it, or name another one.".formatted(file),
+                    "Cannot read the master key file '%s'. Create it, or configure another file.".formatted(file),
                     failure);
         }
     }
 
-    /** The keys in an environment variable; commas may stand for line ends. */
+    /** Reads the keys from an environment variable, in the format of {@link #parse}; commas may replace line ends. */
     public static Keyring fromEnvironment(String variable) {
         String value = System.getenv(variable);
         if (value == null)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "The environment has no variable '%s' with master keys. Set it, or use a file."
+                    "The environment variable '%s' for the master keys is not set. Set it, or use a file."
                             .formatted(variable));
         return parse(value.replace(',', '\n'));
     }
 
-    /** A line with a new random key, for a file of keys. */
+    /** Returns a line with a new random key, for a key file. */
     public static String newKey(String id) {
         byte[] key = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(key);
         return checkId(id) + ':' + Base64.getEncoder().encodeToString(key);
     }
 
-    /** Encrypts for this context, such as {@code project|table|row}. */
+    /** Encrypts bytes for this context, such as {@code project|table|row}. */
     public String seal(byte[] plain, String context) {
-        byte[] own = new byte[KEY_BYTES];
-        random.nextBytes(own);
-        return joined(current, encrypt(master(current), own, context), encrypt(aes(own), plain, context));
+        byte[] dataKey = new byte[KEY_BYTES];
+        random.nextBytes(dataKey);
+        return join(currentId, encrypt(master(currentId), dataKey, context), encrypt(aes(dataKey), plain, context));
     }
 
-    /** The bytes; empty: another context, a key we do not have, or tampering. */
+    /** Decrypts a text. Returns empty if the context differs, the key is unknown, or the text was changed. */
     public Optional<byte[]> open(String sealed, String context) {
-        return Parts.of(sealed)
-                .flatMap(parts -> own(parts, context).flatMap(own -> decrypt(aes(own), parts.content, context)));
+        return SealedParts.of(sealed)
+                .flatMap(sealedParts -> unwrapDataKey(sealedParts, context)
+                        .flatMap(dataKey -> decrypt(aes(dataKey), sealedParts.content, context)));
     }
 
-    /** The same content under the current key; empty: it cannot be opened. */
+    /** Returns the same content encrypted under the current key, or empty if it cannot be decrypted. */
     public Optional<String> reseal(String sealed, String context) {
-        return Parts.of(sealed)
-                .flatMap(parts -> own(parts, context)
-                        .map(own -> joined(current, encrypt(master(current), own, context), parts.content)));
+        return SealedParts.of(sealed)
+                .flatMap(sealedParts -> unwrapDataKey(sealedParts, context)
+                        .map(dataKey ->
+                                join(currentId, encrypt(master(currentId), dataKey, context), sealedParts.content)));
     }
 
-    /** Whether it was sealed with the current key. */
+    /** Returns whether the text was encrypted with the current key. */
     public boolean isCurrent(String sealed) {
-        return Parts.of(sealed).filter(parts -> parts.key.equals(current)).isPresent();
+        return SealedParts.of(sealed)
+                .filter(sealedParts -> sealedParts.keyId.equals(currentId))
+                .isPresent();
     }
 
-    private Optional<byte[]> own(Parts parts, String context) {
-        SecretKey key = keys.get(parts.key);
-        return key == null ? Optional.empty() : decrypt(key, parts.own, context);
+    private Optional<byte[]> unwrapDataKey(SealedParts sealedParts, String context) {
+        SecretKey key = keys.get(sealedParts.keyId);
+        return key == null ? Optional.empty() : decrypt(key, sealedParts.wrappedKey, context);
     }
 
     private SecretKey master(String id) {
@@ -138,7 +150,7 @@ public final class Keyring {
             return Base64.getUrlEncoder().withoutPadding().encodeToString(all);
         } catch (GeneralSecurityException unusable) {
             throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "A master key cannot encrypt. Give AES keys of 256 bits.", unusable);
+                    ErrorCode.INVALID_OPTION, "Cannot encrypt with the master key. Use 256-bit AES keys.", unusable);
         }
     }
 
@@ -162,16 +174,16 @@ public final class Keyring {
         return cipher;
     }
 
-    private static String joined(String key, String own, String content) {
-        return String.join("~", VERSION, key, own, content);
+    private static String join(String keyId, String wrappedKey, String content) {
+        return String.join("~", VERSION, keyId, wrappedKey, content);
     }
 
-    /** A sealed text, taken apart. */
-    private record Parts(String key, String own, String content) {
-        static Optional<Parts> of(String sealed) {
+    /** The parts of an encrypted text. */
+    private record SealedParts(String keyId, String wrappedKey, String content) {
+        static Optional<SealedParts> of(String sealed) {
             String[] parts = sealed.split("~", -1);
             return parts.length == 4 && parts[0].equals(VERSION)
-                    ? Optional.of(new Parts(parts[1], parts[2], parts[3]))
+                    ? Optional.of(new SealedParts(parts[1], parts[2], parts[3]))
                     : Optional.empty();
         }
     }
@@ -180,20 +192,20 @@ public final class Keyring {
         return Names.check("key", id);
     }
 
-    private static byte[] bytes(String base64) {
+    private static byte[] decodeKey(String base64) {
         try {
             byte[] key = Base64.getDecoder().decode(base64.strip());
             if (key.length == KEY_BYTES) return key;
         } catch (IllegalArgumentException malformed) {
-            // Said below, without the text: it may be a key with a typing error.
+            // The error below does not contain the text, because it may be a key with a typing error.
         }
-        throw unreadable("a key is not 32 bytes in base 64");
+        throw unreadable("a key is not 32 bytes in base64");
     }
 
     private static CarillonException unreadable(String why) {
         return new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "The master keys cannot be read: %s. Write a line for each, as Keyring.newKey(id) makes it."
+                "Cannot read the master keys: %s. Write one line per key; Keyring.newKey(id) generates one."
                         .formatted(why));
     }
 

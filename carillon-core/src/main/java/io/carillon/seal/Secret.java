@@ -4,7 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.security.MessageDigest;
 
-/** A secret text that does not show itself: neither in logs nor in errors nor by a record it is part of. */
+/**
+ * A secret text. Its {@link #toString} does not contain the text, so that logs, errors and records with this component
+ * do not reveal it.
+ */
 public final class Secret {
     private final String text;
 
@@ -16,12 +19,12 @@ public final class Secret {
         return new Secret(text);
     }
 
-    /** The text itself; whoever calls this keeps it out of sight. */
+    /** Returns the secret text. The caller must not write it to logs or errors. */
     public String reveal() {
         return text;
     }
 
-    /** In constant time. */
+    /** Compares in constant time. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Secret that && MessageDigest.isEqual(text.getBytes(UTF_8), that.text.getBytes(UTF_8));

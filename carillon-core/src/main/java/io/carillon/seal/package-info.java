@@ -1,4 +1,7 @@
-/** Secrets and their encryption, the one place for it. Start at {@link io.carillon.seal.Keyring}. Knows nothing but the JDK and the shared words. */
+/**
+ * Secrets and their encryption with master keys. Start at {@link io.carillon.seal.Keyring}. Depends on the JDK and the
+ * basic types only; no other package encrypts.
+ */
 @NullMarked
 package io.carillon.seal;
 

@@ -5,7 +5,16 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt that did not end its run: who tried, what came of it, how long the pause was, and its log. */
+/**
+ * An attempt that did not end its run.
+ *
+ * @param startedAt null if the start is not known
+ * @param outcome how the attempt ended, such as {@code failed} or {@code timed-out}
+ * @param error null if the attempt did not fail
+ * @param pause the delay before the next attempt; null if there was none
+ * @param log null if the handler wrote no log
+ * @param delivery the target's description of its delivery; null if there is none
+ */
 public record AttemptRecord(
         int attempt,
         UUID node,

@@ -10,45 +10,53 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node asks for: lanes with quotas, the target names it knows to be strangers, where no heartbeat keeps the lease, how long it shall hold, and the
- * node's own number of the claim, under which the store notes what was claimed.
+ * A claim of a node.
+ *
+ * @param owner the node
+ * @param quotas the lanes to claim from
+ * @param unknownHandlers handlers that other nodes have and this one does not
+ * @param lease how long each run is leased; null if the node's heartbeat keeps the lease
+ * @param claimNumber the node's number of this claim; the store keeps the claim note under it
  */
 public record ClaimRequest(
         UUID owner,
         List<Quota> quotas,
-        Set<String> strangers,
+        Set<String> unknownHandlers,
         @Nullable Duration lease,
-        long note) {
+        long claimNumber) {
     public ClaimRequest {
         quotas = List.copyOf(quotas);
-        strangers = Set.copyOf(strangers);
-    }
-
-    /** A claim of a caller without a heartbeat: each run is leased for this long, and the store notes nothing. */
-    public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> strangers, Duration lease) {
-        return new ClaimRequest(owner, quotas, strangers, lease, 0);
-    }
-
-    /** The same claim of these lanes only. */
-    public ClaimRequest of(List<Quota> some) {
-        return new ClaimRequest(owner, some, strangers, lease, note);
+        unknownHandlers = Set.copyOf(unknownHandlers);
     }
 
     /**
-     * At most {@code count} runs of one class of one lane, looking no further back than {@code low}; of these handlers, or, where none are named, of all but
-     * the strangers.
+     * Returns a claim for a caller without a heartbeat: each run is leased for this time, and the store keeps no claim
+     * note.
      */
-    public record Quota(Lane lane, Priority priority, int count, Instant low, Set<String> handlers) {
+    public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> unknownHandlers, Duration lease) {
+        return new ClaimRequest(owner, quotas, unknownHandlers, lease, 0);
+    }
+
+    /** Returns this claim for the given quotas only. */
+    public ClaimRequest withQuotas(List<Quota> quotas) {
+        return new ClaimRequest(owner, quotas, unknownHandlers, lease, claimNumber);
+    }
+
+    /**
+     * At most {@code count} runs of one priority of one lane, none ready before {@code readyFrom}; of the given
+     * handlers or, if there are none, of all except the unknown handlers of the claim.
+     */
+    public record Quota(Lane lane, Priority priority, int count, Instant readyFrom, Set<String> handlers) {
         public Quota {
             handlers = Set.copyOf(handlers);
         }
 
-        public Quota(Lane lane, Priority priority, int count, Instant low) {
-            this(lane, priority, count, low, Set.of());
+        public Quota(Lane lane, Priority priority, int count, Instant readyFrom) {
+            this(lane, priority, count, readyFrom, Set.of());
         }
 
-        public Quota of(Set<String> handlers) {
-            return new Quota(lane, priority, count, low, handlers);
+        public Quota withHandlers(Set<String> handlers) {
+            return new Quota(lane, priority, count, readyFrom, handlers);
         }
     }
 }

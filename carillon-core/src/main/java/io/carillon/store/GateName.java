@@ -1,9 +1,9 @@
 package io.carillon.store;
 
-/** A gate of a project, by the name its runs give it. */
+/** A gate of a project, by name. */
 public record GateName(String project, String name) {
-    /** Whether only the time makes room there, and not who leaves it. */
-    public boolean timed() {
+    /** Returns whether time alone opens the gate, so that the end of a run does not. */
+    public boolean isTimeBased() {
         return name.startsWith("rate:");
     }
 }

@@ -10,43 +10,58 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets runs through their gates. Nobody keeps a count: whoever is through and has not ended is counted each time, under the gate's lock, so a crash at any
- * point leaves nothing that would have to be put right.
+ * Promotes runs through their gates. No count is stored: under the gate's lock, the store counts the runs that were
+ * promoted and have not ended. So a crash at any point leaves no wrong count.
  */
 public interface GateStore {
-    /** Lets the next ones through as far as the limits and the overlap policies allow. */
-    Passed pass(Collection<GateName> gates);
+    /** Promotes the next runs as far as the limits and the overlap policies allow. */
+    PromotionResult promote(Collection<GateName> gates);
 
-    /** The gates at which runs have arrived, because their time has come, and when the next ones will. */
-    Arrivals arrive(int limit);
-
-    /** Looks at gates in the order of their names, from behind {@code after} on, for those where somebody waits and could pass. */
-    Opened open(@Nullable GateName after, int limit);
+    /** Returns the gates at which runs have become due, and when the next ones will. */
+    Arrivals findArrivals(int limit);
 
     /**
-     * The lanes that have something new to claim, the gates somebody else was at, which must be asked again, what overlap policies skipped, and the gates that
-     * this storage must be asked for again after a while, because only the time makes room there.
+     * Reads gates in the order of their names, after {@code after} if it is not null, and returns those with a parked
+     * run that could be promoted.
      */
-    record Passed(
-            List<Lane> lanes, List<GateName> busy, List<ScheduleEvent.Skipped> skipped, Map<GateName, Duration> again) {
-        public Passed {
+    OpenGates findOpenGates(@Nullable GateName after, int limit);
+
+    /**
+     * The result of a promotion.
+     *
+     * @param lanes lanes with new runs to claim
+     * @param busy gates that another transaction had locked; they must be tried again
+     * @param skipped instants that an overlap policy skipped
+     * @param retryAfter time-based gates, and after how long to try them again
+     */
+    record PromotionResult(
+            List<Lane> lanes,
+            List<GateName> busy,
+            List<ScheduleEvent.Skipped> skipped,
+            Map<GateName, Duration> retryAfter) {
+        public PromotionResult {
             lanes = List.copyOf(lanes);
             busy = List.copyOf(busy);
             skipped = List.copyOf(skipped);
-            again = Map.copyOf(again);
+            retryAfter = Map.copyOf(retryAfter);
         }
     }
 
-    /** {@code next}: when the next run arrives, if that is soon; {@link Instant#MAX} else. */
+    /**
+     * The gates at which runs have become due. {@code next} is when the next run becomes due, or {@link Instant#MAX} if
+     * that is not soon.
+     */
     record Arrivals(List<GateName> gates, Instant now, Instant next) {
         public Arrivals {
             gates = List.copyOf(gates);
         }
     }
 
-    /** {@code last}: where to go on; null: that was the end. */
-    record Opened(List<GateName> gates, @Nullable GateName last) {
-        public Opened {
+    /**
+     * The gates with runs that could be promoted. {@code last} is where the next call continues, or null at the end.
+     */
+    record OpenGates(List<GateName> gates, @Nullable GateName last) {
+        public OpenGates {
             gates = List.copyOf(gates);
         }
     }

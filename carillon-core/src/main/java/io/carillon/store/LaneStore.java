@@ -1,54 +1,64 @@
 package io.carillon.store;
 
 import io.carillon.run.Lane;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Which lanes have work, and what people decided about them. */
+/** The lanes: which of them have work, and their settings. */
 public interface LaneStore {
-    /** The lanes of the first ready runs from {@code low} on, with the earliest instant of each: cheap, asked often. */
-    Look look(Instant low);
+    /**
+     * Reads the lanes of the first ready runs from {@code from} on, with their earliest instants. Cheap; called often.
+     */
+    QueueHead readQueueHead(Instant from);
 
-    /** Every lane with a claimable run, by skipping from lane to lane: asked rarely, and only under backlog. */
+    /**
+     * Returns every lane with a claimable run, by skipping from lane to lane. Called rarely, and only under backlog.
+     */
     default List<LaneDue> scan() {
         List<LaneDue> all = new ArrayList<>();
         LaneDue from = null;
         do {
-            Part part = scan(from, 10_000);
-            all.addAll(part.found());
-            from = part.next();
+            ScanPart scanPart = scan(from, 10_000);
+            all.addAll(scanPart.found());
+            from = scanPart.next();
         } while (from != null);
         return all;
     }
 
-    /** A part of a scan: so many steps behind this one, or from the beginning. */
-    Part scan(@Nullable LaneDue behind, int steps);
+    /** Reads a part of a scan: the given number of steps after {@code after}, or from the beginning if it is null. */
+    ScanPart scan(@Nullable LaneDue after, int steps);
 
-    /** What a part of a scan found, and behind what the next one begins; null: it was the last. */
-    record Part(List<LaneDue> found, @Nullable LaneDue next) {}
+    /** The result of a part of a scan. {@code next} is where the next part begins, or null after the last part. */
+    record ScanPart(List<LaneDue> found, @Nullable LaneDue next) {}
 
-    /** Claims from lanes with a limit, one node at a time from each: no more than the limit leaves. Lanes without one give nothing. */
-    Claimed claim(ClaimRequest request);
+    /**
+     * Claims from lanes with a limit, at most as many runs as the limit allows. One node at a time claims from each
+     * lane. Lanes without a limit return nothing.
+     */
+    ClaimResult claim(ClaimRequest request);
 
-    /** Tells what a node saw of its lanes in the last minute; opens and closes breakers by what all nodes told, and returns those that changed. */
-    List<BreakerChange> report(UUID node, List<LaneLoad> loads);
+    /**
+     * Reports how the recent attempts of a node ended. Opens and closes breakers by the reports of all nodes, and
+     * returns the changes.
+     */
+    List<BreakerChange> reportOutcomes(UUID node, List<LaneOutcomes> outcomes);
 
-    /** Limits a lane; what runs there already counts. */
-    void limit(Lane lane, Limits limits);
+    /** Limits a lane. Runs that are already running count. */
+    void limit(Lane lane, QueueLimits queueLimits);
 
-    /** Gives a lane so many parts of what nodes claim while others have one. */
-    void weigh(Lane lane, int weight);
+    /** Sets the weight of a lane: how many runs it gets for each run of a lane with weight 1. */
+    void setWeight(Lane lane, int weight);
 
-    /** Stops claims from a lane from this moment on; false: it was paused already. */
+    /** Stops claims from a lane immediately. Returns false if it was already paused. */
     boolean pause(Lane lane, String by, @Nullable String reason);
 
-    /** Lets claims go on, whether somebody paused the lane or its breaker did; false: nothing held it. */
+    /** Ends a pause and closes the breaker. Returns false if the lane was not paused and its breaker was closed. */
     boolean resume(Lane lane);
 
-    /** The lanes of a project that have runs or settings. */
+    /** Returns the lanes of a project that have runs or settings. */
     List<LaneInfo> list(String project);
 }

@@ -6,7 +6,14 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What became of one planned instant ({@code count} 1, from = to) or of a stretch of them. */
+/**
+ * A ledger entry for one planned instant ({@code count} is 1, from = to), or for a range of them.
+ *
+ * @param state the state of the run, {@code skipped} or {@code missed}
+ * @param reason null if there is none
+ * @param run null if no run was created
+ * @param startedAt null if no run was started
+ */
 public record LedgerEntry(
         Instant from,
         Instant to,
@@ -15,7 +22,10 @@ public record LedgerEntry(
         @Nullable String reason,
         @Nullable RunId run,
         @Nullable Instant startedAt) {
-    /** How long after its planned instant the run started; empty: it did not. Beyond the schedule's grace it was late. */
+    /**
+     * Returns how long after its planned instant the run started, or empty if it did not start. A run that started
+     * later than the schedule's grace period is late.
+     */
     public Optional<Duration> lateness() {
         return startedAt == null ? Optional.empty() : Optional.of(Duration.between(from, startedAt));
     }

@@ -3,7 +3,7 @@ package io.carillon.store;
 import java.util.Set;
 import java.util.UUID;
 
-/** What a node says of itself when it starts. */
+/** The description of a node that it registers at its start. */
 public record NodeInfo(
         UUID id, String name, String host, long pid, String version, Set<String> handlers, int slots, String wakeup) {
     public NodeInfo {

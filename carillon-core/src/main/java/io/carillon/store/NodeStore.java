@@ -5,32 +5,39 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** The register of nodes and the death of some. */
+/** The nodes of the cluster. */
 public interface NodeStore {
-    /** Enters a fresh incarnation and wakes runs that were parked for want of its handlers. */
+    /** Registers a new node id, and makes runs claimable that were parked because no node had their handler. */
     void register(NodeInfo node);
 
-    /** Wakes up to 5,000 runs a handler that were parked for want of it: for whoever executes without being a node. */
-    void wake(Set<String> handlers);
+    /**
+     * Makes up to 5,000 runs per handler claimable that were parked because no node had it. For callers that execute
+     * without being a node.
+     */
+    void wakeParkedRuns(Set<String> handlers);
 
-    /** One heartbeat, with what a node needs to know each time. */
-    Beat beat(UUID node, int busy, List<ProgressNote> progress);
+    /** Records a heartbeat, and returns what the node must know each time. */
+    HeartbeatResult recordHeartbeat(UUID node, int busy, List<ProgressUpdate> progress);
 
-    /** Extends the leases of attempts that are executed without a node; returns those that are no longer held. */
-    List<HeldRun> renew(UUID owner, List<HeldRun> held, Duration lease);
+    /** Extends the leases of attempts that are executed without a node. Returns the runs with a lost lease. */
+    List<OwnedRun> renewLeases(UUID owner, List<OwnedRun> held, Duration lease);
 
-    /** Declares a node dead if its beat is still the one that was watched; false: it lives, or somebody else did it. */
-    boolean declareDead(UUID node, long beat, String why);
+    /**
+     * Declares a node dead if its heartbeat counter is still the given one. Returns false if the node is alive or was
+     * already declared dead.
+     */
+    boolean declareDead(UUID node, long heartbeat, String why);
 
-    /** Ends an incarnation in order; its runs must have been let go before. */
+    /** Retires a node id. Its runs must have been released before. */
     void retire(UUID node);
 
     /**
-     * Lets go the runs of dead nodes as suspects, quarantines those that crashed once too often; also runs whose own lease expired. Ends runs that were to be
-     * cancelled and were let go instead.
+     * Releases the runs of dead nodes, isolates those that {@link IsolationRule} selects, and quarantines those that
+     * crashed too often. Also releases runs with an expired lease of their own. Ends released runs that have a cancel
+     * request.
      */
-    Swept sweep(int crashLimit);
+    RescueResult sweep(int crashLimit);
 
-    /** The nodes that beat, and those that died lately. */
+    /** Returns the live nodes and those that died recently. */
     List<NodeView> list();
 }

@@ -8,53 +8,77 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** What planning reads and writes. No lock is held between the two: a plan whose schedule changed meanwhile is simply not written. */
+/**
+ * The reads and writes of planning. No lock is held between them: a plan is not written if its schedule changed
+ * meanwhile.
+ */
 public interface PlanStore {
-    /** Takes or keeps the right to plan for so long, where only one node plans; false: another node has it. A holder that lost it does no harm. */
-    boolean lead(UUID node, Duration lease);
+    /**
+     * Acquires or renews the planning token for the given time, in leader mode. Returns false if another node holds it.
+     * A leader that lost the token cannot do harm.
+     */
+    boolean acquireLeadership(UUID node, Duration lease);
 
-    /** Gives up the right to plan, if this node has it. */
-    void stepDown(UUID node);
+    /** Releases the planning token if this node holds it. */
+    void releaseLeadership(UUID node);
 
-    /** Whether there is anything at all to plan, follow or turn: one question where mostly nothing is. */
-    boolean anything(Reach reach);
+    /** Returns whether there is any work for a planning round. One query, because usually there is none. */
+    boolean hasWork(PlanningWindow window);
 
-    /** Ends pauses whose time has come, and pauses schedules with ticks to come whose last runs all failed, as often as they allow; returns those it changed. */
-    List<Schedule> turnPauses(Reach reach);
+    /**
+     * Ends pauses that have expired, and pauses schedules with upcoming ticks after as many consecutive failures as the
+     * schedule allows. Returns the changed schedules.
+     */
+    List<Schedule> updatePauses(PlanningWindow window);
 
-    /** As many schedules {@link #followZones} looks at in one call. */
-    int ZONES = 1_000;
+    /** The number of schedules that one call of {@link #replanChangedZones} checks. */
+    int ZONE_BATCH = 1_000;
 
-    /** Plans anew the future of schedules that older time zone rules planned, the next {@link #ZONES} of them; returns how many. */
-    int followZones();
+    /**
+     * Replans the future of schedules that were planned with older time zone rules, at most {@link #ZONE_BATCH} of
+     * them. Returns how many.
+     */
+    int replanChangedZones();
 
-    /** Lets intervals that follow the backlog of their lane do so, once after each of their instants; returns how many were looked at. */
-    int followBacklogs();
+    /**
+     * Adapts intervals that depend on the backlog of their lane, once after each of their instants. Returns how many
+     * were checked.
+     */
+    int adaptIntervals();
 
-    /** Schedules that this process cannot read or change, by project and name, with the error: other nodes may. */
+    /**
+     * Returns the schedules that this process cannot read or change, by project and name, with the error. Other nodes
+     * may be able to.
+     */
     Map<String, String> unreadable();
 
-    /** Schedules that need ticks, earliest first, and schedules with ticks that nobody started in time. */
-    DueSchedules due(Reach reach, int limit);
+    /** Returns schedules that need ticks, earliest first, and schedules with ticks that were not started in time. */
+    DueSchedules due(PlanningWindow window, int limit);
 
-    /** Writes the plans whose schedules still stand where they were read; returns those. */
+    /** Writes the plans of schedules that have not changed since they were read. Returns the plans written. */
     List<TickPlan> write(List<TickPlan> plans);
 
     /**
-     * Which instants a round looks at. It begins at {@code since}, before which an earlier round left nothing; a schedule with an instant earlier than
-     * {@code renew} from now needs ticks, and one with none later than {@code ahead} has a run soon.
+     * The instants that a planning round considers.
+     *
+     * @param since the start; an earlier round left nothing due before it
+     * @param replanThreshold a schedule with an instant earlier than this from now needs ticks
+     * @param lookAhead a schedule with an instant earlier than this from now has upcoming ticks
      */
-    record Reach(Instant since, Duration renew, Duration ahead) {
-        /** From the very beginning. */
-        public static Reach all(Duration renew, Duration ahead) {
-            return new Reach(Instant.MIN, renew, ahead);
+    record PlanningWindow(Instant since, Duration replanThreshold, Duration lookAhead) {
+        /** Returns the window of a full round. */
+        public static PlanningWindow all(Duration replanThreshold, Duration lookAhead) {
+            return new PlanningWindow(Instant.MIN, replanThreshold, lookAhead);
         }
     }
 
-    /** What planning has to look at; the late ticks are by schedule. {@code behind}: how many schedules have an instant that is over and not planned, counted up to 10,000. */
+    /**
+     * The schedules to plan, and their late ticks. {@code overdueCount} is the number of schedules with an instant that
+     * has passed and is not planned, counted up to 10,000.
+     */
     record DueSchedules(
-            Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late, long behind) {
-        /** Nothing to look at, so nobody asked what time it is. */
+            Instant now, List<Schedule> schedules, Map<Schedule, List<TickPlan.LateTick>> late, long overdueCount) {
+        /** No schedules. The database clock was not read. */
         public static final DueSchedules NONE = new DueSchedules(Instant.EPOCH, List.of(), Map.of(), 0);
 
         public DueSchedules {

@@ -1,7 +1,7 @@
 package io.carillon.store;
 
-/** The projects there are. */
+/** The projects. */
 public interface ProjectStore {
-    /** Makes sure the project exists. */
+    /** Creates the project if it does not exist. */
     void ensure(String project);
 }

@@ -5,21 +5,24 @@ import io.carillon.run.NewRun;
 import java.sql.Connection;
 import java.util.List;
 
-/** Where new runs enter. */
+/** The port for new runs. */
 public interface RunInbox {
-    /** Stores the runs in a transaction of its own; one answer per run, in order. All or nothing. Whoever calls tells the nodes. */
+    /**
+     * Stores the runs in their own transaction, all or none. Returns one result per run, in order. The caller notifies
+     * the nodes.
+     */
     default List<EnqueueResult> enqueue(List<NewRun> runs) {
         return enqueue(runs, false);
     }
 
-    /** The same; {@code tell}: a wake-up hint rides along, for callers that have no node of their own. */
-    List<EnqueueResult> enqueue(List<NewRun> runs, boolean tell);
+    /** Like {@link #enqueue(List)}; {@code notifyNodes} adds a notification, for callers without a node. */
+    List<EnqueueResult> enqueue(List<NewRun> runs, boolean notifyNodes);
 
-    /** The same in the caller's transaction, with a wake-up hint that rides along and is sent by its commit. */
+    /** Stores the runs in the caller's transaction, and adds a notification that its commit sends. */
     default List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs) {
         return enqueueIn(caller, runs, true);
     }
 
-    /** The same; {@code tell}: whether the hint rides along. */
-    List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean tell);
+    /** Like {@link #enqueueIn(Connection, List)}; {@code notifyNodes} says whether to add the notification. */
+    List<EnqueueResult> enqueueIn(Connection caller, List<NewRun> runs, boolean notifyNodes);
 }

@@ -10,78 +10,111 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The life of runs between claim and end. Every write that ends or extends an attempt is fenced by its owner and number. */
+/**
+ * Runs between claim and end. Every write that ends or extends an attempt has a fence: the owner and the attempt
+ * number.
+ */
 public interface RunStore {
-    /** Takes due runs for a living node, lane by lane up to each quota; what another node has locked is skipped. */
-    Claimed claim(ClaimRequest request);
+    /**
+     * Claims due runs for a live node, up to the quota of each lane. Rows that another transaction has locked are
+     * skipped.
+     */
+    ClaimResult claim(ClaimRequest request);
 
     /**
-     * What a node asks for to be tried in isolation: at most so many runs of these handlers, or one run for a caller without a heartbeat, whose {@code lease}
-     * says how long it shall hold. {@code busy}: the node has ordinary runs, see {@link Suspicion#pause}.
+     * A claim of isolated runs.
+     *
+     * @param maxRuns the largest number of runs; 1 for a caller without a heartbeat
+     * @param busy whether the node has ordinary runs, see {@link IsolationRule#pauseAfterDeath}
+     * @param claimNumber the node's number of this claim
+     * @param lease how long each run is leased; null if the node's heartbeat keeps the lease
      */
-    record ClaimSuspects(
+    record IsolatedClaimRequest(
             UUID owner,
-            Set<String> targets,
-            int most,
+            Set<String> handlers,
+            int maxRuns,
             boolean busy,
-            long note,
+            long claimNumber,
             @Nullable Duration lease) {
-        public ClaimSuspects {
-            targets = Set.copyOf(targets);
+        public IsolatedClaimRequest {
+            handlers = Set.copyOf(handlers);
         }
     }
 
-    /** Takes runs that wait for isolation, marked so that another death counts; none while another living node isolates. */
-    List<Attempt> claimSuspects(ClaimSuspects asked);
+    /**
+     * Claims isolated runs and marks them, so that another death counts. Returns none while another live node tries
+     * isolated runs.
+     */
+    List<Attempt> claimIsolated(IsolatedClaimRequest request);
 
-    /** Takes one of them. */
-    default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets) {
-        return claimSuspect(owner, targets, null);
+    /** Claims one isolated run. */
+    default Optional<Attempt> claimOneIsolated(UUID owner, Set<String> handlers) {
+        return claimOneIsolated(owner, handlers, null);
     }
 
-    /** Takes one of them for a caller that has no heartbeat. */
-    default Optional<Attempt> claimSuspect(UUID owner, Set<String> targets, @Nullable Duration lease) {
-        return claimSuspects(new ClaimSuspects(owner, targets, 1, false, 0, lease)).stream()
+    /** Claims one isolated run for a caller without a heartbeat. */
+    default Optional<Attempt> claimOneIsolated(UUID owner, Set<String> handlers, @Nullable Duration lease) {
+        return claimIsolated(new IsolatedClaimRequest(owner, handlers, 1, false, 0, lease)).stream()
                 .findFirst();
     }
 
-    /** Applies what was decided, in groups; one verdict per attempt, in order. Waits for locked rows, but not for long: the others are written without them. */
-    List<Verdict> apply(UUID owner, List<Ended> ended);
+    /**
+     * Writes the ends of attempts in groups. Returns one result per attempt, in order. Waits for locked rows only
+     * briefly, then writes the others without them.
+     */
+    List<WriteResult> apply(UUID owner, List<EndedAttempt> ended);
 
-    /** Applies what was decided and waits for no lock: rows that another transaction has locked are {@link Verdict#LOCKED}. */
-    List<Verdict> applyUnlocked(UUID owner, List<Ended> ended);
+    /**
+     * Like {@link #apply}, but does not wait for locks: rows that another transaction has locked are
+     * {@link WriteResult#LOCKED}.
+     */
+    List<WriteResult> applyUnlocked(UUID owner, List<EndedAttempt> ended);
 
-    /** Applies one completion inside an open transaction; false: the lease is lost and the caller must roll back. */
-    boolean applyIn(Connection transaction, UUID owner, Ended ended);
+    /**
+     * Writes one completion inside an open transaction. Returns false if the lease is lost; then the caller must roll
+     * back.
+     */
+    boolean applyIn(Connection transaction, UUID owner, EndedAttempt endedAttempt);
 
-    /** Lets runs go whose handlers were not called, counting nothing. Returns how many were still this node's. */
+    /**
+     * Releases runs whose handlers were not called, without counting an attempt. Returns how many this node still
+     * owned.
+     */
     default int handBack(UUID owner, List<Attempt> attempts) {
-        return handBackRows(owner, attempts.stream().map(HeldRun::of).toList());
+        return handBackRows(owner, attempts.stream().map(OwnedRun::of).toList());
     }
 
-    /** Lets runs go whose handlers were not called, as {@link #handBack} does, by their rows. */
-    default int handBackRows(UUID owner, List<HeldRun> rows) {
+    /** Like {@link #handBack}, by row. */
+    default int handBackRows(UUID owner, List<OwnedRun> rows) {
         return handBackRows(owner, rows, Set.of(), true);
     }
 
     /**
-     * Lets runs go that never started or had to stop, counting nothing; {@code started}: those of them whose handlers were called. A tick among the others
-     * stays under the missed policy. {@code wait}: waits for locked rows, but not for long; rows that stay locked are skipped. Returns how many it let go.
+     * Releases runs that never started or had to stop, without counting an attempt. Returns how many it released.
+     *
+     * @param started the runs whose handlers were called; a tick that is not among them stays under the missed policy
+     * @param wait whether to wait briefly for locked rows; rows that stay locked are skipped
      */
-    int handBackRows(UUID owner, List<HeldRun> rows, Set<RunId> started, boolean wait);
+    int handBackRows(UUID owner, List<OwnedRun> rows, Set<RunId> started, boolean wait);
 
-    /** Takes runs that run long out of the claim's way. Returns those it parked; one that another transaction has locked is not among them. */
-    Set<RunId> parkRunning(UUID owner, List<Attempt> attempts);
+    /**
+     * Parks runs that run long, so that claims skip their rows. Returns the parked runs; runs that another transaction
+     * has locked are not parked.
+     */
+    Set<RunId> markLongRunning(UUID owner, List<Attempt> attempts);
 
-    /** Lets runs go whose target this node does not know; parks those that no living node knows, and returns the names of the others. */
+    /**
+     * Releases runs whose handler this node does not have. Parks those whose handler no live node has, and returns the
+     * names of the other handlers.
+     */
     Set<String> passOn(UUID owner, List<Attempt> attempts);
 
-    /** What the database says this node holds, to be compared with what it really holds. */
-    List<HeldRun> held(UUID owner);
+    /** Returns the runs that this node owns according to the database, to compare them with the attempts it holds. */
+    List<OwnedRun> ownedRuns(UUID owner);
 
-    /** The numbers of the claims whose notes the store has for this node, at most 10,000. */
-    Set<Long> notes(UUID owner);
+    /** Returns the numbers of the claim notes of this node, at most 10,000. */
+    Set<Long> claimNotes(UUID owner);
 
-    /** Removes notes and adds one for these runs instead, if the node is alive. */
-    void rewriteNotes(UUID owner, Set<Long> seqs, long note, List<HeldRun> kept);
+    /** Replaces claim notes by one for the given runs, if the node is alive. */
+    void replaceClaimNotes(UUID owner, Set<Long> removed, long claimNumber, List<OwnedRun> kept);
 }

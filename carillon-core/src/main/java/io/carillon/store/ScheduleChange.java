@@ -3,11 +3,14 @@ package io.carillon.store;
 import io.carillon.schedule.Schedule;
 import java.util.List;
 
-/** What an upsert did. */
+/** The result of an upsert. */
 public sealed interface ScheduleChange {
     Schedule schedule();
 
-    /** What was stored as it is written and is probably not meant, such as a cron step beyond its field; mostly empty. */
+    /**
+     * Returns warnings about a definition that is stored but probably not intended, such as a cron step larger than its
+     * field. Usually empty.
+     */
     default List<String> warnings() {
         return schedule().definition().when().warnings();
     }

@@ -3,29 +3,29 @@ package io.carillon.store;
 import io.carillon.run.Lane;
 import java.time.Instant;
 
-/** What one node tells the others. */
+/** A message from one node to the others. */
 public sealed interface Signal {
-    /** Lots are drawn below this. */
-    int LOTS = 100_000;
+    /** Upper bound of {@link Work#randomNumber}, exclusive. */
+    int RANDOM_BOUND = 100_000;
 
     /**
-     * A lane has, or will have, a run ready at this instant; by the lot the nodes of a large cluster agree who of them goes. The sender is empty where no node
-     * says it; a node that hears itself knows already.
+     * A lane has, or will have, a run ready at this instant. By the random number, the nodes of a large cluster agree
+     * which of them respond. The sender is empty if no node sent the signal; a node ignores its own signals.
      */
-    record Work(Lane lane, Instant readyAt, int lot, String sender) implements Signal {}
+    record Work(Lane lane, Instant readyAt, int randomNumber, String sender) implements Signal {}
 
     /** A run waits at a gate. */
-    record Knock(GateName gate) implements Signal {}
+    record GateWaiting(GateName gate) implements Signal {}
 
-    /** A running run was cancelled: ask for orders now instead of at the next beat. */
+    /** A running run was cancelled: send a heartbeat now to read the cancel requests. */
     record Cancel() implements Signal {}
 
     /** Schedules changed: plan now. */
     record Plan() implements Signal {}
 
-    /** Look at everything anew, such as after the clock was moved. */
-    record Look() implements Signal {}
+    /** Check everything again, for example after the clock was changed. */
+    record CheckAll() implements Signal {}
 
-    /** Proof that the channel works: the sender hears itself. */
+    /** A ping by which the sender proves that the channel works. */
     record Ping(String sender) implements Signal {}
 }

@@ -4,7 +4,9 @@ import io.carillon.value.DatabaseClock;
 import java.sql.Connection;
 import java.util.Optional;
 
-/** All ports of one storage. Closing it gives back what it holds for good; the data source stays the user's. */
+/**
+ * All ports of one storage. Closing it releases its permanent connections; the data source still belongs to the user.
+ */
 public interface Storage extends AutoCloseable {
     RunStore runs();
 
@@ -16,13 +18,13 @@ public interface Storage extends AutoCloseable {
 
     NodeStore nodes();
 
-    RunDesk runDesk();
+    RunAdmin runAdmin();
 
     PlanStore plans();
 
-    ScheduleDesk schedules();
+    ScheduleAdmin schedules();
 
-    Housekeeping housekeeping();
+    MaintenanceStore maintenance();
 
     WakeChannel wake();
 
@@ -30,14 +32,14 @@ public interface Storage extends AutoCloseable {
 
     VitalsStore vitals();
 
-    /** What this process knows of the database's time; it is read again with statements that run anyway. */
+    /** Returns this process's estimate of the database clock. Statements that run anyway update it. */
     DatabaseClock clock();
 
-    /** Why this version may no longer work on these tables, because a newer one changed them; empty while it may. */
+    /** Returns why this version may no longer use the schema after a newer version changed it; empty while it may. */
     Optional<String> outdated();
 
-    /** The ports for what people do, inside the transaction that is open on this connection. */
-    Desks in(Connection caller);
+    /** Returns the ports for actions of users and operators, bound to the open transaction of this connection. */
+    AdminPorts inTransaction(Connection caller);
 
     @Override
     void close();

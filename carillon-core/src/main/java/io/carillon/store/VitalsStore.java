@@ -1,10 +1,12 @@
 package io.carillon.store;
 
-/** Reads how things stand. Costs what is due and what went wrong lately, never what exists. */
+/**
+ * Reads the state of the system. The cost depends on due runs and recent failures, never on the number of stored runs.
+ */
 public interface VitalsStore {
-    /** For health checks. */
-    Vitals read();
+    /** Reads the values for health checks. */
+    DatabaseVitals read();
 
-    /** For dashboards and meters. */
-    Vitals.Figures figures();
+    /** Reads the values for dashboards and metrics. */
+    DatabaseVitals.Figures figures();
 }

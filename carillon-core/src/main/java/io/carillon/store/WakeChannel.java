@@ -4,17 +4,26 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** The way nodes tell each other that something is to do. Hints only: losing one costs a poll, never a run. */
+/**
+ * The channel by which nodes notify each other. Signals are hints: a lost one costs latency until the next poll, never
+ * a run.
+ */
 public interface WakeChannel {
-    /** Sends signals to all nodes at once. */
+    /** Sends signals to all nodes. */
     void send(List<Signal> signals);
 
-    /** Opens an ear on a connection of its own; empty: nothing can be heard here, because a pooler gives each transaction another session. */
-    Optional<Ear> listen();
+    /**
+     * Opens a subscription on its own connection. Returns empty if LISTEN cannot work, because a pooler gives each
+     * transaction another session.
+     */
+    Optional<Subscription> listen();
 
-    /** An open ear; closing it ends the connection's listening. */
-    interface Ear extends AutoCloseable {
-        /** Waits for signals up to a while; empty when none came. Throws when the connection is gone. */
+    /** An open subscription. Closing it ends LISTEN on its connection. */
+    interface Subscription extends AutoCloseable {
+        /**
+         * Waits for signals, at most the given time. Returns an empty list if none arrived. Throws if the connection is
+         * lost.
+         */
         List<Signal> await(Duration atMost);
 
         @Override

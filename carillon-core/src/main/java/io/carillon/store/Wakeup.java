@@ -11,102 +11,122 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What wakes a process when there is work. All modes share the same tables and may be mixed: a hint is only ever faster than a look. */
+/**
+ * The way a process is woken when there is work. All modes use the same tables and can be mixed: a hint only makes a
+ * node find work earlier than its next poll.
+ */
 public record Wakeup(
-        Mode mode, Duration least, Duration most, @Nullable WakeTransport transport) {
-    private static final Duration LEAST = Duration.ofMillis(500);
-    private static final Duration MOST = Duration.ofSeconds(30);
+        Mode mode,
+        Duration pollMin,
+        Duration pollMax,
+        @Nullable WakeTransport transport) {
+    private static final Duration DEFAULT_POLL_MIN = Duration.ofMillis(500);
+    private static final Duration DEFAULT_POLL_MAX = Duration.ofSeconds(30);
 
-    /** The ways to be woken. */
+    /** The wake-up modes. */
     public enum Mode {
-        /** The process looks for itself, the more often the more it finds. Needs nothing but a connection now and then. */
+        /** The process polls, more often while it finds work. Needs only a connection for each poll. */
         POLLING,
-        /** LISTEN and NOTIFY, with a look every second behind. Needs a connection that stays, so no transaction pooler. */
+        /**
+         * LISTEN and NOTIFY, and a poll every second. Needs a permanent connection, so it cannot use a transaction
+         * pooler.
+         */
         NOTIFY,
-        /** Messages of a transport, with a rare look behind; what is further off than a message can wait is refused. */
+        /**
+         * Messages of a transport, and rare polls. A run that is due later than a message can be delayed is rejected.
+         */
         QUEUE,
-        /** An external tick calls: no thread, no connection that stays. */
+        /** An external caller starts each execution. Needs no thread and no permanent connection. */
         HTTP,
-        /** Messages of a transport for what is near, looks for what is far. */
+        /** Messages of a transport for runs that are due soon, polls for runs that are due later. */
         HYBRID;
 
-        /** As it stands in settings. */
+        /** Returns the mode as it is written in settings. */
         public String text() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
     public Wakeup {
-        if (least.compareTo(Duration.ofMillis(1)) < 0
-                || most.compareTo(least) < 0
-                || most.compareTo(Duration.ofDays(1)) > 0)
-            throw invalid("Looking every %s to %s is outside 1 ms..1 day, or upside down.".formatted(least, most));
-        boolean carried = mode == Mode.QUEUE || mode == Mode.HYBRID;
-        if (carried && transport == null)
-            throw invalid(
-                    "The wake-up mode '%s' needs a transport that carries its messages. Give it a WakeTransport, or choose polling, notify or http."
-                            .formatted(mode.text()));
-        if (!carried && transport != null)
-            throw invalid("The wake-up mode '%s' has no use for a transport. Leave it out, or choose queue or hybrid."
+        if (pollMin.compareTo(Duration.ofMillis(1)) < 0
+                || pollMax.compareTo(pollMin) < 0
+                || pollMax.compareTo(Duration.ofDays(1)) > 0)
+            throw invalid("pollMin and pollMax must be between 1 ms and 1 day, with pollMin <= pollMax (was %s and %s)."
+                    .formatted(pollMin, pollMax));
+        boolean usesTransport = mode == Mode.QUEUE || mode == Mode.HYBRID;
+        if (usesTransport && transport == null)
+            throw invalid("Wake-up mode '%s' needs a transport. Pass a WakeTransport, or use polling, notify or http."
+                    .formatted(mode.text()));
+        if (!usesTransport && transport != null)
+            throw invalid("Wake-up mode '%s' does not use a transport. Omit it, or use queue or hybrid."
                     .formatted(mode.text()));
     }
 
-    /** Looks every 0.5 s while there is work, and ever more rarely, down to every 30 s, while there is none. */
+    /**
+     * Returns a wake-up by polling, every 0.5 s while there is work, and less often, down to every 30 s, while there is
+     * none.
+     */
     public static Wakeup polling() {
-        return polling(LEAST, MOST);
+        return polling(DEFAULT_POLL_MIN, DEFAULT_POLL_MAX);
     }
 
-    /** The same between other bounds. */
-    public static Wakeup polling(Duration least, Duration most) {
-        return new Wakeup(Mode.POLLING, least, most, null);
+    /** Returns a wake-up by polling with other bounds. */
+    public static Wakeup polling(Duration pollMin, Duration pollMax) {
+        return new Wakeup(Mode.POLLING, pollMin, pollMax, null);
     }
 
-    /** LISTEN and NOTIFY. */
+    /** Returns a wake-up by LISTEN and NOTIFY. */
     public static Wakeup notifying() {
-        return new Wakeup(Mode.NOTIFY, LEAST, MOST, null);
+        return new Wakeup(Mode.NOTIFY, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null);
     }
 
-    /** Only {@code tick(budget)} executes. */
+    /** Returns a wake-up by external calls: only {@code runDue(budget)} executes runs. */
     public static Wakeup http() {
-        return new Wakeup(Mode.HTTP, LEAST, MOST, null);
+        return new Wakeup(Mode.HTTP, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, null);
     }
 
-    /** Messages of this transport alone. */
+    /** Returns a wake-up by messages of this transport only. */
     public static Wakeup queue(WakeTransport transport) {
-        return new Wakeup(Mode.QUEUE, LEAST, MOST, transport);
+        return new Wakeup(Mode.QUEUE, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
     }
 
-    /** Messages of this transport for what is near, looks for the rest. */
+    /** Returns a wake-up by messages of this transport for runs that are due soon, and polls for the others. */
     public static Wakeup hybrid(WakeTransport transport) {
-        return new Wakeup(Mode.HYBRID, LEAST, MOST, transport);
+        return new Wakeup(Mode.HYBRID, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
     }
 
-    /** By its name in some setting; the transport is for queue and hybrid. A part that is missing is named. */
+    /**
+     * Returns the wake-up with this name in settings. The transport is required for queue and hybrid, and null
+     * otherwise.
+     */
     public static Wakeup named(String name, @Nullable WakeTransport transport) {
         Mode mode = Arrays.stream(Mode.values())
                 .filter(one -> one.text().equals(name))
                 .findFirst()
-                .orElseThrow(() -> invalid("There is no wake-up mode '%s'. Choose one of %s."
+                .orElseThrow(() -> invalid("Unknown wake-up mode '%s'. Use one of %s."
                         .formatted(
                                 name,
                                 Arrays.stream(Mode.values()).map(Mode::text).collect(Collectors.joining(", ")))));
-        return new Wakeup(mode, LEAST, MOST, transport);
+        return new Wakeup(mode, DEFAULT_POLL_MIN, DEFAULT_POLL_MAX, transport);
     }
 
-    /** Whether other processes are told by NOTIFY. */
+    /** Returns whether other processes are notified by NOTIFY. */
     public boolean notifies() {
         return mode == Mode.NOTIFY;
     }
 
-    /** Where nothing looks for what is far, a run that no message can wait for is refused. */
-    public void refuseOutOfReach(Enqueue.Due due) {
+    /** Rejects a run that is due later than a message can be delayed if the mode has no poll that finds it in time. */
+    public void rejectTooFarAhead(Enqueue.Due due) {
         if (mode != Mode.QUEUE || transport == null || delay(due).compareTo(transport.longestDelay()) <= 0) return;
         throw invalid(
-                "A run in %s is further off than the %s a message of this transport can wait. Use the mode hybrid, which looks for what is far."
+                "A run due in %s exceeds the longest message delay of this transport (%s). Use wake-up mode hybrid."
                         .formatted(delay(due), transport.longestDelay()));
     }
 
-    /** About how long until then. A message that comes too early or too late costs a look: the machine's clock is good enough. */
+    /**
+     * Returns the approximate time until the run is due. Uses the system clock: a message that arrives too early or too
+     * late costs only one poll.
+     */
     public static Duration delay(Enqueue.Due due) {
         if (due instanceof Enqueue.Due.After after) return after.delay();
         Duration left = Duration.between(Instant.ofEpochMilli(WallClock.millis()), ((Enqueue.Due.At) due).instant());

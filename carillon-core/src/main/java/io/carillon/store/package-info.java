@@ -1,6 +1,7 @@
 /**
- * The ports between the engine and its storage: small interfaces and the records they speak in. No SQL, no threads.
- * Start at {@link io.carillon.store.RunStore}. A second storage is right when it passes the same contract tests.
+ * The ports between the engine and its storage: small interfaces and the records that they use. Start at {@link
+ * io.carillon.store.RunStore}. Depends on the values only; contains no SQL and no threads. Another storage is correct
+ * if it passes the same contract tests.
  */
 @NullMarked
 package io.carillon.store;

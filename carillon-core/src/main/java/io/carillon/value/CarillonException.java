@@ -2,7 +2,10 @@ package io.carillon.value;
 
 import org.jspecify.annotations.Nullable;
 
-/** The one exception of Carillon: a stable {@link #code()} for programs and a message that says what, which, and what to do. */
+/**
+ * The only exception type of Carillon. {@link #code()} is stable for programs. The message says what is wrong, with the
+ * value, and what to do.
+ */
 public class CarillonException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final ErrorCode code;
@@ -16,12 +19,12 @@ public class CarillonException extends RuntimeException {
         this.code = code;
     }
 
-    /** What went wrong, for programs. */
+    /** Returns the error code for programs. */
     public ErrorCode code() {
         return code;
     }
 
-    /** The answer of a part that a later version brings. */
+    /** Returns an exception for a feature that this version does not have yet. */
     public static CarillonException notYet(String what) {
         return new CarillonException(ErrorCode.NOT_YET, what + " is not available in this version yet.");
     }

@@ -7,23 +7,28 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 
 /**
- * The database's time, mapped to this machine's monotonic clock, for processes whose own clock may be wrong. The engine sleeps by it, ids are ordered and lists
- * bounded by it. It never decides what is due; the database does. Thread-safe.
+ * An estimate of the database clock, mapped to the monotonic clock of this machine, for processes whose own clock may
+ * be wrong. The engine uses it to sleep, to order ids and to limit lists. It never decides what is due; the database
+ * does. Thread-safe.
  *
- * <p>A reading was taken somewhere between the sending of its statement and the arrival of the answer, so it bounds the database clock on both sides. All
- * readings are intersected, and the estimate is the lower bound: a slow answer only widens its own bounds and moves nothing. Readings that contradict each
- * other prove that a clock was set; then the newer one counts alone.
+ * <p>A reading was taken between the sending of its statement and the arrival of the answer, so it gives a lower and an
+ * upper bound of the database clock. All readings are intersected, and the estimate is the lower bound: a slow answer
+ * has wide bounds and changes nothing. Readings that contradict each other prove that a clock was set; then only the
+ * newer one counts.
  */
 public final class DatabaseClock {
-    /** Two clocks may run apart by one part in so many. */
+    /** Two clocks may drift apart by one part in this many. */
     private static final long DRIFT = 10_000;
 
-    /** A smaller step back delays work by less than this, and is not reported. */
+    /** A smaller step back is not reported, because it delays work by less than this. */
     private static final Duration STEP = Duration.ofSeconds(5);
 
     private static final long FRESH_NANOS = Duration.ofSeconds(10).toNanos();
 
-    /** At {@code nanos} the database clock showed at least {@code low} and at most {@code high}; {@code sent}: when the newest reading was asked for. */
+    /**
+     * At {@code nanos} the database clock was between {@code low} and {@code high}. {@code sent} is when the statement
+     * of the newest reading was sent.
+     */
     private record Bounds(Instant low, Instant high, long nanos, long sent, long skewMillis) {
         Instant low(long now) {
             return low.plusNanos(now - nanos - (now - nanos) / DRIFT);
@@ -50,18 +55,21 @@ public final class DatabaseClock {
         this.bounds = new Bounds(machine, machine, now, now, 0);
     }
 
-    /** Adds what to do when the database clock was set back: instants that were read from it earlier may lie far ahead. */
+    /**
+     * Adds an action that runs when the database clock was set back. Instants that were read earlier may be far in the
+     * future then.
+     */
     public void onSetBack(Runnable action) {
         onSetBack.add(action);
     }
 
-    /** A statement sent at {@code sentNanos} has just returned this time of the database clock. */
+    /** Records that a statement sent at {@code sentNanos} has just returned this time of the database clock. */
     public void observe(Instant database, long sentNanos) {
-        if (merged(database, sentNanos)) onSetBack.forEach(Runnable::run);
+        if (merge(database, sentNanos)) onSetBack.forEach(Runnable::run);
     }
 
     /** Returns whether the database clock was set back. */
-    private synchronized boolean merged(Instant database, long sentNanos) {
+    private synchronized boolean merge(Instant database, long sentNanos) {
         long now = nanoTime.getAsLong();
         long skew = WallClock.millis() - database.toEpochMilli();
         Instant low = database;
@@ -70,7 +78,7 @@ public final class DatabaseClock {
         Instant lowBefore = before.low(now);
         Instant highBefore = before.high(now);
         if (!known || low.isAfter(highBefore) || high.isBefore(lowBefore)) {
-            // Asked before the reading it contradicts: that one knows better.
+            // This statement was sent before the reading that it contradicts, so that reading is newer.
             if (known && sentNanos - before.sent < 0) return false;
             bounds = new Bounds(low, high, now, sentNanos, skew);
             boolean setBack = known && high.isBefore(lowBefore.minus(STEP));
@@ -86,25 +94,26 @@ public final class DatabaseClock {
         return false;
     }
 
-    /** Returns what the database clock shows at least; before the first reading, what the machine's clock shows. */
+    /** Returns the lower bound of the database clock; before the first reading, the system clock. */
     public Instant now() {
         return bounds.low(nanoTime.getAsLong());
     }
 
-    /** Tells whether the last reading is older than ten seconds, so that a clock that was set or drifts should be read again. */
-    public boolean stale() {
+    /** Returns whether the last reading is older than 10 s, so that the clock should be read again. */
+    public boolean isStale() {
         return !known || nanoTime.getAsLong() - bounds.nanos > FRESH_NANOS;
     }
 
-    /** Returns how long until the database's clock shows this instant; negative: it has passed. */
+    /** Returns the time until the database clock reaches this instant, at most one day, or -1 if it has passed. */
     public long nanosUntil(Instant instant) {
         Duration left = Duration.between(now(), instant);
-        // Bounded both ways: instants of users may lie centuries off, and nanoseconds end after 292 years.
+        // Limited in both directions: instants of users may be centuries away, and a long overflows after 292 years of
+        // nanoseconds.
         if (left.isNegative()) return -1;
         return left.compareTo(Duration.ofDays(1)) > 0 ? Duration.ofDays(1).toNanos() : left.toNanos();
     }
 
-    /** Returns how far this machine's wall clock is ahead of the database's. Reported, never used. */
+    /** Returns how far the system clock is ahead of the database clock. For reports only. */
     public Duration skew() {
         return Duration.ofMillis(bounds.skewMillis);
     }

@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads lengths of time as people write them: {@code 90s}, {@code 15m}, {@code 2h}, {@code 1d}, {@code 200ms}, or ISO 8601. */
+/** Parses durations such as {@code 90s}, {@code 15m}, {@code 2h}, {@code 1d} and {@code 200ms}, and ISO 8601. */
 public final class Durations {
     private static final Pattern BRIEF = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
     private Durations() {}
 
-    /** Empty if it is none. */
+    /** Returns the duration, or empty if the text is not a duration. */
     public static Optional<Duration> parse(String text) {
         Matcher brief = BRIEF.matcher(text);
         if (brief.matches()) return Optional.of(brief(Long.parseLong(brief.group(1)), brief.group(2)));

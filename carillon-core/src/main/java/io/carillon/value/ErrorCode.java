@@ -2,7 +2,7 @@ package io.carillon.value;
 
 import java.util.Locale;
 
-/** The stable codes of {@link CarillonException}: programs may branch on them, messages may change. */
+/** The stable codes of {@link CarillonException}. Programs may depend on them; messages may change. */
 public enum ErrorCode {
     ALREADY_CLOSED,
     CRON_SYNTAX,
@@ -34,7 +34,7 @@ public enum ErrorCode {
     UNSUITABLE_DATA_SOURCE,
     VERSION_CONFLICT;
 
-    /** The code as it stands in logs and on the wire: {@code never-fires}. */
+    /** Returns the code as written in logs and in REST responses, such as {@code never-fires}. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

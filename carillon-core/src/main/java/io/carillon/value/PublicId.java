@@ -2,14 +2,17 @@ package io.carillon.value;
 
 import java.util.UUID;
 
-/** Public ids as text: a type prefix and 26 characters of Crockford's base 32 over the UUID's 128 bits. Reading back what was written is exact. */
+/**
+ * The text form of public ids: a type prefix and 26 characters of Crockford's base 32 for the 128 bits of a UUID.
+ * Formatting and parsing are lossless.
+ */
 public final class PublicId {
     private static final String ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
     private static final int LENGTH = 26;
 
     private PublicId() {}
 
-    /** The text of an id, such as {@code run_01hzy...}. */
+    /** Returns the text of an id, such as {@code run_01hzy...}. */
     public static String format(String prefix, UUID id) {
         char[] text = new char[LENGTH];
         long high = id.getMostSignificantBits();
@@ -22,7 +25,7 @@ public final class PublicId {
         return prefix + '_' + new String(text);
     }
 
-    /** Reads an id back; refuses another prefix, another length and foreign characters. */
+    /** Parses an id. Rejects another prefix, another length and other characters. */
     public static UUID parse(String prefix, String text) {
         String start = prefix + '_';
         if (text.length() != start.length() + LENGTH || !text.startsWith(start)) throw malformed(prefix, text);
@@ -39,7 +42,10 @@ public final class PublicId {
         return new UUID(high, low);
     }
 
-    /** By ASCII alone: toLowerCase would take the Kelvin sign for a k. */
+    /**
+     * Returns the value of a digit, or -1. Converts ASCII letters only: {@code toLowerCase} would map the Kelvin sign
+     * to k.
+     */
     private static int digit(char c) {
         return ALPHABET.indexOf(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
     }
@@ -48,7 +54,7 @@ public final class PublicId {
         String shown = text.length() > 60 ? text.substring(0, 60) + "…" : text;
         return new CarillonException(
                 ErrorCode.MALFORMED_ID,
-                "'%s' is not an id of this kind. Ids look like %s_ followed by %d characters; copy it as it was returned."
-                        .formatted(Text.clean(shown), prefix, LENGTH));
+                "'%s' is not a valid id. An id is %s_ followed by %d characters; copy it exactly as it was returned."
+                        .formatted(TextCleaner.clean(shown), prefix, LENGTH));
     }
 }

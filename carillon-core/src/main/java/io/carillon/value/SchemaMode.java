@@ -1,11 +1,11 @@
 package io.carillon.value;
 
-/** What a starting process does about the tables in the schema {@code carillon}. */
+/** The way a process treats the schema {@code carillon} when it starts. */
 public enum SchemaMode {
-    /** Applies what is missing; safe when many processes start at once. */
+    /** Applies missing migrations. Safe if many processes start at the same time. */
     AUTO,
-    /** Changes nothing and refuses to start on a schema that is too old, too new or altered. */
+    /** Changes nothing, and does not start if the schema is too old, too new or altered. */
     VALIDATE,
-    /** Does not look at all. */
+    /** Does not check the schema. */
     OFF
 }

@@ -6,7 +6,10 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** Makes time-ordered UUIDs (version 7). Within one process they only grow; between processes they are an order only if they are made by one clock. */
+/**
+ * Generates time-ordered UUIDs (version 7). Within one process each id is greater than the last. Between processes the
+ * order holds only if they use the same clock.
+ */
 public final class Uuid7 {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Sequence BY_WALL_CLOCK = new Sequence(WallClock::millis);
@@ -14,24 +17,30 @@ public final class Uuid7 {
 
     private Uuid7() {}
 
-    /** Returns a new id by the machine's clock: for what no list is ordered by. */
+    /** Returns a new id with the time of the system clock. For ids that no list is ordered by. */
     public static UUID next() {
         return BY_WALL_CLOCK.next();
     }
 
-    /** Returns a new id that carries this time. Of the same millisecond, later calls return greater ids, save one in some thousands. */
+    /**
+     * Returns a new id with this time. Within one millisecond, later calls return greater ids, except once in 4,096
+     * calls.
+     */
     public static UUID at(Instant time) {
         return of(time.toEpochMilli() << 12 | (COUNTER.getAndIncrement() & 0xFFF));
     }
 
-    /** Milliseconds in the upper 52 bits, a counter in the lower 12. */
+    /** Returns an id from a stamp with milliseconds in the upper 52 bits and a counter in the lower 12. */
     private static UUID of(long stamp) {
         long high = (stamp >>> 12 << 16) | 0x7000L | (stamp & 0xFFF);
         long low = (Entropy.next() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
         return new UUID(high, low);
     }
 
-    /** Makes ids by one clock, each greater than the one before. When the clock is set back by more than a second, the ids follow it. Thread-safe. */
+    /**
+     * Generates ids from one clock, each greater than the last. If the clock is set back by more than a second, the ids
+     * follow it. Thread-safe.
+     */
     public static final class Sequence {
         private static final long SET_BACK_MILLIS = 1_000;
 
@@ -42,12 +51,12 @@ public final class Uuid7 {
             clock = millis;
         }
 
-        /** Ids by the database's clock, as far as this process knows it. */
+        /** Creates a sequence with the estimated time of the database clock. */
         public Sequence(DatabaseClock database) {
             this(() -> database.now().toEpochMilli());
         }
 
-        /** Returns a new id. Bursts of more than 4,096 in a millisecond spill into the next one. */
+        /** Returns a new id. More than 4,096 ids in one millisecond use the time of the next one. */
         public UUID next() {
             long floor = clock.getAsLong() << 12;
             long stamp = last.updateAndGet(
@@ -56,7 +65,7 @@ public final class Uuid7 {
         }
     }
 
-    /** A secure random stream for each thread: one shared source is a lock that every enqueue would meet. */
+    /** Secure random numbers, generated per thread. A shared generator would be a lock that every enqueue needs. */
     private static final class Entropy {
         private static final int BYTES = 4096;
         private static final ThreadLocal<Entropy> LOCAL = ThreadLocal.withInitial(Entropy::new);

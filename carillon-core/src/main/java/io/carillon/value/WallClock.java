@@ -1,10 +1,13 @@
 package io.carillon.value;
 
-/** The one home of the machine's wall clock. It seeds ids and tells people the time; what is due and who holds a lease is the database's word. */
+/**
+ * The only use of the system clock. It is for ids and displayed times; the database decides what is due and which node
+ * holds a lease.
+ */
 public final class WallClock {
     private WallClock() {}
 
-    /** Milliseconds since the epoch. */
+    /** Returns the milliseconds since the epoch. */
     public static long millis() {
         return System.currentTimeMillis();
     }

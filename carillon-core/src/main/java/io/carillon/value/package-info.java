@@ -1,4 +1,7 @@
-/** The smallest words every room shares: names, public ids, cleaned text and the one exception. Knows nothing but the JDK. */
+/**
+ * Basic types that all packages use: names, public ids, cleaned text, durations, clocks, and the exception with its
+ * error codes. Depends on the JDK only.
+ */
 @NullMarked
 package io.carillon.value;
 

@@ -3,15 +3,15 @@ package io.carillon.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Attempts;
 import io.carillon.run.HostileErrors;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RetryRule;
 import io.carillon.run.RunListener;
+import io.carillon.run.TestAttempts;
 import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleListener;
-import io.carillon.store.Ended;
+import io.carillon.store.EndedAttempt;
 import io.carillon.value.DatabaseClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class AttemptRunnerTest {
     private final List<Transition> submitted = new ArrayList<>();
-    private final List<Held> handedBack = new ArrayList<>();
+    private final List<ActiveAttempt> handedBack = new ArrayList<>();
     private RunListener listener = RunListener.NONE;
 
     @AfterEach
@@ -34,7 +34,7 @@ class AttemptRunnerTest {
     @Test
     void hands_over_what_was_decided() {
         assertThat(run(held(), () -> Outcome.succeeded(null))).isEqualTo(new Transition.Complete(null));
-        assertThat(run(held(), () -> Outcome.rejected("no"))).isEqualTo(new Transition.Die("no"));
+        assertThat(run(held(), () -> Outcome.rejected("no"))).isEqualTo(new Transition.MarkDead("no"));
     }
 
     @Test
@@ -47,7 +47,7 @@ class AttemptRunnerTest {
     }
 
     @Test
-    void ends_an_attempt_whose_handler_answers_nothing_at_all() {
+    void ends_an_attempt_whose_handler_returns_null() {
         assertThat(run(held(), () -> null)).isInstanceOf(Transition.Retry.class);
     }
 
@@ -56,7 +56,7 @@ class AttemptRunnerTest {
         for (Throwable hostile : List.of(new Exception("checked"), new StackOverflowError(), new RuntimeException())) {
             listener = new RunListener() {
                 @Override
-                public void started(Attempt attempt) {
+                public void onAttemptStarted(Attempt attempt) {
                     throw LoopTest.<RuntimeException>sneaky(hostile);
                 }
             };
@@ -66,17 +66,17 @@ class AttemptRunnerTest {
     }
 
     @Test
-    void takes_a_failure_after_a_stop_for_the_stop() {
-        Held cancelled = held();
-        Held late = held();
+    void a_failure_after_a_stop_is_recorded_as_the_stop() {
+        ActiveAttempt cancelled = held();
+        ActiveAttempt late = held();
 
         assertThat(run(cancelled, () -> {
-                    cancelled.stop(Held.Stop.CANCELLED, "by ann");
+                    cancelled.stop(ActiveAttempt.StopCause.CANCELLED, "by ann");
                     throw new InterruptedException();
                 }))
                 .isEqualTo(new Transition.Cancel("by ann"));
         assertThat(run(late, () -> {
-                    late.stop(Held.Stop.TIMED_OUT, "late");
+                    late.stop(ActiveAttempt.StopCause.TIMED_OUT, "late");
                     throw new InterruptedException();
                 }))
                 .isInstanceOfSatisfying(
@@ -85,11 +85,11 @@ class AttemptRunnerTest {
     }
 
     @Test
-    void lets_a_success_count_even_if_somebody_asked_it_to_stop() {
-        Held held = held();
+    void a_success_counts_even_after_a_request_to_stop() {
+        ActiveAttempt activeAttempt = held();
 
-        assertThat(run(held, () -> {
-                    held.stop(Held.Stop.CANCELLED, "too late");
+        assertThat(run(activeAttempt, () -> {
+                    activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, "too late");
                     return Outcome.succeeded(null);
                 }))
                 .isInstanceOf(Transition.Complete.class);
@@ -97,10 +97,10 @@ class AttemptRunnerTest {
 
     @Test
     void does_not_call_the_handler_of_an_attempt_that_was_stopped_before() {
-        Held held = held();
-        held.stop(Held.Stop.CANCELLED, "early");
+        ActiveAttempt activeAttempt = held();
+        activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, "early");
 
-        Transition next = run(held, () -> {
+        Transition next = run(activeAttempt, () -> {
             throw new AssertionError("was called");
         });
 
@@ -109,22 +109,22 @@ class AttemptRunnerTest {
 
     @Test
     void hands_back_what_the_stop_of_the_node_interrupted() {
-        Held held = held();
+        ActiveAttempt activeAttempt = held();
 
-        assertThat(run(held, () -> {
-                    held.stop(Held.Stop.DRAINED, "stopping");
+        assertThat(run(activeAttempt, () -> {
+                    activeAttempt.stop(ActiveAttempt.StopCause.NODE_STOPPING, "stopping");
                     throw new InterruptedException();
                 }))
                 .isNull();
-        assertThat(handedBack).containsExactly(held);
+        assertThat(handedBack).containsExactly(activeAttempt);
     }
 
     @Test
     void leaves_no_interrupt_behind_for_whatever_the_thread_does_next() {
-        Held held = held();
+        ActiveAttempt activeAttempt = held();
 
-        run(held, () -> {
-            held.stop(Held.Stop.TIMED_OUT, "late");
+        run(activeAttempt, () -> {
+            activeAttempt.stop(ActiveAttempt.StopCause.TIMED_OUT, "late");
             return Outcome.succeeded(null);
         });
 
@@ -132,11 +132,11 @@ class AttemptRunnerTest {
     }
 
     @Test
-    void says_nothing_about_an_attempt_that_was_ended_over_its_head() {
-        Held held = held();
+    void writes_nothing_for_an_attempt_that_the_engine_has_ended() {
+        ActiveAttempt activeAttempt = held();
 
-        assertThat(run(held, () -> {
-                    held.end();
+        assertThat(run(activeAttempt, () -> {
+                    activeAttempt.tryEnd();
                     return Outcome.succeeded(null);
                 }))
                 .isNull();
@@ -146,7 +146,7 @@ class AttemptRunnerTest {
         Outcome run() throws Exception;
     }
 
-    private Transition run(Held held, Code code) {
+    private Transition run(ActiveAttempt activeAttempt, Code code) {
         submitted.clear();
         BoundHandler handler = new BoundHandler(
                 "test",
@@ -155,11 +155,13 @@ class AttemptRunnerTest {
                 false,
                 (attempt, context, connection) -> code.run());
         new AttemptRunner(
-                        new HandlerBook(Map.of("test", handler)),
-                        new Finished(),
+                        new HandlerRegistry(Map.of("test", handler)),
+                        new RecordingSink(),
                         transactions(),
-                        new Listeners(listener, ScheduleListener.NONE).here().runs())
-                .run(held);
+                        new Listeners(listener, ScheduleListener.NONE)
+                                .onCallingThread()
+                                .runs())
+                .run(activeAttempt);
         assertThat(submitted).hasSizeLessThanOrEqualTo(1);
         return submitted.isEmpty() ? null : submitted.get(0);
     }
@@ -173,23 +175,23 @@ class AttemptRunnerTest {
                 1);
     }
 
-    private static Held held() {
-        return new Held(UUID.randomUUID(), Attempts.any(), new DatabaseClock());
+    private static ActiveAttempt held() {
+        return new ActiveAttempt(UUID.randomUUID(), TestAttempts.any(), new DatabaseClock());
     }
 
-    private final class Finished implements AttemptRunner.Finish {
+    private final class RecordingSink implements AttemptRunner.ResultSink {
         @Override
-        public void submit(Held held, Ended ended) {
-            submitted.add(ended.transition());
+        public void submit(ActiveAttempt activeAttempt, EndedAttempt endedAttempt) {
+            submitted.add(endedAttempt.transition());
         }
 
         @Override
-        public void handBack(Held held) {
-            handedBack.add(held);
+        public void handBack(ActiveAttempt activeAttempt) {
+            handedBack.add(activeAttempt);
         }
 
         @Override
-        public void done(Held held, Transition transition) {
+        public void handleCommitted(ActiveAttempt activeAttempt, Transition transition) {
             throw new UnsupportedOperationException();
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
+import io.carillon.value.VirtualThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
@@ -17,27 +18,37 @@ class EngineConfigTest {
     void ships_the_documented_defaults() {
         EngineConfig config = EngineConfig.defaults();
 
-        assertThat(config.slots().concurrency()).isEqualTo(Workers.virtualThreads() ? 256 : 50);
-        assertThat(config.slots().claim()).isEqualTo(2_000);
+        assertThat(config.slots().concurrency()).isEqualTo(VirtualThreads.exist() ? 256 : 50);
+        assertThat(config.slots().maxClaimSize()).isEqualTo(2_000);
         assertThat(config.heartbeat().deadAfter()).isEqualTo(Duration.ofSeconds(10));
         assertThat(config.heartbeat().every()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(3));
-        assertThat(config.pace())
-                .isEqualTo(
-                        new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(30)));
+        assertThat(config.timing())
+                .isEqualTo(new EngineConfig.TimingSettings(
+                        Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(30)));
         assertThat(config.retention()).isEqualTo(new EngineConfig.Retention(Duration.ofDays(14), Duration.ofDays(30)));
     }
 
     @Test
     void changes_one_group_at_a_time() {
         EngineConfig config = EngineConfig.defaults();
-        EngineConfig.Pace pace = new EngineConfig.Pace(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ZERO);
+        EngineConfig.TimingSettings timingSettings =
+                new EngineConfig.TimingSettings(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ZERO);
         EngineConfig.Slots slots = new EngineConfig.Slots(1, 0, 1);
-        EngineConfig.Heartbeat heartbeat = new EngineConfig.Heartbeat(Duration.ofSeconds(1), Duration.ofSeconds(3));
+        EngineConfig.HeartbeatSettings heartbeatSettings =
+                new EngineConfig.HeartbeatSettings(Duration.ofSeconds(1), Duration.ofSeconds(3));
         EngineConfig.Retention retention = new EngineConfig.Retention(Duration.ofDays(1), Duration.ofDays(1));
 
-        assertThat(config.with(pace).with(slots).with(heartbeat).with(retention))
+        assertThat(config.with(timingSettings)
+                        .with(slots)
+                        .with(heartbeatSettings)
+                        .with(retention))
                 .isEqualTo(new EngineConfig(
-                        slots, heartbeat, pace, retention, EngineConfig.Planning.EVERY_NODE, config.wakeup()));
+                        slots,
+                        heartbeatSettings,
+                        timingSettings,
+                        retention,
+                        EngineConfig.Planning.EVERY_NODE,
+                        config.wakeup()));
     }
 
     @Test
@@ -53,12 +64,12 @@ class EngineConfigTest {
                 () -> heartbeat(Duration.ofSeconds(4), Duration.ofSeconds(11)),
                 () -> heartbeat(ENDLESS, ENDLESS),
                 () -> heartbeat(Duration.ofSeconds(1), ENDLESS),
-                () -> pace(Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO),
-                () -> pace(ENDLESS, Duration.ofSeconds(1), Duration.ZERO),
-                () -> pace(Duration.ofSeconds(1), Duration.ZERO, Duration.ZERO),
-                () -> pace(Duration.ofSeconds(1), ENDLESS, Duration.ZERO),
-                () -> pace(Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(-1)),
-                () -> pace(Duration.ofSeconds(1), Duration.ofSeconds(1), ENDLESS),
+                () -> timing(Duration.ZERO, Duration.ofSeconds(1), Duration.ZERO),
+                () -> timing(ENDLESS, Duration.ofSeconds(1), Duration.ZERO),
+                () -> timing(Duration.ofSeconds(1), Duration.ZERO, Duration.ZERO),
+                () -> timing(Duration.ofSeconds(1), ENDLESS, Duration.ZERO),
+                () -> timing(Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(-1)),
+                () -> timing(Duration.ofSeconds(1), Duration.ofSeconds(1), ENDLESS),
                 () -> retention(Duration.ofHours(23), Duration.ofDays(1)),
                 () -> retention(Duration.ofDays(1), Duration.ofHours(23)),
                 () -> retention(ENDLESS, Duration.ofDays(1)),
@@ -66,13 +77,13 @@ class EngineConfigTest {
 
         for (int i = 0; i < absurd.size(); i++) {
             CarillonException refusal = catchThrowableOfType(CarillonException.class, absurd.get(i)::get);
-            assertThat(refusal).as("case %d is taken", i).isNotNull();
+            assertThat(refusal).as("case %d is accepted", i).isNotNull();
             assertThat(refusal.code()).as("case %d", i).isEqualTo(ErrorCode.INVALID_OPTION);
         }
     }
 
     @Test
-    void says_how_many_beats_a_node_must_be_allowed() {
+    void the_error_says_how_many_heartbeats_must_fit() {
         CarillonException refusal = catchThrowableOfType(
                 CarillonException.class, () -> heartbeat(Duration.ofSeconds(4), Duration.ofSeconds(11)));
 
@@ -82,12 +93,12 @@ class EngineConfigTest {
                 .hasMessageContaining("three");
     }
 
-    private static EngineConfig.Heartbeat heartbeat(Duration every, Duration deadAfter) {
-        return new EngineConfig.Heartbeat(every, deadAfter);
+    private static EngineConfig.HeartbeatSettings heartbeat(Duration every, Duration deadAfter) {
+        return new EngineConfig.HeartbeatSettings(every, deadAfter);
     }
 
-    private static EngineConfig.Pace pace(Duration poll, Duration plan, Duration drain) {
-        return new EngineConfig.Pace(poll, plan, drain);
+    private static EngineConfig.TimingSettings timing(Duration poll, Duration plan, Duration drain) {
+        return new EngineConfig.TimingSettings(poll, plan, drain);
     }
 
     private static EngineConfig.Retention retention(Duration history, Duration deadRuns) {

@@ -26,7 +26,7 @@ class LaneTurnsTest {
             for (int queue = 0; queue < 6; queue++) lanes.add(new Lane("queue-" + queue, "project-" + project));
     }
 
-    /** Whatever changes in whatever order: it knows the first, shows all that are due, and knows whether something flows. */
+    /** Checks, with random changes, that the first ready time, the lanes that are due and the backlog are correct. */
     @RepeatedTest(20)
     void knows_what_is_next_and_what_is_due() {
         long seed = System.nanoTime();
@@ -34,56 +34,56 @@ class LaneTurnsTest {
         Random random = new Random(seed);
         for (int step = 0; step < 1_000; step++) {
             Lane lane = lanes.get(random.nextInt(lanes.size()));
-            LaneTurns.Entry entry = turns.entry(lane, priorities.get(random.nextInt(priorities.size())));
+            LaneTurns.DueEntry dueEntry = turns.entry(lane, priorities.get(random.nextInt(priorities.size())));
             switch (random.nextInt(8)) {
-                case 0 -> entry.readyAt(Instant.MAX);
-                case 1 -> entry.taken(NOON);
-                case 2 -> entry.flowing(random.nextBoolean());
-                case 3 -> turns.served(lane);
-                case 4 -> turns.served(lane.project());
+                case 0 -> dueEntry.readyAt(Instant.MAX);
+                case 1 -> dueEntry.advancePast(NOON);
+                case 2 -> dueEntry.backlogged(random.nextBoolean());
+                case 3 -> turns.moveBehindOthers(lane);
+                case 4 -> turns.moveBehindOthers(lane.project());
                 case 5 -> {
-                    if (random.nextInt(20) == 0) turns.tidy(NOON);
+                    if (random.nextInt(20) == 0) turns.removeIdle(NOON);
                 }
-                default -> entry.readyAt(NOON.plusSeconds(random.nextInt(60) - 30));
+                default -> dueEntry.readyAt(NOON.plusSeconds(random.nextInt(60) - 30));
             }
-            assertThat(turns.next()).as("seed %s", seed).isEqualTo(first());
+            assertThat(turns.nextReady()).as("seed %s", seed).isEqualTo(first());
             assertThat(due()).as("seed %s", seed).isEqualTo(dueByEntries());
-            assertThat(turns.anyFlowing())
+            assertThat(turns.hasBacklog())
                     .as("seed %s", seed)
-                    .isEqualTo(entries().stream().anyMatch(LaneTurns.Entry::flowing));
+                    .isEqualTo(entries().stream().anyMatch(LaneTurns.DueEntry::backlogged));
         }
     }
 
-    private List<LaneTurns.Entry> entries() {
+    private List<LaneTurns.DueEntry> entries() {
         return lanes.stream()
-                .flatMap(lane -> turns.classes(lane).values().stream())
+                .flatMap(lane -> turns.entriesOf(lane).values().stream())
                 .toList();
     }
 
     private Instant first() {
         return entries().stream()
-                .map(LaneTurns.Entry::readyAt)
+                .map(LaneTurns.DueEntry::readyAt)
                 .min(Comparator.naturalOrder())
                 .orElse(Instant.MAX);
     }
 
     private Set<Lane> dueByEntries() {
         Set<Lane> due = new HashSet<>(lanes);
-        due.removeIf(lane -> turns.classes(lane).values().stream()
-                .allMatch(entry -> entry.readyAt().isAfter(NOON)));
+        due.removeIf(lane -> turns.entriesOf(lane).values().stream()
+                .allMatch(dueEntry -> dueEntry.readyAt().isAfter(NOON)));
         return due;
     }
 
     private Set<Lane> due() {
         Set<Lane> due = new HashSet<>();
-        turns.due(NOON, new LaneTurns.Visitor() {
+        turns.visitDue(NOON, new LaneTurns.Visitor() {
             @Override
-            public boolean lane(Lane lane, Map<Priority, LaneTurns.Entry> classes) {
+            public boolean visitLane(Lane lane, Map<Priority, LaneTurns.DueEntry> classes) {
                 return due.add(lane);
             }
 
             @Override
-            public boolean project(String project) {
+            public boolean endProject(String project) {
                 return true;
             }
         });

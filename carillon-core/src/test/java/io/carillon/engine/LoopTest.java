@@ -21,43 +21,43 @@ class LoopTest {
                 new SQLException("sql", "57P01"),
                 new StackOverflowError(),
                 new NoClassDefFoundError("gone"),
-                new InterruptedException("nobody asked for it"),
+                new InterruptedException("unexpected"),
                 new Throwable("bare"));
     }
 
     @Test
-    void what_was_slow_twice_comes_rarely_unless_there_is_a_reason() {
-        Loop.Rarely rarely = new Loop.Rarely(Duration.ZERO);
-        assertThat(rarely.due()).isTrue();
+    void work_that_was_slow_twice_runs_rarely_unless_requested() {
+        Loop.CostLimitedTimer costLimitedTimer = new Loop.CostLimitedTimer(Duration.ZERO);
+        assertThat(costLimitedTimer.isDue()).isTrue();
 
-        rarely.took(Duration.ofSeconds(1).toNanos());
-        assertThat(rarely.due()).as("slow once").isTrue();
-        rarely.took(Duration.ofSeconds(1).toNanos());
-        assertThat(rarely.due()).as("slow twice").isFalse();
-        rarely.hurry();
-        assertThat(rarely.due()).as("there is a reason").isTrue();
+        costLimitedTimer.recordCost(Duration.ofSeconds(1).toNanos());
+        assertThat(costLimitedTimer.isDue()).as("slow once").isTrue();
+        costLimitedTimer.recordCost(Duration.ofSeconds(1).toNanos());
+        assertThat(costLimitedTimer.isDue()).as("slow twice").isFalse();
+        costLimitedTimer.runSoon();
+        assertThat(costLimitedTimer.isDue()).as("requested").isTrue();
     }
 
     @ParameterizedTest
     @MethodSource("everyKind")
-    void goes_on_after_everything_a_turn_throws(Throwable failure) throws Exception {
+    void goes_on_after_everything_a_round_throws(Throwable failure) throws Exception {
         Faulty loop = new Faulty(failure, null);
         try (loop) {
             loop.start();
 
             assertThat(loop.fine.await(10, TimeUnit.SECONDS)).isTrue();
-            assertThat(loop.alive()).isTrue();
+            assertThat(loop.isAlive()).isTrue();
         }
-        assertThat(loop.failing()).isFalse();
-        assertThat(loop.alive()).isFalse();
-        assertThat(loop.turns()).isPositive();
+        assertThat(loop.isFailing()).isFalse();
+        assertThat(loop.isAlive()).isFalse();
+        assertThat(loop.rounds()).isPositive();
         if (!(failure instanceof InterruptedException))
             assertThat(loop.failures()).isEqualTo(2);
     }
 
     @ParameterizedTest
     @MethodSource("everyKind")
-    void goes_on_even_if_its_own_tidying_up_throws(Throwable failure) throws Exception {
+    void goes_on_even_if_the_failure_callback_throws(Throwable failure) throws Exception {
         Faulty loop = new Faulty(new IllegalStateException("turn"), failure);
         try (loop) {
             loop.start();
@@ -68,11 +68,11 @@ class LoopTest {
     }
 
     @Test
-    void says_that_it_fails_while_it_does() throws Exception {
+    void reports_that_it_fails_while_it_fails() throws Exception {
         CountDownLatch failed = new CountDownLatch(3);
         Loop loop = new Loop("always", true) {
             @Override
-            void turn() {
+            void runRound() {
                 failed.countDown();
                 throw new IllegalStateException("always");
             }
@@ -81,8 +81,8 @@ class LoopTest {
             loop.start();
             assertThat(failed.await(10, TimeUnit.SECONDS)).isTrue();
 
-            assertThat(loop.failing()).isTrue();
-            assertThat(loop.turns()).isZero();
+            assertThat(loop.isFailing()).isTrue();
+            assertThat(loop.rounds()).isZero();
         }
     }
 
@@ -91,7 +91,7 @@ class LoopTest {
         CountDownLatch asleep = new CountDownLatch(1);
         Loop loop = new Loop("sleeper", true) {
             @Override
-            void turn() throws InterruptedException {
+            void runRound() throws InterruptedException {
                 asleep.countDown();
                 sleep(Duration.ofHours(1).toNanos());
             }
@@ -102,16 +102,16 @@ class LoopTest {
 
         loop.close();
 
-        assertThat(loop.alive()).isFalse();
+        assertThat(loop.isAlive()).isFalse();
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
     }
 
     @Test
-    void interrupts_a_turn_that_does_not_end_by_itself() throws Exception {
+    void interrupts_a_round_that_does_not_end_by_itself() throws Exception {
         CountDownLatch stuck = new CountDownLatch(1);
         Loop loop = new Loop("stuck", true) {
             @Override
-            void turn() throws InterruptedException {
+            void runRound() throws InterruptedException {
                 stuck.countDown();
                 new CountDownLatch(1).await();
             }
@@ -121,7 +121,7 @@ class LoopTest {
 
         loop.close();
 
-        assertThat(loop.alive()).isFalse();
+        assertThat(loop.isAlive()).isFalse();
     }
 
     @Test
@@ -130,10 +130,10 @@ class LoopTest {
 
         loop.close();
 
-        assertThat(loop.alive()).isFalse();
+        assertThat(loop.isAlive()).isFalse();
     }
 
-    /** Fails twice, then is fine. */
+    /** A loop whose first two rounds fail. */
     private static final class Faulty extends Loop {
         private final CountDownLatch fine = new CountDownLatch(3);
         private final AtomicInteger calls = new AtomicInteger();
@@ -147,7 +147,7 @@ class LoopTest {
         }
 
         @Override
-        void turn() throws InterruptedException {
+        void runRound() throws InterruptedException {
             if (calls.incrementAndGet() <= 2) throw LoopTest.<RuntimeException>sneaky(failure);
             fine.countDown();
             sleep(1_000_000);

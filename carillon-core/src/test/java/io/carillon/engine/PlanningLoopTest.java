@@ -16,55 +16,55 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The order of a round, and what a failing one does. */
+/** Tests the order of a planning round and the effect of failures. */
 class PlanningLoopTest {
-    /** Writes down what it is asked for; one of its answers may be a failure. */
-    private static final class Asked implements PlanStore {
+    /** A store that records its calls, one of which may fail. */
+    private static final class RecordingPlanStore implements PlanStore {
         private final List<String> calls = new ArrayList<>();
-        private final CountDownLatch steppedDown = new CountDownLatch(1);
-        private final String fails;
+        private final CountDownLatch leadershipReleased = new CountDownLatch(1);
+        private final String failingCall;
 
-        Asked(String fails) {
-            this.fails = fails;
+        RecordingPlanStore(String failingCall) {
+            this.failingCall = failingCall;
         }
 
-        private <T> T asked(String call, T answer) {
+        private <T> T recordCall(String call, T answer) {
             synchronized (calls) {
                 calls.add(call);
             }
-            if (call.equals(fails)) throw new IllegalStateException(call + " fails");
+            if (call.equals(failingCall)) throw new IllegalStateException(call + " fails");
             return answer;
         }
 
         @Override
-        public boolean lead(UUID node, Duration lease) {
-            return asked("lead", true);
+        public boolean acquireLeadership(UUID node, Duration lease) {
+            return recordCall("acquireLeadership", true);
         }
 
         @Override
-        public void stepDown(UUID node) {
-            asked("stepDown", true);
-            steppedDown.countDown();
+        public void releaseLeadership(UUID node) {
+            recordCall("releaseLeadership", true);
+            leadershipReleased.countDown();
         }
 
         @Override
-        public boolean anything(Reach reach) {
-            return asked("anything", true);
+        public boolean hasWork(PlanningWindow planningWindow) {
+            return recordCall("hasWork", true);
         }
 
         @Override
-        public List<Schedule> turnPauses(Reach reach) {
-            return asked("turnPauses", List.of());
+        public List<Schedule> updatePauses(PlanningWindow planningWindow) {
+            return recordCall("updatePauses", List.of());
         }
 
         @Override
-        public int followZones() {
-            return asked("followZones", 0);
+        public int replanChangedZones() {
+            return recordCall("replanChangedZones", 0);
         }
 
         @Override
-        public int followBacklogs() {
-            return asked("followBacklogs", 0);
+        public int adaptIntervals() {
+            return recordCall("adaptIntervals", 0);
         }
 
         @Override
@@ -73,13 +73,13 @@ class PlanningLoopTest {
         }
 
         @Override
-        public DueSchedules due(Reach reach, int limit) {
-            return asked("due", DueSchedules.NONE);
+        public DueSchedules due(PlanningWindow planningWindow, int limit) {
+            return recordCall("due", DueSchedules.NONE);
         }
 
         @Override
         public List<TickPlan> write(List<TickPlan> plans) {
-            return asked("write", plans);
+            return recordCall("write", plans);
         }
     }
 
@@ -89,33 +89,40 @@ class PlanningLoopTest {
     }
 
     @Test
-    void what_fails_beside_planning_stops_nothing_else() {
-        for (String broken : List.of("turnPauses", "followBacklogs")) {
-            Asked asked = new Asked(broken);
+    void a_failing_part_of_a_round_stops_no_other_part() {
+        for (String broken : List.of("updatePauses", "adaptIntervals")) {
+            RecordingPlanStore store = new RecordingPlanStore(broken);
 
-            assertThatThrownBy(() -> loop(asked).plan()).hasMessage(broken + " fails");
+            assertThatThrownBy(() -> loop(store).plan()).hasMessage(broken + " fails");
 
-            assertThat(asked.calls).containsExactly("anything", "turnPauses", "due", "followBacklogs", "followZones");
+            assertThat(store.calls)
+                    .containsExactly("hasWork", "updatePauses", "due", "adaptIntervals", "replanChangedZones");
         }
     }
 
     @Test
     void a_leader_whose_rounds_fail_leaves_the_token_to_others() throws InterruptedException {
-        Asked asked = new Asked("due");
-        try (PlanningLoop loop = loop(asked)) {
-            loop.onlyAsLeader(() -> new UUID(1, 1));
+        RecordingPlanStore store = new RecordingPlanStore("due");
+        try (PlanningLoop loop = loop(store)) {
+            loop.planOnlyAsLeader(() -> new UUID(1, 1));
             loop.start();
 
-            assertThat(asked.steppedDown.await(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(loop.leading()).isFalse();
+            assertThat(store.leadershipReleased.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(loop.isLeading()).isFalse();
         }
 
-        synchronized (asked.calls) {
-            assertThat(asked.calls.subList(0, 7))
+        synchronized (store.calls) {
+            assertThat(store.calls.subList(0, 7))
                     .containsExactly(
-                            "lead", "anything", "turnPauses", "due", "followBacklogs", "followZones", "stepDown");
-            assertThat(asked.calls.stream().filter("lead"::equals))
-                    .as("it does not bid again at once")
+                            "acquireLeadership",
+                            "hasWork",
+                            "updatePauses",
+                            "due",
+                            "adaptIntervals",
+                            "replanChangedZones",
+                            "releaseLeadership");
+            assertThat(store.calls.stream().filter("acquireLeadership"::equals))
+                    .as("it does not try to acquire the token again immediately")
                     .hasSize(1);
         }
     }

@@ -2,7 +2,7 @@ package io.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.engine.Claims.SeenHandlers;
+import io.carillon.engine.ClaimExecutor.SeenHandlers;
 import io.carillon.run.Lane;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -14,24 +14,24 @@ class SeenHandlersTest {
 
     @Test
     void keeps_a_bounded_number_of_lanes_and_still_knows_the_latest() {
-        for (int i = 0; i < 3 * SeenHandlers.MOST_LANES; i++) {
+        for (int i = 0; i < 3 * SeenHandlers.MAX_LANES; i++) {
             Lane lane = new Lane("queue-" + i, "shop");
             seen.add(lane, "mail.send");
 
-            assertThat(seen.in(lane)).containsExactly("mail.send");
-            if (seen.lanes() > SeenHandlers.MOST_LANES)
-                assertThat(seen.lanes()).as("lanes").isLessThanOrEqualTo(SeenHandlers.MOST_LANES);
+            assertThat(seen.handlersOf(lane)).containsExactly("mail.send");
+            if (seen.laneCount() > SeenHandlers.MAX_LANES)
+                assertThat(seen.laneCount()).as("lanes").isLessThanOrEqualTo(SeenHandlers.MAX_LANES);
         }
-        assertThat(seen.lanes()).isPositive();
+        assertThat(seen.laneCount()).isPositive();
     }
 
     @Test
-    void a_known_lane_makes_none_of_the_others_forgotten() {
-        for (int i = 0; i < SeenHandlers.MOST_LANES; i++) seen.add(new Lane("queue-" + i, "shop"), "mail.send");
+    void adding_a_known_lane_forgets_no_other() {
+        for (int i = 0; i < SeenHandlers.MAX_LANES; i++) seen.add(new Lane("queue-" + i, "shop"), "mail.send");
 
         seen.add(new Lane("queue-0", "shop"), "report.build");
 
-        assertThat(seen.lanes()).isEqualTo(SeenHandlers.MOST_LANES);
+        assertThat(seen.laneCount()).isEqualTo(SeenHandlers.MAX_LANES);
     }
 
     @Test
@@ -39,19 +39,19 @@ class SeenHandlersTest {
         for (int i = 0; i < 1_000; i++) seen.add(MAIL, "foreign-" + i);
         seen.add(MAIL, "mail.send");
 
-        assertThat(seen.in(MAIL)).hasSize(SeenHandlers.MOST_UNKNOWN + 1).contains("mail.send");
+        assertThat(seen.handlersOf(MAIL)).hasSize(SeenHandlers.MAX_UNKNOWN + 1).contains("mail.send");
         seen.remove(MAIL, "foreign-0");
         seen.add(MAIL, "foreign-999");
-        assertThat(seen.in(MAIL)).contains("foreign-999").doesNotContain("foreign-0");
+        assertThat(seen.handlersOf(MAIL)).contains("foreign-999").doesNotContain("foreign-0");
     }
 
     @Test
-    void a_lane_of_which_all_was_passed_on_takes_no_place() {
+    void a_lane_whose_handlers_were_all_removed_is_forgotten() {
         seen.add(MAIL, "foreign");
 
         seen.remove(MAIL, "foreign");
 
-        assertThat(seen.in(MAIL)).isEmpty();
-        assertThat(seen.lanes()).isZero();
+        assertThat(seen.handlersOf(MAIL)).isEmpty();
+        assertThat(seen.laneCount()).isZero();
     }
 }

@@ -2,7 +2,7 @@ package io.carillon.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.run.Attempts;
+import io.carillon.run.TestAttempts;
 import io.carillon.value.DatabaseClock;
 import java.util.List;
 import java.util.Set;
@@ -22,19 +22,19 @@ class WorkersTest {
 
     @Test
     void drains_everything_on_no_more_threads_than_slots() throws Exception {
-        Set<Held> done = ConcurrentHashMap.newKeySet();
+        Set<ActiveAttempt> done = ConcurrentHashMap.newKeySet();
         CountDownLatch all = new CountDownLatch(2_000);
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
-        try (Workers workers = new Workers(queue, 7, held -> {
+        try (Workers workers = new Workers(queue, 7, activeAttempt -> {
             most.accumulateAndGet(now.incrementAndGet(), Math::max);
-            done.add(held);
+            done.add(activeAttempt);
             now.decrementAndGet();
             all.countDown();
         })) {
             for (int i = 0; i < 200; i++) {
                 queue.add(held(10), false);
-                workers.look();
+                workers.startWorkerIfNeeded();
             }
 
             assertThat(all.await(30, TimeUnit.SECONDS)).isTrue();
@@ -48,12 +48,12 @@ class WorkersTest {
     void goes_on_after_work_that_throws() throws Exception {
         CountDownLatch fine = new CountDownLatch(20);
         AtomicInteger calls = new AtomicInteger();
-        try (Workers workers = new Workers(queue, 2, held -> {
-            if (calls.incrementAndGet() % 2 == 0) throw new StackOverflowError("pretended");
+        try (Workers workers = new Workers(queue, 2, activeAttempt -> {
+            if (calls.incrementAndGet() % 2 == 0) throw new StackOverflowError("simulated");
             fine.countDown();
         })) {
             queue.add(held(40), false);
-            workers.look();
+            workers.startWorkerIfNeeded();
 
             assertThat(fine.await(30, TimeUnit.SECONDS)).isTrue();
             assertThat(calls.get()).isBetween(39, 40);
@@ -61,64 +61,64 @@ class WorkersTest {
     }
 
     @Test
-    void gives_the_slot_of_a_stuck_worker_to_somebody_else_until_it_comes_back() throws Exception {
+    void gives_the_slot_of_a_stuck_worker_to_another_until_it_returns() throws Exception {
         Semaphore stuck = new Semaphore(0);
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch second = new CountDownLatch(1);
-        List<Held> two = held(2);
-        try (Workers workers = new Workers(queue, 1, held -> {
-            if (held != two.get(0)) {
+        List<ActiveAttempt> two = held(2);
+        try (Workers workers = new Workers(queue, 1, activeAttempt -> {
+            if (activeAttempt != two.get(0)) {
                 second.countDown();
                 return;
             }
-            held.begin(java.time.Duration.ofMinutes(1));
+            activeAttempt.begin(java.time.Duration.ofMinutes(1));
             entered.countDown();
             stuck.acquireUninterruptibly();
-            held.finish();
+            activeAttempt.detachThread();
         })) {
             queue.add(two, false);
-            workers.look();
+            workers.startWorkerIfNeeded();
             assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(workers.busy()).isEqualTo(1);
+            assertThat(workers.busySlots()).isEqualTo(1);
 
             assertThat(two.get(0).abandon()).isTrue();
-            workers.stuck(two.get(0));
+            workers.releaseStuckSlot(two.get(0));
 
             assertThat(second.await(30, TimeUnit.SECONDS)).isTrue();
             stuck.release();
-            while (workers.busy() != 0) Thread.onSpinWait();
+            while (workers.busySlots() != 0) Thread.onSpinWait();
         }
     }
 
     @Test
     void a_worker_that_cannot_be_started_loses_no_slot() {
-        Workers workers = new Workers(queue, 1, held -> {});
+        Workers workers = new Workers(queue, 1, activeAttempt -> {});
         workers.close();
         queue.add(held(3), false);
 
-        workers.look();
-        workers.look();
+        workers.startWorkerIfNeeded();
+        workers.startWorkerIfNeeded();
 
-        assertThat(workers.busy()).isZero();
+        assertThat(workers.busySlots()).isZero();
         assertThat(queue.size()).isEqualTo(3);
     }
 
     @Test
-    void a_slot_comes_back_whatever_is_thrown_and_wherever() throws Exception {
+    void a_slot_is_released_whatever_is_thrown() throws Exception {
         CountDownLatch all = new CountDownLatch(10);
         ReadyQueue failing = new ReadyQueue(1, true);
-        failing.onRoom(lane -> {
-            throw new OutOfMemoryError("pretended");
+        failing.onCapacity(lane -> {
+            throw new OutOfMemoryError("simulated");
         });
-        try (Workers workers = new Workers(failing, 1, held -> {
-            held.begin(java.time.Duration.ofMinutes(1));
-            held.finish();
+        try (Workers workers = new Workers(failing, 1, activeAttempt -> {
+            activeAttempt.begin(java.time.Duration.ofMinutes(1));
+            activeAttempt.detachThread();
             all.countDown();
-            throw new OutOfMemoryError("pretended");
+            throw new OutOfMemoryError("simulated");
         })) {
             failing.add(held(10), false);
-            while (all.getCount() > 0) workers.look();
-            while (workers.busy() != 0) Thread.onSpinWait();
+            while (all.getCount() > 0) workers.startWorkerIfNeeded();
+            while (workers.busySlots() != 0) Thread.onSpinWait();
         }
 
         assertThat(failing.poll()).isNull();
@@ -126,9 +126,9 @@ class WorkersTest {
         assertThat(failing.poll()).isNotNull();
     }
 
-    private static List<Held> held(int count) {
+    private static List<ActiveAttempt> held(int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> new Held(UUID.randomUUID(), Attempts.any(), new DatabaseClock()))
+                .mapToObj(i -> new ActiveAttempt(UUID.randomUUID(), TestAttempts.any(), new DatabaseClock()))
                 .toList();
     }
 }

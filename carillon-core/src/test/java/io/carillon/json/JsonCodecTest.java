@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import io.carillon.Trials;
+import io.carillon.RandomTrials;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -54,7 +54,7 @@ class JsonCodecTest {
         }
     }
 
-    @SuppressWarnings("DoNotCallSuggester") // it is here to throw
+    @SuppressWarnings("DoNotCallSuggester") // called by the codec in order to throw
     static final class Throwing {
         public String getName() {
             throw new IllegalStateException("no name");
@@ -62,7 +62,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void gives_back_what_it_was_given() {
+    void decodes_what_it_encoded() {
         Order order = new Order(UUID.randomUUID(), "Zoë 😀 \\u0000 \"x\"", List.of("a", ""), Map.of("k/~", "v"));
 
         assertThat(codec.decode(codec.encode(order), Order.class)).isEqualTo(order);
@@ -71,13 +71,13 @@ class JsonCodecTest {
 
     @Test
     void gives_back_every_text_it_takes() {
-        Trials.of("text comes back unchanged or is refused", 3_000, random -> {
+        RandomTrials.run("text comes back unchanged or is refused", 3_000, random -> {
             char[] kinds = {'a', '\0', '\uD83D', '\uDE00', '\\', 'u', '0', '"', '\u2028', '\t', '/', '~', '\uFFFF'};
             StringBuilder text = new StringBuilder();
             for (int i = random.nextInt(12); i > 0; i--) text.append(kinds[random.nextInt(kinds.length)]);
             Holder holder = new Holder(text.toString());
 
-            if (Text.isClean(text.toString())) {
+            if (TextCleaner.isClean(text.toString())) {
                 assertThat(codec.decode(codec.encode(holder), Holder.class)).isEqualTo(holder);
             } else {
                 assertThat(refused(holder)).hasMessageContaining("'/any'");
@@ -132,7 +132,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void refuses_nesting_no_reader_would_follow() {
+    void refuses_nesting_that_no_reader_accepts() {
         List<Object> deep = new ArrayList<>();
         for (int i = 0; i < 10_000; i++) deep = new ArrayList<>(List.of(deep));
         Node ring = new Node(new ArrayList<>());
@@ -161,7 +161,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void takes_large_payloads_and_leaves_the_limit_to_the_front_door() {
+    void accepts_large_payloads_and_leaves_the_limit_to_the_api() {
         String large = "é".repeat(300 * 1024);
 
         assertThat(codec.decode(codec.encode(large), String.class)).isEqualTo(large);
@@ -175,7 +175,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void takes_the_last_of_two_equal_keys_as_every_reader_of_ours_does() {
+    void takes_the_last_of_two_equal_keys() {
         assertThat(decode("{\"to\":\"one\",\"to\":\"two\"}", Order.class).to()).isEqualTo("two");
     }
 
@@ -196,7 +196,7 @@ class JsonCodecTest {
     void refuses_bytes_that_do_not_fit(String json) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> decode(json, Order.class));
 
-        assertThat(refusal).as("%s is read as an order", json).isNotNull();
+        assertThat(refusal).as("%s is accepted as an order", json).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.PAYLOAD_UNREADABLE);
         assertThat(refusal).hasMessageContaining("Order").hasMessageContaining("accepting");
     }
@@ -226,7 +226,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void makes_no_class_that_the_bytes_name() {
+    void creates_no_class_named_in_the_payload() {
         String named = "{\"any\":{\"@class\":\"java.io.File\",\"path\":\"/etc/passwd\"}}";
         String wrapped = "{\"any\":[\"java.io.File\",\"/etc/passwd\"]}";
 
@@ -235,7 +235,7 @@ class JsonCodecTest {
     }
 
     @Test
-    void makes_no_class_that_the_bytes_name_even_if_the_record_asks_for_it() {
+    void creates_no_class_named_in_the_payload_even_if_the_record_allows_it() {
         String named = "{\"any\":{\"@class\":\"java.util.ArrayList\"}}";
 
         CarillonException reading = catchThrowableOfType(CarillonException.class, () -> decode(named, Typed.class));
@@ -259,9 +259,9 @@ class JsonCodecTest {
 
     private CarillonException refused(Object value) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> codec.encode(value));
-        assertThat(refusal).as("it was written").isNotNull();
+        assertThat(refusal).as("the value was accepted").isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.PAYLOAD_UNWRITABLE);
-        assertThat(Text.isClean(refusal.getMessage())).isTrue();
+        assertThat(TextCleaner.isClean(refusal.getMessage())).isTrue();
         return refusal;
     }
 }

@@ -2,14 +2,14 @@ package io.carillon.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class ErrorTextTest {
     @Test
-    void starts_with_the_error_and_goes_on_with_stack_and_causes() {
+    void starts_with_the_error_followed_by_stack_and_causes() {
         String text = ErrorText.of(new IllegalStateException("books closed", new IOException("disk full")));
 
         assertThat(ErrorText.firstLine(text)).isEqualTo("java.lang.IllegalStateException: books closed");
@@ -19,7 +19,7 @@ class ErrorTextTest {
     }
 
     @Test
-    void keeps_the_innermost_cause_however_long_the_stacks_are() {
+    void keeps_the_innermost_cause_of_long_stacks() {
         Throwable error = new IOException("disk full");
         for (int i = 0; i < 4; i++) {
             error = new IllegalStateException("layer " + i + " " + "x".repeat(5_000), error);
@@ -38,20 +38,20 @@ class ErrorTextTest {
     }
 
     @Test
-    void is_clean_bounded_and_names_the_class_whatever_the_error_does() {
+    void is_clean_and_bounded_and_names_the_class_of_a_hostile_error() {
         for (Throwable error : HostileErrors.all()) {
             String name = error.getClass().getName();
 
             String text = ErrorText.of(error);
 
-            assertThat(Text.isClean(text)).as(name).isTrue();
+            assertThat(TextCleaner.isClean(text)).as(name).isTrue();
             assertThat(text).as(name).hasSizeBetween(1, 8 * 1024);
             if (!name.endsWith("NullToString")) assertThat(text).contains(name);
         }
     }
 
     @Test
-    void has_a_first_line_even_of_one_line_and_of_nothing() {
+    void has_a_first_line_for_a_single_line_and_for_empty_text() {
         assertThat(ErrorText.firstLine("one")).isEqualTo("one");
         assertThat(ErrorText.firstLine("one\r\ntwo")).isEqualTo("one");
         assertThat(ErrorText.firstLine("")).isEmpty();

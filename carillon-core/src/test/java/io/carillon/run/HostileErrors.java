@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Errors whose own methods do what they should not. */
+/** Exceptions whose methods throw or return invalid values. */
 public final class HostileErrors {
     private HostileErrors() {}
 
@@ -71,7 +71,7 @@ public final class HostileErrors {
         }
     }
 
-    @SuppressWarnings({"OverrideThrowableToString", "ToStringReturnsNull"}) // what others did, too
+    @SuppressWarnings({"OverrideThrowableToString", "ToStringReturnsNull"}) // intentional
     private static final class NullToString extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package io.carillon.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.carillon.Trials;
+import io.carillon.RandomTrials;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.time.Duration;
@@ -19,7 +19,7 @@ class RetryTest {
     private static final Duration YEAR = Duration.ofDays(365);
 
     @Test
-    void ships_eight_attempts_from_five_seconds_doubling_up_to_an_hour() {
+    void defaults_are_eight_attempts_from_five_seconds_doubling_up_to_an_hour() {
         Retry retry = Retry.defaults();
 
         List<Long> seconds = IntStream.rangeClosed(1, 12)
@@ -31,7 +31,7 @@ class RetryTest {
     }
 
     @Test
-    void raises_the_cap_to_a_first_pause_above_it() {
+    void raises_the_cap_to_a_larger_first_delay() {
         assertThat(Retry.exponential(Duration.ofHours(3)).cap()).isEqualTo(Duration.ofHours(3));
         assertThat(Retry.exponential(Duration.ofSeconds(3)).cap()).isEqualTo(Duration.ofHours(1));
         assertThat(Retry.none().attempts()).isEqualTo(1);
@@ -39,7 +39,7 @@ class RetryTest {
 
     @Test
     void pauses_within_bounds_whatever_the_policy_and_however_often_it_failed() {
-        Trials.of("pauses stay between nothing and the cap", 20_000, random -> {
+        RandomTrials.run("pauses stay between nothing and the cap", 20_000, random -> {
             Retry retry = new Retry(
                     Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
                     1 + random.nextDouble() * 99,
@@ -57,7 +57,7 @@ class RetryTest {
     }
 
     @Test
-    void spreads_pauses_over_the_whole_range() {
+    void spreads_delays_over_the_whole_range() {
         Retry retry = Retry.exponential(Duration.ofSeconds(100));
         Random random = new Random(7);
 
@@ -73,7 +73,7 @@ class RetryTest {
     }
 
     @Test
-    void never_pauses_where_nothing_was_asked_for() {
+    void a_first_delay_of_zero_stays_zero() {
         Retry retry = Retry.exponential(Duration.ZERO);
 
         assertThat(retry.longestPause(1)).isZero();
@@ -83,20 +83,20 @@ class RetryTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.99, -1, 100.1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
-    void refuses_absurd_factors(double factor) {
+    void refuses_invalid_factors(double factor) {
         refused(() -> Retry.defaults().factor(factor), "factor");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE, 10_001, Integer.MAX_VALUE})
-    void refuses_absurd_attempts(int attempts) {
+    void refuses_invalid_attempts(int attempts) {
         refused(() -> Retry.defaults().attempts(attempts), "attempts");
     }
 
     @ParameterizedTest
     @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, 365L * 86_400 + 1})
-    void refuses_absurd_pauses(long seconds) {
-        refused(() -> Retry.exponential(Duration.ofSeconds(seconds)), "first pause");
+    void refuses_invalid_delays(long seconds) {
+        refused(() -> Retry.exponential(Duration.ofSeconds(seconds)), "first");
         refused(() -> Retry.defaults().cap(Duration.ofSeconds(seconds)), "cap");
     }
 
@@ -105,6 +105,6 @@ class RetryTest {
 
         assertThat(refusal).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_OPTION);
-        assertThat(refusal).hasMessageContaining(what).hasMessageContaining("outside");
+        assertThat(refusal).hasMessageContaining(what).hasMessageContaining("must be between");
     }
 }

@@ -20,21 +20,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ValuesTest {
     @Test
-    void a_run_id_reads_back_its_text_and_no_other_kind() {
-        RunId id = RunId.next();
+    void a_run_id_parses_its_own_text_only() {
+        RunId id = RunId.generate();
 
         assertThat(RunId.parse(id.toString())).isEqualTo(id);
         assertThat(id.toString()).startsWith("run_");
-        assertThat(RunId.next()).isGreaterThan(id);
+        assertThat(RunId.generate()).isGreaterThan(id);
         assertThat(code(() -> RunId.parse(id.toString().replace("run_", "sched_"))))
                 .isEqualTo(ErrorCode.MALFORMED_ID);
     }
 
     @Test
-    void an_enqueue_keeps_what_was_set_before() {
+    void changing_an_enqueue_option_keeps_the_others() {
         Enqueue all = Enqueue.after(Duration.ofHours(1))
                 .priority(Priority.HIGH)
-                .key("k")
+                .uniqueKey("k")
                 .queue("mail")
                 .concurrencyKey("c");
 
@@ -46,8 +46,9 @@ class ValuesTest {
                         "mail",
                         Gate.concurrency("c", 1),
                         null));
-        assertThat(all.key("k", Duration.ofHours(2)).window()).isEqualTo(Duration.ofHours(2));
-        assertThat(all.key("k", Duration.ofHours(2)).queue("other").window()).isEqualTo(Duration.ofHours(2));
+        assertThat(all.uniqueKey("k", Duration.ofHours(2)).keyWindow()).isEqualTo(Duration.ofHours(2));
+        assertThat(all.uniqueKey("k", Duration.ofHours(2)).queue("other").keyWindow())
+                .isEqualTo(Duration.ofHours(2));
         assertThat(Enqueue.now()).isEqualTo(Enqueue.after(Duration.ZERO));
     }
 
@@ -65,11 +66,13 @@ class ValuesTest {
         assertThat(code(() -> Enqueue.after(Duration.ofNanos(-1)))).isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> Enqueue.after(Duration.ofSeconds(Long.MAX_VALUE))))
                 .isEqualTo(ErrorCode.INVALID_OPTION);
-        assertThat(code(() -> Enqueue.now().key("a\0"))).isEqualTo(ErrorCode.INVALID_NAME);
+        assertThat(code(() -> Enqueue.now().uniqueKey("a\0"))).isEqualTo(ErrorCode.INVALID_NAME);
         assertThat(code(() -> Enqueue.now().queue("A"))).isEqualTo(ErrorCode.INVALID_NAME);
         assertThat(code(() -> Enqueue.now().concurrencyKey(""))).isEqualTo(ErrorCode.INVALID_NAME);
-        assertThat(code(() -> Enqueue.now().key("k", Duration.ofMillis(999)))).isEqualTo(ErrorCode.INVALID_OPTION);
-        assertThat(code(() -> Enqueue.now().key("k", Duration.ofDays(367)))).isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().uniqueKey("k", Duration.ofMillis(999))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
+        assertThat(code(() -> Enqueue.now().uniqueKey("k", Duration.ofDays(367))))
+                .isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> Enqueue.now().rateKey("k", 0, Duration.ofSeconds(1))))
                 .isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> Enqueue.now().rateKey("k", 1, Duration.ofMillis(999))))
@@ -102,14 +105,14 @@ class ValuesTest {
     void a_handler_type_accepts_each_older_name_once() {
         HandlerType<String> type = HandlerType.of("a", String.class).accepting("a@1", json -> json);
 
-        assertThat(type.older()).containsOnlyKeys("a@1");
+        assertThat(type.olderReaders()).containsOnlyKeys("a@1");
         assertThat(code(() -> type.accepting("a@1", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
         assertThat(code(() -> type.accepting("a", json -> json))).isEqualTo(ErrorCode.DUPLICATE_HANDLER);
         assertThat(code(() -> type.accepting("A@1", json -> json))).isEqualTo(ErrorCode.INVALID_NAME);
     }
 
     @Test
-    void a_payload_never_shows_what_it_holds() {
+    void a_payload_does_not_show_its_content() {
         Payload payload = new Payload("{\"card\":\"4111\"}".getBytes(StandardCharsets.UTF_8), "json");
 
         assertThat(payload.toString()).isEqualTo("Payload[15 bytes of json]");
@@ -121,17 +124,19 @@ class ValuesTest {
     @Test
     void the_idempotency_key_is_the_instant_for_ticks_and_the_run_otherwise() {
         UUID schedule = UUID.fromString("0197c4f0-0000-7000-8000-000000000001");
-        Attempt tick = Attempts.of(Attempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.Link(schedule, null, null));
-        Attempt direct = Attempts.any();
+        Attempt tick = TestAttempts.of(
+                TestAttempts.LANE, new Attempt.Counts(0, 0, 0), new Attempt.References(schedule, null, null));
+        Attempt direct = TestAttempts.any();
 
         assertThat(tick.idempotencyKey()).startsWith("sched_").endsWith("@2026-01-01T00:00:00Z");
         assertThat(direct.idempotencyKey()).isEqualTo(direct.run().toString());
-        assertThat(Attempts.of(Attempts.LANE, tick.counts(), tick.link()).idempotencyKey())
+        assertThat(TestAttempts.of(TestAttempts.LANE, tick.counts(), tick.references())
+                        .idempotencyKey())
                 .isEqualTo(tick.idempotencyKey());
     }
 
     @Test
-    void an_outcome_is_never_half_said() {
+    void an_outcome_refuses_null_components() {
         assertThatNullPointerException().isThrownBy(() -> Outcome.failed(null));
         assertThatNullPointerException().isThrownBy(() -> Outcome.rejected(null));
         assertThatNullPointerException().isThrownBy(() -> Outcome.retryAfter(null));
@@ -143,7 +148,7 @@ class ValuesTest {
 
     @Test
     @ResourceLock(Resources.LOCALE)
-    void words_on_the_wire_read_back_in_every_locale() {
+    void enum_texts_parse_back_in_every_locale() {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("tr-TR"));

@@ -17,17 +17,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Instants are counted without walking, and as many as a walk finds. */
+/** Instants are counted without iteration, with the same result as iteration. */
 class CronCountTest {
     private static final int MOST = 3_000;
 
     @ParameterizedTest
-    @MethodSource("io.carillon.schedule.Zones#restless")
-    void a_stretch_counts_what_a_walk_finds(String name) {
+    @MethodSource("io.carillon.schedule.TestZones#zonesWithClockChanges")
+    void a_range_counts_the_instants_that_iteration_finds(String name) {
         ZoneId zone = ZoneId.of(name);
-        Random random = new Random(Zones.seed("count " + name));
+        Random random = new Random(TestZones.seed("count " + name));
         RandomCron crons = new RandomCron(random);
-        List<ZoneOffsetTransition> changes = Zones.changes(zone, "1975-01-01T00:00:00Z", "2045-01-01T00:00:00Z");
+        List<ZoneOffsetTransition> changes = TestZones.changes(zone, "1975-01-01T00:00:00Z", "2045-01-01T00:00:00Z");
         for (int i = 0; i < 120; i++) {
             When when = When.cron(crons.next(), zone).dst(crons.policy());
             Instant after = i % 3 == 0 || changes.isEmpty()
@@ -47,24 +47,29 @@ class CronCountTest {
     private static void check(When when, Instant after) {
         Instant until = after;
         long count = 0;
-        for (Optional<Instant> at = when.nextAny(after); at.isPresent() && count < MOST; at = when.nextAny(until)) {
+        for (Optional<Instant> at = when.nextIncludingExcluded(after);
+                at.isPresent() && count < MOST;
+                at = when.nextIncludingExcluded(until)) {
             until = at.get();
             count++;
         }
         if (count == 0) return;
-        List<TickPlan.Gap> gaps = Stretch.gaps(when, after, until, "missed", "late");
-        assertThat(gaps.stream().mapToLong(TickPlan.Gap::count).sum())
+        List<TickPlan.LedgerGap> gaps = InstantRange.gapsBetween(when, after, until, "missed", "late");
+        assertThat(gaps.stream().mapToLong(TickPlan.LedgerGap::count).sum())
                 .as(when + " after " + after)
                 .isEqualTo(count);
-        assertThat(gaps).isEqualTo(walked(when, after, until));
-        assertThat(When.last(when::nextAny, when.nextAny(after).orElseThrow(), until.plusMillis(500)))
+        assertThat(gaps).isEqualTo(iterated(when, after, until));
+        assertThat(When.lastAtOrBefore(
+                        when::nextIncludingExcluded,
+                        when.nextIncludingExcluded(after).orElseThrow(),
+                        until.plusMillis(500)))
                 .isEqualTo(until);
     }
 
-    /** The same lines, one instant after the other. */
-    private static List<TickPlan.Gap> walked(When when, Instant after, Instant until) {
-        java.util.ArrayList<TickPlan.Gap> gaps = new java.util.ArrayList<>();
-        Optional<Instant> at = when.nextAny(after);
+    /** Computes the same gaps instant by instant. */
+    private static List<TickPlan.LedgerGap> iterated(When when, Instant after, Instant until) {
+        java.util.ArrayList<TickPlan.LedgerGap> gaps = new java.util.ArrayList<>();
+        Optional<Instant> at = when.nextIncludingExcluded(after);
         while (at.isPresent() && !at.get().isAfter(until)) {
             boolean excluded = when.excludes(at.get());
             Instant first = at.get();
@@ -73,41 +78,41 @@ class CronCountTest {
             while (at.isPresent() && !at.get().isAfter(until) && when.excludes(at.get()) == excluded) {
                 last = at.get();
                 count++;
-                at = when.nextAny(last);
+                at = when.nextIncludingExcluded(last);
             }
             gaps.add(
                     excluded
-                            ? new TickPlan.Gap(first, last, count, "skipped", TickPlan.Gap.EXCLUDED)
-                            : new TickPlan.Gap(first, last, count, "missed", "late"));
+                            ? new TickPlan.LedgerGap(first, last, count, "skipped", TickPlan.LedgerGap.EXCLUDED)
+                            : new TickPlan.LedgerGap(first, last, count, "missed", "late"));
         }
         return gaps;
     }
 
     @Test
-    void four_years_of_seconds_are_counted_at_once() {
+    void four_years_of_seconds_are_counted_without_iteration() {
         Instant from = Instant.parse("2024-01-01T00:00:00Z");
         Instant until = Instant.parse("2028-01-01T00:00:00Z");
         When berlin = When.cron("* * * * * *", ZoneId.of("Europe/Berlin"));
         When weekdays = When.cron("* * * * * MON-FRI", ZoneOffset.UTC).except(LocalDate.of(2026, 12, 25));
 
         long before = System.nanoTime();
-        List<TickPlan.Gap> gaps = Stretch.gaps(berlin, from, until, "missed", "late");
-        List<TickPlan.Gap> more = Stretch.gaps(weekdays, from, until, "missed", "late");
+        List<TickPlan.LedgerGap> gaps = InstantRange.gapsBetween(berlin, from, until, "missed", "late");
+        List<TickPlan.LedgerGap> more = InstantRange.gapsBetween(weekdays, from, until, "missed", "late");
         Duration took = Duration.ofNanos(System.nanoTime() - before);
 
         assertThat(gaps)
                 .singleElement()
-                .satisfies(gap -> assertThat(gap.count()).isEqualTo(126_230_400));
-        assertThat(more.stream().map(TickPlan.Gap::state)).containsExactly("missed", "skipped", "missed");
-        assertThat(took).as("a walk takes 40 seconds").isLessThan(Duration.ofSeconds(4));
+                .satisfies(ledgerGap -> assertThat(ledgerGap.count()).isEqualTo(126_230_400));
+        assertThat(more.stream().map(TickPlan.LedgerGap::state)).containsExactly("missed", "skipped", "missed");
+        assertThat(took).as("iteration takes 40 seconds").isLessThan(Duration.ofSeconds(4));
     }
 
     @Test
-    void a_year_of_missed_seconds_is_settled_at_once() {
+    void a_year_of_missed_seconds_is_resolved_in_one_step() {
         Instant now = Instant.parse("2026-03-02T12:00:00Z");
         When seconds = When.cron("* * * * * *", ZoneOffset.UTC);
-        Schedule schedule = Plans.schedule(
-                seconds, Policies.defaults().catchUp(Duration.ofDays(366)), now.minus(Duration.ofDays(360)));
+        Schedule schedule = TestSchedules.schedule(
+                seconds, SchedulePolicies.defaults().catchUp(Duration.ofDays(366)), now.minus(Duration.ofDays(360)));
 
         long before = System.nanoTime();
         TickPlan plan = TickPlanner.defaults().plan(schedule, List.of(), now);
@@ -116,7 +121,7 @@ class CronCountTest {
         assertThat(plan.ticks().get(0).plannedAt()).isEqualTo(now.minus(Duration.ofMinutes(5)));
         assertThat(plan.gaps())
                 .singleElement()
-                .satisfies(gap -> assertThat(gap.count()).isEqualTo(360 * 86_400L - 301));
+                .satisfies(ledgerGap -> assertThat(ledgerGap.count()).isEqualTo(360 * 86_400L - 301));
         assertThat(took).isLessThan(Duration.ofSeconds(2));
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which days match: the two day fields, the ends of months, leap years. */
+/** The matching days: the two day fields, the ends of months, leap years. */
 class CronDaysTest {
 
     @ParameterizedTest(name = "{0} after {1}")
@@ -54,14 +54,14 @@ class CronDaysTest {
     }
 
     @Test
-    void either_day_field_will_do_when_both_are_restricted() {
+    void a_day_matches_either_field_when_both_are_restricted() {
         assertThat(nextDay("0 12 13 * FRI", day("2024-03-01"))).contains(day("2024-03-08"));
         assertThat(nextDay("0 12 13 * FRI", day("2024-03-08"))).contains(day("2024-03-13"));
         assertThat(nextDay("0 12 13,* * FRI", day("2024-03-13"))).contains(day("2024-03-14"));
     }
 
     @Test
-    void both_day_fields_must_match_when_one_is_written_with_a_star_in_front() {
+    void both_day_fields_must_match_when_one_starts_with_a_star() {
         assertThat(nextDay("0 12 13 * */5", day("2024-03-01"))).contains(day("2024-09-13"));
         assertThat(nextDay("0 12 */2 * MON", day("2024-03-04"))).contains(day("2024-03-11"));
         assertThat(nextDay("0 12 */2 * MON", day("2024-03-11"))).contains(day("2024-03-25"));
@@ -78,7 +78,7 @@ class CronDaysTest {
     }
 
     @Test
-    void a_leap_day_or_a_monday_is_found_at_once() {
+    void a_leap_day_or_a_monday_is_found_without_a_long_search() {
         assertThat(nextDay("0 0 29 2 1", day("2024-02-26"))).contains(day("2024-02-29"));
         assertThat(nextDay("0 0 29 2 1", day("2024-02-29"))).contains(day("2025-02-03"));
     }
@@ -96,7 +96,7 @@ class CronDaysTest {
                 "0 0 30 2 */2",
                 "* * 31 11 *"
             })
-    void what_no_calendar_holds_never_fires(String never) {
+    void impossible_dates_never_fire(String never) {
         CronExpression cron = CronExpression.parse(never);
 
         assertThat(cron.times().isEmpty()).isTrue();
@@ -106,7 +106,7 @@ class CronDaysTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0 0 30 2 1", "0 0 29 2 *", "0 0 L-28 2 *", "0 0 31 1-12 *", "0 0 29W 2 *", "0 0 * 2 5#5"})
-    void what_some_year_holds_does_fire(String rare) {
+    void rare_dates_fire(String rare) {
         assertThat(CronExpression.parse(rare).times().isEmpty()).isFalse();
         assertThat(CronExpression.parse(rare).next(Instant.EPOCH, ZoneOffset.UTC))
                 .isPresent();
@@ -116,7 +116,7 @@ class CronDaysTest {
         return LocalDate.parse(text);
     }
 
-    /** The day of the first run after the end of the given one. */
+    /** Returns the day of the first run after the end of the given day. */
     private static Optional<LocalDate> nextDay(String cron, LocalDate after) {
         Instant end = after.plusDays(1).atStartOfDay().toInstant(ZoneOffset.UTC).minusSeconds(1);
         return CronExpression.parse(cron)

@@ -58,7 +58,7 @@ class CronDescribeTest {
         5,9 0 * * * *          | At seconds 5 and 9 in minute 0 of every hour
         0 0 30 2 *             | At 00:00 on day 30 of the month in February (never: there is no such date)
         """)
-    void says_it_in_english(String cron, String english) {
+    void describes_it_in_english(String cron, String english) {
         assertThat(CronExpression.parse(cron).describe()).isEqualTo(english);
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What happens when clocks change, one named case each, with instants worked out by hand. */
+/** Daylight saving transitions, one named case each, with manually calculated instants. */
 class CronDstTest {
 
     @ParameterizedTest(name = "{0} in {1} after {2}")
@@ -63,7 +63,7 @@ class CronDstTest {
     }
 
     @Test
-    void quarter_hours_go_on_through_both_passes_of_the_repeated_hour() {
+    void quarter_hours_continue_through_both_passes_of_the_repeated_hour() {
         List<Instant> runs =
                 runs("*/15 * * * *", "Europe/Berlin", Instant.parse("2024-10-26T23:59:00Z"), DstPolicy.defaults(), 9);
 
@@ -93,7 +93,7 @@ class CronDstTest {
     }
 
     @Test
-    void second_waits_for_the_second_pass_when_asked_in_the_middle_of_the_first() {
+    void second_waits_for_the_second_pass_from_within_the_first() {
         DstPolicy second = new DstPolicy(Gap.RUN_AFTER, Repeat.SECOND);
 
         assertThat(runs("10,50 2 * * *", "Europe/Berlin", Instant.parse("2024-10-27T00:30:00Z"), second, 3))
@@ -131,13 +131,12 @@ class CronDstTest {
         "45 2 * * *, Antarctica/Troll, 2024-10-27T02:40:00Z, 2024-10-28T02:45:00Z",
         "55 3 * * *, Antarctica/Casey, 2018-03-10T19:50:00Z, 2018-03-11T19:55:00Z"
     })
-    void the_second_pass_brings_nothing_back_however_late_in_it_one_asks(
-            String cron, String zone, Instant after, Instant next) {
+    void no_run_of_the_first_pass_is_repeated_in_the_second(String cron, String zone, Instant after, Instant next) {
         assertThat(runs(cron, zone, after, DstPolicy.defaults(), 1)).containsExactly(next);
     }
 
     @Test
-    void a_moved_run_is_not_repeated_for_a_question_asked_at_its_instant() {
+    void a_moved_run_is_not_returned_again_from_its_own_instant() {
         Instant moved = Instant.parse("2024-03-31T01:00:00Z");
 
         assertThat(runs("30 2 * * *", "Europe/Berlin", moved.minusNanos(1), DstPolicy.defaults(), 1))

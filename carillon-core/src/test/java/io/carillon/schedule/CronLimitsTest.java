@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The ends of time and fractions of seconds. */
+/** The earliest and latest instants, and fractions of seconds. */
 class CronLimitsTest {
     private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
 
@@ -31,13 +31,13 @@ class CronLimitsTest {
         0 0 1 1 *     | UTC              | -5000-01-01T00:00:00Z  | -4999-01-01T00:00:00Z
         0 0 1 1 *     | America/New_York | -5000-01-01T06:00:00Z  | -4999-01-01T04:56:02Z
         """)
-    void far_years_are_years_like_any_other(String cron, String zone, Instant after, Instant next) {
+    void far_years_work_like_near_years(String cron, String zone, Instant after, Instant next) {
         assertThat(CronExpression.parse(cron).next(after, ZoneId.of(zone))).contains(next);
     }
 
     @ParameterizedTest
-    @MethodSource("io.carillon.schedule.Zones#restless")
-    void the_ends_of_time_have_an_answer_in_every_zone(String zone) {
+    @MethodSource("io.carillon.schedule.TestZones#zonesWithClockChanges")
+    void the_earliest_and_latest_instants_are_handled_in_every_zone(String zone) {
         for (String text : List.of("* * * * * *", "30 2 * * *", "0 0 29 2 *", "0 0 31 2 *", "0 0 1 1 */7")) {
             CronExpression cron = CronExpression.parse(text);
             assertThat(cron.next(Instant.MAX, ZoneId.of(zone))).isEmpty();
@@ -58,7 +58,7 @@ class CronLimitsTest {
     }
 
     @Test
-    void fractions_of_a_second_never_lead_back() {
+    void fractions_of_a_second_never_give_an_earlier_instant() {
         CronExpression everySecond = CronExpression.parse("* * * * * *");
         Instant whole = Instant.parse("2024-05-01T10:00:00Z");
 
@@ -70,7 +70,7 @@ class CronLimitsTest {
     }
 
     @Test
-    void a_time_that_lies_in_a_gap_every_year_is_given_up_after_one_cycle_of_the_calendar() {
+    void the_search_for_a_time_in_a_gap_of_every_year_ends_after_one_calendar_cycle() {
         DstPolicy skip = new DstPolicy(Gap.SKIP, Repeat.FIRST);
         Instant after = Instant.parse("2026-01-01T00:00:00Z");
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What can be read, and what is said about the rest. */
+/** The accepted notations, and the error messages for all others. */
 class CronSyntaxTest {
 
     @ParameterizedTest(name = "{0}")
@@ -28,18 +28,18 @@ class CronSyntaxTest {
         * * * * * 9        ; 10 ; The weekday is outside 0-7                ; Write 0-7 or SUN-SAT.
         61 * * * * *       ; 0  ; The second is outside 0-59                ; Write 0-59.
         1-60 * * * *       ; 2  ; The minute is outside 0-59                ; Write 0-59.
-        4294967301 * * * * ; 0  ; A number of more than four digits         ; Write 0-59, or a smaller step.
+        4294967301 * * * * ; 0  ; The number has more than four digits      ; Write 0-59, or a smaller step.
         9999 * * * *       ; 0  ; The minute is outside 0-59                ; Write 0-59.
-        99999999999999999999 * * * * ; 0 ; A number of more than four digits ; Write 0-59, or a smaller step.
-        */12345678901234567890123 * * * * ; 2 ; A number of more than four digits ; Write 0-59, or a smaller step.
-        0 0 ?/2 * *         ; 5 ; "?" takes no step ; Write * with the step, or ? alone.
-        0 22-2 * * *       ; 2  ; Range runs backwards                      ; Write 22-23,0-2.
-        0 0 * * 5-1        ; 8  ; Range runs backwards                      ; Write 5-6,0-1.
-        0 0 * * FRI-MON    ; 8  ; Range runs backwards                      ; Write FRI-SAT,SUN-MON.
-        0 0 * nov-feb *    ; 6  ; Range runs backwards                      ; Write NOV-DEC,JAN-FEB.
-        0 0 * * 6-0        ; 8  ; Range runs backwards                      ; Write 6,0.
-        */0 * * * *        ; 2  ; A step of 0 leads nowhere                 ; Write a step of 1 or more
-        5/00 * * * *       ; 2  ; A step of 0 leads nowhere                 ; Write a step of 1 or more
+        99999999999999999999 * * * * ; 0 ; The number has more than four digits ; Write 0-59, or a smaller step.
+        */12345678901234567890123 * * * * ; 2 ; The number has more than four digits ; Write 0-59, or a smaller step.
+        0 0 ?/2 * *         ; 5 ; "?" cannot have a step ; Write * with the step, or ? alone.
+        0 22-2 * * *       ; 2  ; The range is reversed                     ; Write 22-23,0-2.
+        0 0 * * 5-1        ; 8  ; The range is reversed                     ; Write 5-6,0-1.
+        0 0 * * FRI-MON    ; 8  ; The range is reversed                     ; Write FRI-SAT,SUN-MON.
+        0 0 * nov-feb *    ; 6  ; The range is reversed                     ; Write NOV-DEC,JAN-FEB.
+        0 0 * * 6-0        ; 8  ; The range is reversed                     ; Write 6,0.
+        */0 * * * *        ; 2  ; A step of 0 is not allowed                ; Write a step of 1 or more
+        5/00 * * * *       ; 2  ; A step of 0 is not allowed                ; Write a step of 1 or more
         */ * * * *         ; 2  ; Expected a step after "/"                 ; Write 0-59.
         */x * * * *        ; 2  ; Expected a step after "/"                 ; Write 0-59.
         1- * * * *         ; 2  ; Expected the minute                       ; Write 0-59.
@@ -48,32 +48,32 @@ class CronSyntaxTest {
         1,,2 * * * *       ; 2  ; A value is missing                        ; before and after each comma
         ,1 * * * *         ; 0  ; A value is missing                        ; before and after each comma
         1, * * * *         ; 2  ; A value is missing                        ; before and after each comma
-        1.5 * * * *        ; 1  ; Cannot read the rest of the minute field  ; Separate values by commas
-        *-5 * * * *        ; 1  ; Cannot read the rest of the minute field  ; Separate values by commas
-        1-2-3 * * * *      ; 3  ; Cannot read the rest of the minute field  ; Separate values by commas
-        ** * * * *         ; 1  ; Cannot read the rest of the minute field  ; Separate values by commas
-        */2/2 * * * *      ; 3  ; Cannot read the rest of the minute field  ; Separate values by commas
+        1.5 * * * *        ; 1  ; Cannot read the rest of the minute field  ; Separate values with commas
+        *-5 * * * *        ; 1  ; Cannot read the rest of the minute field  ; Separate values with commas
+        1-2-3 * * * *      ; 3  ; Cannot read the rest of the minute field  ; Separate values with commas
+        ** * * * *         ; 1  ; Cannot read the rest of the minute field  ; Separate values with commas
+        */2/2 * * * *      ; 3  ; Cannot read the rest of the minute field  ; Separate values with commas
         ? * * * *          ; 0  ; Expected the minute                       ; Write 0-59.
         0 ? * * *          ; 2  ; Expected the hour                         ; Write 0-23.
         0 0 * ? *          ; 6  ; Expected the month                        ; Write 1-12 or JAN-DEC.
         L * * * *          ; 0  ; Unknown word in the minute field          ; Write 0-59.
-        0 0 1L * *         ; 5  ; Cannot read the rest of the day field     ; Separate values by commas
+        0 0 1L * *         ; 5  ; Cannot read the rest of the day field     ; Separate values with commas
         0 0 W * *          ; 4  ; Unknown word in the day field             ; Write 1-31, L, L-3, LW or 15W.
-        0 0 L-31 * *       ; 6  ; No month has that many days               ; Write L-1 to L-30.
+        0 0 L-31 * *       ; 6  ; The number of days before the last day is too large ; Write L-1 to L-30.
         0 0 L- * *         ; 6  ; Expected a number of days after "L-"      ; Write 1-31, L, L-3, LW or 15W.
-        0 0 L-3W * *       ; 7  ; Cannot read the rest of the day field     ; Separate values by commas
-        0 0 L/2 * *        ; 5  ; Cannot read the rest of the day field     ; Separate values by commas
-        0 0 1-5W * *       ; 7  ; Cannot read the rest of the day field     ; Separate values by commas
-        0 0 15W/2 * *      ; 7  ; Cannot read the rest of the day field     ; Separate values by commas
+        0 0 L-3W * *       ; 7  ; Cannot read the rest of the day field     ; Separate values with commas
+        0 0 L/2 * *        ; 5  ; Cannot read the rest of the day field     ; Separate values with commas
+        0 0 1-5W * *       ; 7  ; Cannot read the rest of the day field     ; Separate values with commas
+        0 0 15W/2 * *      ; 7  ; Cannot read the rest of the day field     ; Separate values with commas
         0 0 32W * *        ; 4  ; The day is outside 1-31                   ; Write 1-31.
-        0 0 1#2 * *        ; 5  ; Cannot read the rest of the day field     ; Separate values by commas
+        0 0 1#2 * *        ; 5  ; Cannot read the rest of the day field     ; Separate values with commas
         0 0 * * L          ; 8  ; Unknown word in the weekday field         ; FRIL for the last Friday
-        0 0 * * 5W         ; 9  ; Cannot read the rest of the weekday field ; Separate values by commas
-        0 0 * * MON#0      ; 12 ; A month has no such weekday               ; Write #1 to #5, or L for the last
-        0 0 * * 1#6        ; 10 ; A month has no such weekday               ; Write #1 to #5, or L for the last
-        0 0 * * 1#         ; 10 ; Expected which one in the month after "#" ; MON#2 for the second Monday
-        0 0 * * MON-FRI#2  ; 15 ; Cannot read the rest of the weekday field ; Separate values by commas
-        0 0 * * 5L/2       ; 10 ; Cannot read the rest of the weekday field ; Separate values by commas
+        0 0 * * 5W         ; 9  ; Cannot read the rest of the weekday field ; Separate values with commas
+        0 0 * * MON#0 ; 12 ; The number of the weekday in the month is outside 1-5 ; Write #1 to #5, or L for the last
+        0 0 * * 1#6 ; 10 ; The number of the weekday in the month is outside 1-5 ; Write #1 to #5, or L for the last
+        0 0 * * 1# ; 10 ; Expected the number of the weekday in the month after "#" ; MON#2 for the second Monday
+        0 0 * * MON-FRI#2  ; 15 ; Cannot read the rest of the weekday field ; Separate values with commas
+        0 0 * * 5L/2       ; 10 ; Cannot read the rest of the weekday field ; Separate values with commas
         0 0 * * MONDAY     ; 8  ; Unknown word in the weekday field         ; Write 0-7 or SUN-SAT
         0 0 * * XYZ        ; 8  ; Unknown word in the weekday field         ; Write 0-7 or SUN-SAT
         0 0 * * MO         ; 8  ; Unknown word in the weekday field         ; Write 0-7 or SUN-SAT
@@ -83,14 +83,15 @@ class CronSyntaxTest {
         * * * *            ; 7  ; Only 4 fields                             ; Write minute, hour, day, month and weekday
         *                  ; 1  ; Only 1 field                              ; Write minute, hour, day, month and weekday
         0 0 0 1 1 * 2024   ; 12 ; Too many fields (7)                       ; there is no year field
-        ``                 ; 0  ; Nothing to read                           ; Write five fields
-        `  `               ; 2  ; Nothing to read                           ; Write five fields
+        ``                 ; 0  ; The expression is empty                   ; Write five fields
+        `  `               ; 2  ; The expression is empty                   ; Write five fields
         @reboot            ; 0  ; Unknown nickname                          ; Write @yearly, @annually, @monthly
         ` @`               ; 1  ; Unknown nickname                          ; Write @yearly, @annually, @monthly
-        @daily *           ; 7  ; Something after a nickname                ; Write the nickname alone
+        @daily *           ; 7  ; Unexpected text after the nickname        ; Write the nickname alone
         `  61 * * * *`     ; 2  ; The minute is outside 0-59                ; Write 0-59.
         """)
-    void says_what_is_wrong_and_where_and_what_to_write(String text, int position, String what, String advice) {
+    void an_error_names_the_problem_its_position_and_the_allowed_values(
+            String text, int position, String what, String advice) {
         CronSyntaxException wrong = catchThrowableOfType(CronSyntaxException.class, () -> CronExpression.parse(text));
 
         assertThat(wrong.position()).isEqualTo(position);
@@ -118,7 +119,7 @@ class CronSyntaxTest {
         @Midnight           ; @daily
         0 2 * * *           ; 0 0 2 * * *
         """)
-    void reads_both_as_the_same(String one, String other) {
+    void parses_both_notations_to_the_same_instants(String one, String other) {
         Instant at = Instant.parse("2024-02-27T11:59:58Z");
         CronExpression a = CronExpression.parse(one);
         CronExpression b = CronExpression.parse(other);
@@ -158,7 +159,7 @@ class CronSyntaxTest {
     }
 
     @Test
-    void more_than_256_characters_are_refused_before_reading() {
+    void more_than_256_characters_are_refused_before_parsing() {
         String longest = "0 2 * * *" + " ".repeat(247);
         CronSyntaxException wrong =
                 catchThrowableOfType(CronSyntaxException.class, () -> CronExpression.parse("*,".repeat(5_000_000)));
@@ -170,7 +171,7 @@ class CronSyntaxTest {
     }
 
     @Test
-    void equality_is_by_the_way_it_is_written() {
+    void expressions_are_equal_if_written_alike() {
         assertThat(CronExpression.parse("0 2 * * *")).isEqualTo(CronExpression.parse(" 0 2 * * * "));
         assertThat(CronExpression.parse("0 2 * * *")).hasSameHashCodeAs(CronExpression.parse(" 0 2 * * * "));
         assertThat(CronExpression.parse("0 2 * * *")).isNotEqualTo(CronExpression.parse("00 2 * * *"));
@@ -178,8 +179,8 @@ class CronSyntaxTest {
     }
 
     @Test
-    void garbage_is_read_or_refused_but_never_anything_else() {
-        Random random = new Random(Zones.seed("garbage"));
+    void random_text_is_parsed_or_refused_with_a_syntax_error() {
+        Random random = new Random(TestZones.seed("garbage"));
         RandomCron crons = new RandomCron(random);
         String alphabet = "0123456789*/-,LW#? \tMONFRIJANSEPlw@dailyhourly+.\u0660\u0131\n\0";
         int read = 0;
@@ -190,7 +191,7 @@ class CronSyntaxTest {
             }
             read += isRead(text.toString()) ? 1 : 0;
         }
-        assertThat(read).as("some of each").isBetween(5_000, 75_000);
+        assertThat(read).as("number of texts that were parsed").isBetween(5_000, 75_000);
     }
 
     private static boolean isRead(String text) {

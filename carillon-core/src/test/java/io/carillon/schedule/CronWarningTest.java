@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Expressions that are read as they are written and probably not meant so. */
+/** Expressions that are valid but probably unintended. */
 class CronWarningTest {
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
@@ -31,7 +31,7 @@ class CronWarningTest {
     }
 
     @Test
-    void each_field_warns_for_itself() {
+    void each_field_has_its_own_warning() {
         assertThat(CronExpression.parse("*/61 */25 * * *").warnings())
                 .containsExactly("a step of 61 in minutes runs once an hour", "a step of 25 in hours runs once a day");
     }
@@ -47,7 +47,7 @@ class CronWarningTest {
                 "0 0 1-7 * */7",
                 "@daily"
             })
-    void what_is_meant_does_not_warn(String text) {
+    void intended_notations_do_not_warn(String text) {
         assertThat(CronExpression.parse(text).warnings()).isEmpty();
     }
 }

@@ -15,7 +15,7 @@ import java.util.TimeZone;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The machine's own locale and time zone must have no influence on anything the calendar says. */
+/** The default locale and the default time zone must not influence any result. */
 class DefaultsTest {
     private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
 

@@ -46,7 +46,7 @@ class IntervalTest {
     }
 
     @Test
-    void the_grid_does_not_drift_over_ten_thousand_runs_nor_over_a_downtime() {
+    void instants_do_not_drift_over_ten_thousand_runs_nor_over_a_downtime() {
         Interval every7s = Interval.every(7, ChronoUnit.SECONDS, berlin("2024-03-30T00:00:00.25"));
         Instant first = every7s.start().toInstant();
         Instant at = first;
@@ -67,7 +67,7 @@ class IntervalTest {
     }
 
     @Test
-    void months_are_counted_from_the_anchor_and_cut_to_their_length() {
+    void months_are_counted_from_the_start_and_limited_to_their_length() {
         Interval monthly = Interval.every(1, ChronoUnit.MONTHS, utc("2023-01-31T09:00:00"));
         Interval leap = Interval.every(1, ChronoUnit.YEARS, utc("2024-02-29T09:00:00"));
 
@@ -79,7 +79,7 @@ class IntervalTest {
     }
 
     @Test
-    void a_wall_time_in_a_gap_runs_right_after_it_and_the_next_one_is_on_the_grid_again() {
+    void a_wall_time_in_a_gap_runs_immediately_after_it_and_the_next_one_at_its_own_time() {
         Interval daily = Interval.every(1, ChronoUnit.DAYS, berlin("2024-03-29T02:30:00"));
 
         assertThat(runs(daily, "2024-03-30T12:00:00Z", 2))
@@ -89,7 +89,7 @@ class IntervalTest {
     }
 
     @Test
-    void a_repeated_wall_time_runs_in_the_pass_the_policy_says() {
+    void a_repeated_wall_time_runs_in_the_pass_of_the_policy() {
         Interval daily = Interval.every(1, ChronoUnit.DAYS, berlin("2024-10-20T02:30:00"));
         Instant before = Instant.parse("2024-10-26T12:00:00Z");
         Instant first = Instant.parse("2024-10-27T00:30:00Z");
@@ -116,7 +116,7 @@ class IntervalTest {
     }
 
     @Test
-    void a_start_in_the_first_pass_is_repeated_only_if_both_are_asked_for() {
+    void a_start_in_the_first_pass_is_repeated_only_under_the_policy_both() {
         ZonedDateTime firstPass = berlin("2024-10-27T02:30:00");
         Interval daily = Interval.every(1, ChronoUnit.DAYS, firstPass);
         Instant nextDay = Instant.parse("2024-10-28T01:30:00Z");
@@ -138,9 +138,9 @@ class IntervalTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.carillon.schedule.Zones#restless")
-    void equals_a_walk_from_the_start(String zone) {
-        Random random = new Random(Zones.seed("interval " + zone));
+    @MethodSource("io.carillon.schedule.TestZones#zonesWithClockChanges")
+    void equals_step_by_step_iteration_from_the_start(String zone) {
+        Random random = new Random(TestZones.seed("interval " + zone));
         RandomCron crons = new RandomCron(random);
         for (int i = 0; i < 150; i++) {
             ChronoUnit unit = UNITS[random.nextInt(UNITS.length)];
@@ -151,7 +151,7 @@ class IntervalTest {
                     Instant.ofEpochSecond(halfHours, random.nextInt(2) * 7L).atZone(ZoneId.of(zone));
             Interval interval = Interval.every(amount, unit, start);
             DstPolicy policy = crons.policy();
-            NavigableSet<Instant> grid = walk(interval, policy, 600);
+            NavigableSet<Instant> grid = iterate(interval, policy, 600);
             Instant at = start.toInstant().minusSeconds(random.nextInt(100_000));
             for (Instant expected : grid) {
                 assertThat(interval.next(at, policy))
@@ -184,7 +184,7 @@ class IntervalTest {
     @EnumSource(
             value = ChronoUnit.class,
             names = {"SECONDS", "MINUTES", "HOURS", "DAYS", "WEEKS", "MONTHS", "YEARS"})
-    void where_the_calendar_ends_it_says_so(ChronoUnit unit) {
+    void reports_the_end_of_the_calendar(ChronoUnit unit) {
         Interval interval = Interval.every(1, unit, utc("2024-01-01T00:00:00"));
 
         assertThat(interval.next(Instant.MAX, DstPolicy.defaults())).isEmpty();
@@ -194,7 +194,7 @@ class IntervalTest {
     }
 
     @Test
-    void a_grid_that_keeps_step_with_the_calendar_inside_the_gap_is_given_up() {
+    void ends_the_search_when_every_wall_time_is_in_a_gap() {
         Interval every400Years = Interval.every(400, ChronoUnit.YEARS, berlin("1900-03-25T02:30:00"));
         DstPolicy skip = new DstPolicy(Gap.SKIP, Repeat.FIRST);
 
@@ -204,10 +204,10 @@ class IntervalTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-    void an_amount_that_does_not_move_on_is_refused(long amount) {
+    void a_non_positive_amount_is_refused(long amount) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Interval.every(amount, ChronoUnit.HOURS, utc("2024-01-01T00:00:00")))
-                .withMessage("An interval of " + amount + " Hours never moves on. Use an amount of 1 or more.");
+                .withMessage("amount must be at least 1 (was " + amount + ").");
     }
 
     @ParameterizedTest
@@ -218,8 +218,7 @@ class IntervalTest {
     void other_units_are_refused(ChronoUnit unit) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Interval.every(1, unit, utc("2024-01-01T00:00:00")))
-                .withMessage("An interval cannot count in " + unit
-                        + ". Use SECONDS, MINUTES, HOURS, DAYS, WEEKS, MONTHS or YEARS.");
+                .withMessage("unit must be SECONDS, MINUTES, HOURS, DAYS, WEEKS, MONTHS or YEARS (was " + unit + ").");
     }
 
     @ParameterizedTest
@@ -230,12 +229,12 @@ class IntervalTest {
         for (long amount : new long[] {Long.MAX_VALUE, Long.MAX_VALUE / 60, 1L << 62}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> Interval.every(amount, unit, utc("2024-01-01T00:00:00")))
-                    .withMessageEndingWith("leaves the calendar with its second run. Use a smaller amount.");
+                    .withMessageEndingWith("is outside the supported calendar. Use a smaller amount.");
         }
     }
 
     @Test
-    void says_itself_in_english() {
+    void describes_itself_in_english() {
         assertThat(Interval.every(1, ChronoUnit.DAYS, utc("2024-01-01T09:00:00"))
                         .describe())
                 .isEqualTo("Every day from 2024-01-01T09:00Z");
@@ -247,8 +246,8 @@ class IntervalTest {
                 .isEqualTo("Every 10 seconds");
     }
 
-    /** The definition, step by step: start + k times the amount, each wall time looked up by itself. */
-    private static NavigableSet<Instant> walk(Interval interval, DstPolicy policy, int steps) {
+    /** The definition, step by step: start + k * amount, with each wall time resolved separately. */
+    private static NavigableSet<Instant> iterate(Interval interval, DstPolicy policy, int steps) {
         ZonedDateTime start = interval.start();
         NavigableSet<Instant> grid = new TreeSet<>(List.of(start.toInstant()));
         for (long k = 0; k < steps; k++) {

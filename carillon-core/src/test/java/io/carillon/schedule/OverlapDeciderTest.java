@@ -3,7 +3,7 @@ package io.carillon.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.schedule.OverlapDecider.Decision;
-import io.carillon.schedule.OverlapDecider.Waiting;
+import io.carillon.schedule.OverlapDecider.WaitingRun;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -15,21 +15,21 @@ class OverlapDeciderTest {
     private static final UUID B = new UUID(0, 2);
     private static final UUID C = new UUID(0, 3);
 
-    private static Waiting fresh(UUID run) {
-        return new Waiting(run, true, true);
+    private static WaitingRun fresh(UUID run) {
+        return new WaitingRun(run, true, true);
     }
 
-    private static Waiting queued(UUID run) {
-        return new Waiting(run, false, true);
+    private static WaitingRun queued(UUID run) {
+        return new WaitingRun(run, false, true);
     }
 
-    private static Waiting byHand(UUID run) {
-        return new Waiting(run, true, false);
+    private static WaitingRun manual(UUID run) {
+        return new WaitingRun(run, true, false);
     }
 
     @ParameterizedTest
-    @EnumSource(Overlap.class)
-    void one_that_comes_alone_passes_under_every_policy(Overlap policy) {
+    @EnumSource(OverlapPolicy.class)
+    void a_single_run_passes_under_every_policy(OverlapPolicy policy) {
         Decision decision = OverlapDecider.decide(policy, 0, List.of(fresh(A)));
 
         assertThat(decision.passes()).containsExactly(A);
@@ -39,17 +39,18 @@ class OverlapDeciderTest {
     }
 
     @Test
-    void skip_drops_whoever_comes_second() {
-        assertThat(OverlapDecider.decide(Overlap.SKIP, 1, List.of(fresh(A))).dropped())
+    void skip_drops_the_second_run() {
+        assertThat(OverlapDecider.decide(OverlapPolicy.SKIP, 1, List.of(fresh(A)))
+                        .dropped())
                 .containsOnlyKeys(A);
-        assertThat(OverlapDecider.decide(Overlap.SKIP, 0, List.of(fresh(A), fresh(B))))
+        assertThat(OverlapDecider.decide(OverlapPolicy.SKIP, 0, List.of(fresh(A), fresh(B))))
                 .satisfies(decision -> assertThat(decision.passes()).containsExactly(A))
                 .satisfies(decision -> assertThat(decision.dropped()).containsOnlyKeys(B));
     }
 
     @Test
-    void what_waits_since_before_the_policy_became_skip_goes_on_waiting() {
-        Decision decision = OverlapDecider.decide(Overlap.SKIP, 1, List.of(queued(A), fresh(B)));
+    void runs_that_waited_before_the_policy_became_skip_keep_waiting() {
+        Decision decision = OverlapDecider.decide(OverlapPolicy.SKIP, 1, List.of(queued(A), fresh(B)));
 
         assertThat(decision.waits()).containsExactly(A);
         assertThat(decision.dropped()).containsOnlyKeys(B);
@@ -57,18 +58,18 @@ class OverlapDeciderTest {
 
     @Test
     void queue_one_keeps_the_newest() {
-        Decision held = OverlapDecider.decide(Overlap.QUEUE_ONE, 1, List.of(queued(A), fresh(B), fresh(C)));
+        Decision held = OverlapDecider.decide(OverlapPolicy.QUEUE_ONE, 1, List.of(queued(A), fresh(B), fresh(C)));
         assertThat(held.waits()).containsExactly(C);
         assertThat(held.dropped()).containsOnlyKeys(A, B);
 
-        Decision free = OverlapDecider.decide(Overlap.QUEUE_ONE, 0, List.of(fresh(A), fresh(B), fresh(C)));
+        Decision free = OverlapDecider.decide(OverlapPolicy.QUEUE_ONE, 0, List.of(fresh(A), fresh(B), fresh(C)));
         assertThat(free.passes()).containsExactly(A);
         assertThat(free.waits()).containsExactly(C);
     }
 
     @Test
     void queue_all_keeps_all_in_order() {
-        Decision decision = OverlapDecider.decide(Overlap.QUEUE_ALL, 0, List.of(fresh(A), fresh(B), fresh(C)));
+        Decision decision = OverlapDecider.decide(OverlapPolicy.QUEUE_ALL, 0, List.of(fresh(A), fresh(B), fresh(C)));
 
         assertThat(decision.passes()).containsExactly(A);
         assertThat(decision.waits()).containsExactly(B, C);
@@ -76,21 +77,21 @@ class OverlapDeciderTest {
 
     @Test
     void cancel_previous_cancels_once_and_starts_the_newest() {
-        assertThat(OverlapDecider.decide(Overlap.CANCEL_PREVIOUS, 1, List.of(fresh(A)))
+        assertThat(OverlapDecider.decide(OverlapPolicy.CANCEL_PREVIOUS, 1, List.of(fresh(A)))
                         .cancelsEarlier())
                 .isTrue();
-        assertThat(OverlapDecider.decide(Overlap.CANCEL_PREVIOUS, 1, List.of(queued(A)))
+        assertThat(OverlapDecider.decide(OverlapPolicy.CANCEL_PREVIOUS, 1, List.of(queued(A)))
                         .cancelsEarlier())
                 .isFalse();
-        Decision free = OverlapDecider.decide(Overlap.CANCEL_PREVIOUS, 0, List.of(queued(A), fresh(B)));
+        Decision free = OverlapDecider.decide(OverlapPolicy.CANCEL_PREVIOUS, 0, List.of(queued(A), fresh(B)));
         assertThat(free.passes()).containsExactly(B);
         assertThat(free.dropped()).containsOnlyKeys(A);
     }
 
     @ParameterizedTest
-    @EnumSource(Overlap.class)
-    void what_somebody_asked_for_by_hand_is_never_dropped_and_cancels_nobody(Overlap policy) {
-        Decision decision = OverlapDecider.decide(policy, 1, List.of(byHand(A), byHand(B)));
+    @EnumSource(OverlapPolicy.class)
+    void a_manual_run_is_never_dropped_and_cancels_no_other_run(OverlapPolicy policy) {
+        Decision decision = OverlapDecider.decide(policy, 1, List.of(manual(A), manual(B)));
 
         assertThat(decision.dropped()).isEmpty();
         assertThat(decision.cancelsEarlier()).isFalse();

@@ -36,7 +36,7 @@ class PreviewTest {
         assertThat(first.offset()).isEqualTo(ZoneOffset.ofHours(2));
         assertThat(first.utc()).isEqualTo("2024-06-02T00:30:00Z");
         assertThat(first.mark()).isEqualTo(Mark.NONE);
-        assertThat(first.runs()).isTrue();
+        assertThat(first.willRun()).isTrue();
     }
 
     @Test
@@ -58,7 +58,7 @@ class PreviewTest {
         assertThat(preview("30 2 * * *", SKIP_AND_BOTH, "2024-03-30T12:00:00Z", 1)
                         .entries()
                         .get(0)
-                        .runs())
+                        .willRun())
                 .isFalse();
     }
 
@@ -71,7 +71,7 @@ class PreviewTest {
     }
 
     @Test
-    void marks_what_follows_the_clock_too() {
+    void also_marks_expressions_that_follow_the_clock() {
         assertThat(lines("*/30 * * * *", DstPolicy.defaults(), "2024-03-31T00:15:00Z", 2))
                 .containsExactly(
                         "03-31T01:30 +01:00 NONE",
@@ -88,7 +88,7 @@ class PreviewTest {
     }
 
     @Test
-    void an_expression_that_never_fires_has_no_lines() {
+    void an_expression_that_never_fires_has_no_entries() {
         Preview preview = preview("0 0 30 2 *", DstPolicy.defaults(), "2024-01-01T00:00:00Z", 5);
 
         assertThat(preview.entries()).isEmpty();
@@ -96,8 +96,8 @@ class PreviewTest {
     }
 
     @Test
-    void dropped_lines_are_no_more_than_the_runs_asked_for() {
-        // Until 2017 the clocks of Sao Paulo jumped over this very midnight, nine years in a row.
+    void dropped_entries_are_limited_to_the_requested_count() {
+        // Until 2017 the clocks of Sao Paulo skipped this midnight, nine years in a row.
         CronExpression thirdSunday = CronExpression.parse("0 0 15-21 10 */7");
         Instant after = Instant.parse("2009-01-01T00:00:00Z");
         Preview preview = Preview.of(thirdSunday, ZoneId.of("America/Sao_Paulo"), SKIP_AND_BOTH, after, 2);
@@ -111,7 +111,7 @@ class PreviewTest {
     }
 
     @Test
-    void ages_between_two_runs_are_not_walked_through() {
+    void centuries_between_two_runs_are_skipped_quickly() {
         Interval aeons = Interval.every(
                 400_000_000, ChronoUnit.YEARS, ZonedDateTime.of(LocalDateTime.parse("2024-03-30T02:30"), BERLIN));
         Preview preview = Preview.of(aeons, SKIP_AND_BOTH, Instant.EPOCH, 3);
@@ -143,14 +143,14 @@ class PreviewTest {
         for (int count : new int[] {0, -1, Preview.MAX_COUNT + 1}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> preview("* * * * *", DstPolicy.defaults(), "2024-01-01T00:00:00Z", count))
-                    .withMessage("A preview of " + count + " runs is not possible. Ask for 1 to 1000.");
+                    .withMessage("count must be between 1 and 1000 (was " + count + ").");
         }
     }
 
     @ParameterizedTest
-    @MethodSource("io.carillon.schedule.Zones#restless")
+    @MethodSource("io.carillon.schedule.TestZones#zonesWithClockChanges")
     void the_runs_shown_are_the_runs_planned(String zone) {
-        Random random = new Random(Zones.seed("preview " + zone));
+        Random random = new Random(TestZones.seed("preview " + zone));
         RandomCron crons = new RandomCron(random);
         for (int i = 0; i < 100; i++) {
             CronExpression cron = CronExpression.parse(crons.next());
@@ -158,7 +158,7 @@ class PreviewTest {
             Instant at = Instant.ofEpochSecond(1_000_000_000L + random.nextInt(1_000_000_000));
             Preview preview = Preview.of(cron, ZoneId.of(zone), policy, at, 20);
             for (Entry entry : preview.entries()) {
-                if (entry.runs()) {
+                if (entry.willRun()) {
                     Instant planned = cron.next(at, ZoneId.of(zone), policy).orElseThrow();
                     assertThat(entry.utc())
                             .as("%s %s after %s", cron, policy, at)
@@ -179,7 +179,7 @@ class PreviewTest {
         return lines(preview(cron, policy, after, count));
     }
 
-    /** Month, day and time, and where it went if it did not stay. */
+    /** Formats each entry: month, day and time, and where it was moved. */
     private static List<String> lines(Preview preview) {
         return preview.entries().stream()
                 .map(entry -> {

@@ -7,13 +7,13 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Writes valid expressions at random: every form of the dialect, with a liking for the hours at which clocks change. */
+/** Creates random valid expressions: every form of the dialect, with a preference for the hours of clock changes. */
 final class RandomCron {
     private static final String[] MONTHS = {
         "JAN", "feb", "Mar", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "nov", "Dec"
     };
     private static final String[] DAYS = {"SUN", "mon", "Tue", "WED", "THU", "FRI", "SAT"};
-    private static final int[] RESTLESS_HOURS = {0, 0, 1, 1, 2, 2, 3, 22, 23};
+    private static final int[] CLOCK_CHANGE_HOURS = {0, 0, 1, 1, 2, 2, 3, 22, 23};
 
     private final Random random;
 
@@ -44,7 +44,7 @@ final class RandomCron {
         return switch (random.nextInt(4)) {
             case 0 -> number(0, 23, 2);
             case 1 -> "*";
-            default -> list(3, () -> String.valueOf(RESTLESS_HOURS[random.nextInt(RESTLESS_HOURS.length)]));
+            default -> list(3, () -> String.valueOf(CLOCK_CHANGE_HOURS[random.nextInt(CLOCK_CHANGE_HOURS.length)]));
         };
     }
 
@@ -89,7 +89,7 @@ final class RandomCron {
         return names ? DAYS[low] + "-" + DAYS[high % 7] : low + "-" + high;
     }
 
-    /** A list of plain forms: star, value, range, each perhaps with a step. */
+    /** Returns a list of plain forms: star, value and range, each with or without a step. */
     private String number(int min, int max, int most) {
         return list(most, () -> {
             int low = below(min, max);

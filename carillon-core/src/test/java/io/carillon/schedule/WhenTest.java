@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -52,7 +52,7 @@ class WhenTest {
 
         assertThat(hourly.next(NEW_YEAR)).contains(at("01:00"));
         assertThat(hourly.next(at("04:00"))).contains(Instant.parse("2026-01-02T05:00:00Z"));
-        assertThat(hourly.nextAny(at("04:00"))).contains(at("05:00"));
+        assertThat(hourly.nextIncludingExcluded(at("04:00"))).contains(at("05:00"));
         assertThat(hourly.excludes(at("05:00"))).isTrue();
         assertThat(hourly.excludes(at("04:59"))).isFalse();
         assertThat(When.once(at("05:00")).except(LocalDate.parse("2026-01-01")).next(NEW_YEAR))
@@ -60,7 +60,7 @@ class WhenTest {
     }
 
     @Test
-    void a_preview_shows_what_fires_behind_excluded_dates_and_no_more_than_the_runs_there_are() {
+    void a_preview_continues_after_excluded_dates_up_to_max_runs() {
         When hourly =
                 When.cron("0 */6 * * *", "UTC").except(LocalDate.parse("2026-01-01"), LocalDate.parse("2026-01-03"));
 
@@ -75,7 +75,7 @@ class WhenTest {
     }
 
     @Test
-    void once_fires_once_also_when_asked_later() {
+    void once_fires_only_once() {
         When once = When.once(at("05:00"));
 
         assertThat(once.next(NEW_YEAR)).contains(at("05:00"));
@@ -101,7 +101,7 @@ class WhenTest {
     }
 
     @Test
-    void a_plain_period_has_the_same_grid_for_everybody() {
+    void instants_of_a_plain_period_are_multiples_since_the_epoch() {
         When every = When.every(Duration.ofSeconds(90));
 
         assertThat(every.next(NEW_YEAR))
@@ -111,7 +111,7 @@ class WhenTest {
     }
 
     @Test
-    void equal_words_make_equal_promises() {
+    void equal_arguments_make_equal_values() {
         Supplier<When> when = () -> When.cron("0 2 * * *", "Europe/Paris")
                 .dst(new DstPolicy(DstPolicy.Gap.SKIP, DstPolicy.Repeat.BOTH))
                 .from(NEW_YEAR)
@@ -125,13 +125,13 @@ class WhenTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "x", "* * * *", "61 * * * *", "* * * * * * *", "0 0 32 1 *", "0 0 * * MOO", "a\0b"})
-    void refuses_what_is_no_cron_with_a_code(String text) {
+    void refuses_invalid_cron_expressions_with_a_code(String text) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> When.cron(text, "UTC"));
 
-        assertThat(refusal).as("'%s' is taken for cron", text).isNotNull();
+        assertThat(refusal).as("'%s' is accepted as a cron expression", text).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.CRON_SYNTAX);
         assertThat(refusal).hasMessageContaining("position").hasCauseInstanceOf(CronSyntaxException.class);
-        assertThat(Text.isClean(refusal.getMessage())).isTrue();
+        assertThat(TextCleaner.isClean(refusal.getMessage())).isTrue();
     }
 
     @ParameterizedTest
@@ -139,14 +139,14 @@ class WhenTest {
     void refuses_unknown_zones(String zone) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> When.cron("0 0 * * *", zone));
 
-        assertThat(refusal).as("'%s' is taken for a zone", zone).isNotNull();
+        assertThat(refusal).as("'%s' is accepted as a zone", zone).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.UNKNOWN_ZONE);
-        assertThat(Text.isClean(refusal.getMessage())).isTrue();
+        assertThat(TextCleaner.isClean(refusal.getMessage())).isTrue();
         assertThat(When.zone("Europe/Paris")).isEqualTo(ZoneId.of("Europe/Paris"));
     }
 
     @Test
-    void refuses_a_zone_of_absurd_length_in_few_words() {
+    void refuses_a_very_long_zone_name_with_a_short_message() {
         CarillonException refusal =
                 catchThrowableOfType(CarillonException.class, () -> When.zone("Z".repeat(1_000_000)));
 
@@ -186,7 +186,7 @@ class WhenTest {
 
         for (int i = 0; i < absurd.size(); i++) {
             CarillonException refusal = catchThrowableOfType(CarillonException.class, absurd.get(i)::get);
-            assertThat(refusal).as("case %d is taken", i).isNotNull();
+            assertThat(refusal).as("case %d is accepted", i).isNotNull();
             assertThat(refusal.code()).as("case %d", i).isEqualTo(ErrorCode.INVALID_OPTION);
         }
     }
@@ -214,7 +214,7 @@ class WhenTest {
 
             Preview preview = when.preview(NEW_YEAR.minusSeconds(1), 5);
 
-            assertThat(preview.entries().stream().filter(Preview.Entry::runs).map(Preview.Entry::utc))
+            assertThat(preview.entries().stream().filter(Preview.Entry::willRun).map(Preview.Entry::utc))
                     .as(when.toString())
                     .containsExactlyElementsOf(planned);
         }

@@ -36,13 +36,13 @@ class KeyringTest {
     }
 
     @Test
-    void any_changed_character_is_found_out() {
+    void any_changed_character_is_detected() {
         Keyring keys = Keyring.parse(NEW);
         String sealed = keys.seal(PLAIN, "c");
         for (int i = 0; i < sealed.length(); i++) {
             char other = sealed.charAt(i) == 'A' ? 'B' : 'A';
             String changed = sealed.substring(0, i) + other + sealed.substring(i + 1);
-            // The last character of a part holds bits that no byte uses.
+            // The last character of a part contains bits that belong to no byte, so a change there may have no effect.
             if (!keys.open(changed, "c").isEmpty())
                 assertThat(keys.open(changed, "c")).contains(PLAIN);
         }
@@ -62,7 +62,7 @@ class KeyringTest {
         assertThat(both.isCurrent(sealed)).isFalse();
         assertThat(both.isCurrent(resealed)).isTrue();
         assertThat(resealed.substring(resealed.lastIndexOf('~')))
-                .as("the content as it was")
+                .as("content unchanged")
                 .isEqualTo(sealed.substring(sealed.lastIndexOf('~')));
         assertThat(Keyring.parse(NEW).open(resealed, "c")).contains(PLAIN);
         assertThat(both.reseal(sealed, "other")).isEmpty();
@@ -80,7 +80,7 @@ class KeyringTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "no colon", "id:", "id:c2hvcnQ=", "id:***", "UPPER:AAAA", ":AAAA"})
-    void keys_that_are_none_are_refused_without_repeating_them(String lines) {
+    void invalid_keys_are_refused_without_printing_them(String lines) {
         assertThatThrownBy(() -> Keyring.parse(lines))
                 .isInstanceOf(CarillonException.class)
                 .hasMessageNotContaining("c2hvcnQ");
@@ -93,7 +93,7 @@ class KeyringTest {
     }
 
     @Test
-    void secrets_do_not_show_themselves() {
+    void secrets_are_not_printed() {
         assertThat(Secret.of("hidden")).hasToString("Secret[hidden]").isEqualTo(Secret.of("hidden"));
         assertThat(Secret.of("abc").toString()).doesNotContain("abc");
     }

@@ -42,33 +42,37 @@ class WakeupTest {
     }
 
     @Test
-    void names_the_part_that_is_missing_or_too_much() {
+    void rejects_invalid_settings_and_says_why() {
         refused(() -> Wakeup.named("queue", null), "'queue' needs a transport");
         refused(() -> Wakeup.named("hybrid", null), "'hybrid' needs a transport");
-        refused(() -> Wakeup.named("polling", transport), "'polling' has no use for a transport");
+        refused(() -> Wakeup.named("polling", transport), "'polling' does not use a transport");
         refused(
                 () -> Wakeup.named("pigeon", null),
-                "no wake-up mode 'pigeon'. Choose one of polling, notify, queue, http, hybrid");
-        refused(() -> Wakeup.polling(Duration.ofSeconds(2), Duration.ofSeconds(1)), "upside down");
-        refused(() -> Wakeup.polling(Duration.ZERO, Duration.ofSeconds(1)), "outside 1 ms..1 day");
+                "Unknown wake-up mode 'pigeon'. Use one of polling, notify, queue, http, hybrid");
+        refused(
+                () -> Wakeup.polling(Duration.ofSeconds(2), Duration.ofSeconds(1)),
+                "pollMin <= pollMax (was PT2S and PT1S)");
+        refused(() -> Wakeup.polling(Duration.ZERO, Duration.ofSeconds(1)), "between 1 ms and 1 day");
     }
 
     @Test
-    void queue_alone_refuses_what_no_message_can_wait_for() {
+    void queue_mode_rejects_runs_due_later_than_a_message_can_be_delayed() {
         Enqueue.Due far = Enqueue.after(WEEK.plusMillis(1)).due();
 
-        Wakeup.hybrid(transport).refuseOutOfReach(far);
-        Wakeup.polling().refuseOutOfReach(far);
-        Wakeup.queue(transport).refuseOutOfReach(Enqueue.after(WEEK).due());
-        refused(() -> Wakeup.queue(transport).refuseOutOfReach(far), "PT168H0.001S is further off than the PT168H");
+        Wakeup.hybrid(transport).rejectTooFarAhead(far);
+        Wakeup.polling().rejectTooFarAhead(far);
+        Wakeup.queue(transport).rejectTooFarAhead(Enqueue.after(WEEK).due());
+        refused(
+                () -> Wakeup.queue(transport).rejectTooFarAhead(far),
+                "due in PT168H0.001S exceeds the longest message delay of this transport (PT168H)");
     }
 
     @Test
-    void a_message_is_sent_only_if_it_can_wait_so_long() {
+    void a_message_is_sent_only_if_the_transport_supports_its_delay() {
         Lane lane = new Lane("mail", "default");
 
-        assertThat(transport.carries(lane, WEEK)).isTrue();
-        assertThat(transport.carries(lane, WEEK.plusNanos(1))).isFalse();
+        assertThat(transport.trySend(lane, WEEK)).isTrue();
+        assertThat(transport.trySend(lane, WEEK.plusNanos(1))).isFalse();
 
         assertThat(sent).containsExactly("mail default in PT168H");
         assertThat(WakeTransport.Message.parse("mail default")).isEqualTo(new WakeTransport.Message(lane));

@@ -14,7 +14,7 @@ class DatabaseClockTest {
     private final DatabaseClock clock = new DatabaseClock();
 
     @Test
-    void goes_on_from_what_the_database_said_whatever_this_machine_thinks() {
+    void follows_the_database_clock_and_not_the_machine_clock() {
         clock.observe(THEN, System.nanoTime());
 
         assertThat(clock.now()).isBetween(THEN, THEN.plusSeconds(30));
@@ -25,20 +25,20 @@ class DatabaseClockTest {
     }
 
     @Test
-    void goes_by_the_machine_until_the_database_has_said_something_and_knows_when_that_was_long_ago() {
+    void uses_the_machine_clock_before_the_first_reading_and_detects_stale_readings() {
         long[] nanos = {0};
         DatabaseClock local = new DatabaseClock(() -> nanos[0]);
         Instant machine = Instant.ofEpochMilli(WallClock.millis());
         assertThat(local.now()).isBetween(machine.minusSeconds(30), machine.plusSeconds(30));
-        assertThat(local.stale()).isTrue();
+        assertThat(local.isStale()).isTrue();
 
         local.observe(THEN, 0);
 
-        assertThat(local.stale()).isFalse();
+        assertThat(local.isStale()).isFalse();
         nanos[0] = Duration.ofSeconds(11).toNanos();
-        assertThat(local.stale()).isTrue();
+        assertThat(local.isStale()).isTrue();
         local.observe(THEN.plusSeconds(11), nanos[0]);
-        assertThat(local.stale()).isFalse();
+        assertThat(local.isStale()).isFalse();
     }
 
     @Test
@@ -62,7 +62,7 @@ class DatabaseClockTest {
     }
 
     @Test
-    void reports_how_far_the_machine_is_off_once_it_knows() {
+    void reports_the_offset_of_the_system_clock() {
         assertThat(clock.skew()).isZero();
 
         clock.observe(Instant.ofEpochMilli(WallClock.millis()).minusSeconds(3_600), System.nanoTime());
@@ -71,12 +71,12 @@ class DatabaseClockTest {
     }
 
     @Test
-    void a_slow_answer_moves_nothing_and_a_quick_one_sharpens() {
+    void a_slow_answer_changes_nothing_and_a_fast_one_narrows_the_bounds() {
         long[] nanos = {0};
         DatabaseClock local = new DatabaseClock(() -> nanos[0]);
         local.observe(THEN, -1_000_000);
         nanos[0] = 5_000_000_000L;
-        // The clock was read when the statement arrived, and the answer took three seconds.
+        // The statement read the clock when it arrived, and the answer took 3 s.
         local.observe(THEN.plusSeconds(2), 2_000_000_000L);
 
         assertThat(local.now()).isBetween(THEN.plusMillis(4_999), THEN.plusSeconds(5));
@@ -86,8 +86,8 @@ class DatabaseClockTest {
     void an_answer_that_was_on_its_way_when_the_clock_was_set_does_not_undo_it() {
         long[] nanos = {0};
         DatabaseClock local = new DatabaseClock(() -> nanos[0]);
-        List<String> told = new ArrayList<>();
-        local.onSetBack(() -> told.add("set back"));
+        List<String> notified = new ArrayList<>();
+        local.onSetBack(() -> notified.add("set back"));
         local.observe(THEN, -1_000_000);
         nanos[0] = 2_000_000_000L;
         local.observe(THEN.minusSeconds(3_600), 1_900_000_000L);
@@ -95,20 +95,23 @@ class DatabaseClockTest {
         local.observe(THEN.plusMillis(1_500), 1_500_000_000L);
 
         assertThat(local.now()).isBefore(THEN.minusSeconds(3_590));
-        assertThat(told).containsExactly("set back");
+        assertThat(notified).containsExactly("set back");
     }
 
-    /** Slow answers, drift and steps in any order: the estimate never passes the database clock, never goes back by a slow answer, and follows each step. */
+    /**
+     * Checks, with slow answers, drift and steps in random order, that the estimate never passes the database clock,
+     * never goes back because of a slow answer, and follows each step.
+     */
     @Test
     void follows_the_database_through_slow_answers_drift_and_steps() {
         long seed = new Random().nextLong();
         System.out.println("seed=" + seed);
         Random random = new Random(seed);
-        for (int world = 0; world < 200; world++) {
+        for (int trial = 0; trial < 200; trial++) {
             long[] nanos = {random.nextLong() / 4};
             DatabaseClock local = new DatabaseClock(() -> nanos[0]);
             double rate = 1 + (random.nextDouble() - 0.5) / 10_000;
-            long born = nanos[0];
+            long start = nanos[0];
             Instant base = THEN;
             boolean stepped = true;
             for (int reading = 0; reading < 200; reading++) {
@@ -122,11 +125,11 @@ class DatabaseClockTest {
                 long sent = nanos[0];
                 long took = random.nextInt(10) == 0 ? random.nextLong(15_000_000_000L) : random.nextLong(3_000_000L);
                 long read = sent + (long) (took * random.nextDouble());
-                Instant said = base.plusNanos((long) ((read - born) * rate));
+                Instant said = base.plusNanos((long) ((read - start) * rate));
                 nanos[0] = sent + took;
                 Instant before = local.now();
                 local.observe(said, sent);
-                Instant truth = base.plusNanos((long) ((nanos[0] - born) * rate));
+                Instant truth = base.plusNanos((long) ((nanos[0] - start) * rate));
                 assertThat(local.now()).as("seed %s", seed).isBeforeOrEqualTo(truth.plusNanos(1_000));
                 assertThat(local.now()).as("seed %s", seed).isAfterOrEqualTo(truth.minusNanos(took + 1_000));
                 if (!stepped) assertThat(local.now()).as("seed %s", seed).isAfterOrEqualTo(before);

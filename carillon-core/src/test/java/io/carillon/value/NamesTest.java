@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamesTest {
     @ParameterizedTest
     @ValueSource(strings = {"a", "0", "reminder.send", "a-b_c.d", "...", "-"})
-    void takes_names_of_the_alphabet(String name) {
+    void accepts_valid_names(String name) {
         assertThat(Names.check("queue", name)).isEqualTo(name);
     }
 
@@ -43,13 +43,13 @@ class NamesTest {
                 "{a}",
                 "%s"
             })
-    void refuses_all_else_and_says_what_is_allowed(String name) {
+    void rejects_invalid_names_and_says_what_is_allowed(String name) {
         CarillonException refusal = refusal(name);
 
-        assertThat(refusal).as("'%s' is taken for a name", name).isNotNull();
+        assertThat(refusal).as("'%s' is accepted as a name", name).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_NAME);
         assertThat(refusal).hasMessageContaining("queue").hasMessageContaining("a-z, 0-9");
-        assertThat(Text.isClean(refusal.getMessage())).isTrue();
+        assertThat(TextCleaner.isClean(refusal.getMessage())).isTrue();
     }
 
     @Test
@@ -60,18 +60,18 @@ class NamesTest {
     @ParameterizedTest
     @ValueSource(strings = {"order:42", " ", "Größe/€", "\uD83D\uDE00", "%_'\"\\", "\n"})
     void takes_any_text_for_a_key(String key) {
-        assertThat(Names.checkKey("uniqueness key", key)).isEqualTo(key);
+        assertThat(Names.checkKey("unique key", key)).isEqualTo(key);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a\0b", "\uD800", "\uDC00x"})
     void refuses_keys_that_cannot_be_stored(String key) {
         CarillonException refusal =
-                catchThrowableOfType(CarillonException.class, () -> Names.checkKey("uniqueness key", key));
+                catchThrowableOfType(CarillonException.class, () -> Names.checkKey("unique key", key));
 
         assertThat(refusal).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_NAME);
-        assertThat(refusal).hasMessageContaining("uniqueness key");
+        assertThat(refusal).hasMessageContaining("unique key");
     }
 
     @Test

@@ -3,7 +3,7 @@ package io.carillon.value;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.carillon.Trials;
+import io.carillon.RandomTrials;
 import java.util.Locale;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PublicIdTest {
     @Test
     void reads_back_every_id_it_wrote() {
-        Trials.of("public ids round trip", 5_000, random -> {
+        RandomTrials.run("public ids round trip", 5_000, random -> {
             UUID id = new UUID(random.nextLong(), random.nextLong());
 
             String text = PublicId.format("run", id);
@@ -26,7 +26,7 @@ class PublicIdTest {
     }
 
     @Test
-    void writes_the_corners_of_128_bits() {
+    void writes_the_extreme_values_of_128_bits() {
         assertThat(PublicId.format("x", new UUID(0, 0))).isEqualTo("x_" + "0".repeat(26));
         assertThat(PublicId.format("x", new UUID(-1, -1))).isEqualTo("x_7" + "z".repeat(25));
         assertThat(PublicId.format("x", new UUID(0, 1))).isEqualTo("x_" + "0".repeat(25) + "1");
@@ -35,7 +35,7 @@ class PublicIdTest {
 
     @Test
     void sorts_as_the_bits_do() {
-        Trials.of("public ids keep the order of the bits", 2_000, random -> {
+        RandomTrials.run("public ids keep the order of the bits", 2_000, random -> {
             UUID a = new UUID(random.nextLong(), random.nextLong());
             UUID b = new UUID(random.nextBoolean() ? a.getMostSignificantBits() : random.nextLong(), random.nextLong());
 
@@ -72,13 +72,13 @@ class PublicIdTest {
                 "run_0000000000000000000000000\u0661",
                 "run_0000000000000000000000000\uD800",
             })
-    void refuses_what_it_never_wrote(String text) {
+    void rejects_malformed_ids(String text) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> PublicId.parse("run", text));
 
-        assertThat(refusal).as("'%s' is taken for an id", text).isNotNull();
+        assertThat(refusal).as("'%s' is accepted as an id", text).isNotNull();
         assertThat(refusal.code()).isEqualTo(ErrorCode.MALFORMED_ID);
         assertThat(refusal).hasMessageContaining("run_").hasMessageContaining("copy it");
-        assertThat(Text.isClean(refusal.getMessage())).isTrue();
+        assertThat(TextCleaner.isClean(refusal.getMessage())).isTrue();
     }
 
     @Test

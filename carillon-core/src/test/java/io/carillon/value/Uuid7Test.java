@@ -25,7 +25,7 @@ class Uuid7Test {
 
         assertThat(id.version()).isEqualTo(7);
         assertThat(id.variant()).isEqualTo(2);
-        // Bursts borrow from the milliseconds ahead, hence the room upwards.
+        // Bursts use the time of later milliseconds, hence the higher upper bound.
         assertThat(id.getMostSignificantBits() >>> 16).isBetween(before, before + 60_000);
     }
 
@@ -46,7 +46,7 @@ class Uuid7Test {
                 mine.forEach(id -> stamps.add(id.getMostSignificantBits()));
             }
 
-            // The time and counter part alone is unique in a process: no luck with random bits is needed.
+            // Time and counter alone are unique within a process, without the random bits.
             assertThat(stamps).hasSize(THREADS * EACH);
         } finally {
             threads.shutdownNow();
@@ -57,10 +57,10 @@ class Uuid7Test {
     void a_sequence_follows_the_database_and_not_this_machine() {
         DatabaseClock clock = new DatabaseClock();
         Uuid7.Sequence ids = new Uuid7.Sequence(clock);
-        assertThat(clock.stale()).isTrue();
+        assertThat(clock.isStale()).isTrue();
         Instant far = Instant.parse("2031-05-01T12:00:00Z");
         clock.observe(far, System.nanoTime());
-        assertThat(clock.stale()).isFalse();
+        assertThat(clock.isStale()).isFalse();
         assertThat(clock.now()).isBetween(far, far.plusSeconds(5));
 
         UUID first = ids.next();
@@ -68,7 +68,7 @@ class Uuid7Test {
 
         assertThat(second).isGreaterThan(first);
         assertThat(millis(first)).isBetween(far.toEpochMilli(), far.toEpochMilli() + 5_000);
-        // By less than a second, ids go on growing; a clock that was set back further is followed.
+        // If the clock goes back by less than a second, ids continue to grow; if it goes back further, ids follow it.
         clock.observe(far.minusMillis(500), System.nanoTime());
         assertThat(ids.next()).isGreaterThan(second);
         Instant back = far.minusSeconds(3_600);

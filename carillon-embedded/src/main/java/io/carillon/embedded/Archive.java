@@ -9,7 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Properties;
 
-/** The packed programs of PostgreSQL as found on the class path. */
+/** The archive with the PostgreSQL binaries on the class path. */
 record Archive(URL location, String version) {
 
     static Archive find(Platform platform) {
@@ -19,13 +19,13 @@ record Archive(URL location, String version) {
         if (found == null && context != null) found = context.getResource(platform.archive());
         if (found == null)
             throw new EmbeddedPostgresException(
-                    ("The programs of PostgreSQL for this machine (%s) are not on the class path. Add %s:%s "
-                                    + "at run time: Maven does so by itself, Gradle and jars that were built on another kind of machine do not.")
+                    ("The PostgreSQL binaries for this platform (%s) are not on the class path. Add %s:%s at run"
+                                    + " time. Maven adds it automatically; Gradle, and jars built on another platform, do not.")
                             .formatted(platform.archive(), platform.artifact(), version));
         return new Archive(found, version);
     }
 
-    /** Version and checksum: another archive under the same version gets a place of its own. */
+    /** Returns a key of version and checksum, so that another archive with the same version gets its own directory. */
     String key() {
         try (InputStream packed = location.openStream()) {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -35,7 +35,7 @@ record Archive(URL location, String version) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + location, e);
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java has SHA-256", e);
+            throw new AssertionError("SHA-256 is not available", e);
         }
     }
 

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The unpacked programs of PostgreSQL. Their directory appears as a whole or not at all. */
+/** The unpacked PostgreSQL binaries. Their directory is created atomically. */
 record Binaries(Path home, String version) {
     static final String VERSION_FILE = "version";
 
@@ -20,7 +20,7 @@ record Binaries(Path home, String version) {
         return home.resolve("bin").resolve(Platform.WINDOWS ? name + ".exe" : name);
     }
 
-    /** What a data directory must agree with. */
+    /** Returns the major version, which must match the version of a data directory. */
     String major() {
         return version.replaceFirst("\\D.*", "");
     }

@@ -15,13 +15,13 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Unpacks the programs once per machine and user. Any number of processes may ask at once: one unpacks under a file lock, the others
- * wait for it, and nobody sees half a directory.
+ * Unpacks the binaries once per machine and user. Several processes may request them concurrently: one of them unpacks
+ * under a file lock and the others wait, so that no process uses an incomplete directory.
  */
 final class BinaryCache {
-    private static final Duration OTHER_UNPACKS = Duration.ofMinutes(5);
-    // File locks hold between processes; threads of one process need this as well.
-    private static final Object ONE_THREAD = new Object();
+    private static final Duration UNPACK_TIMEOUT = Duration.ofMinutes(5);
+    // File locks work between processes; the threads of one process need this lock as well.
+    private static final Object UNPACK_LOCK = new Object();
 
     private final Archive archive;
     private final CacheDirectories directories;
@@ -33,58 +33,62 @@ final class BinaryCache {
         this.progress = progress;
     }
 
-    /** The programs, at the best place that the user who is to run them can enter. */
+    /** Returns the binaries in the first cache directory that the user of the server can access. */
     Binaries obtain(RunAs runAs) {
         String key = archive.key();
         List<String> refusals = new ArrayList<>();
-        for (Path place : directories.inOrder()) {
+        for (Path directory : directories.inOrder()) {
             try {
-                requireOurs(place);
-                requireReachable(place, runAs);
-                Optional<Binaries> ready = Binaries.at(place.resolve(key));
-                return ready.isPresent() ? ready.get() : unpackAlone(place, key);
+                requireOwnDirectory(directory);
+                requireReachable(directory, runAs);
+                Optional<Binaries> ready = Binaries.at(directory.resolve(key));
+                return ready.isPresent() ? ready.get() : unpackLocked(directory, key);
             } catch (IOException e) {
-                refusals.add(place + " (" + e + ")");
+                refusals.add(directory + " (" + e + ")");
             }
         }
         throw new EmbeddedPostgresException(
-                "PostgreSQL could not be unpacked to any of: %s. Set CARILLON_HOME to a directory where this user may write and run programs."
+                ("PostgreSQL could not be unpacked to any of these directories: %s. Set CARILLON_HOME to a directory"
+                                + " in which this user can write and execute programs.")
                         .formatted(String.join(", ", refusals)));
     }
 
-    private Binaries unpackAlone(Path place, String key) throws IOException {
-        if (!Files.isDirectory(place)) {
-            Files.createDirectories(place);
-            Trees.permit(place, "rwxr-xr-x");
+    private Binaries unpackLocked(Path directory, String key) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectories(directory);
+            DirectoryTrees.setPermissions(directory, "rwxr-xr-x");
         }
-        synchronized (ONE_THREAD) {
+        synchronized (UNPACK_LOCK) {
             try (FileChannel lock = FileChannel.open(
-                    place.resolve(key + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-                FileLocks.waitFor(lock, OTHER_UNPACKS);
-                Optional<Binaries> ready = Binaries.at(place.resolve(key));
-                return ready.isPresent() ? ready.get() : unpack(place, key);
+                    directory.resolve(key + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                FileLocks.waitFor(lock, UNPACK_TIMEOUT);
+                Optional<Binaries> ready = Binaries.at(directory.resolve(key));
+                return ready.isPresent() ? ready.get() : unpack(directory, key);
             }
         }
     }
 
-    private Binaries unpack(Path place, String key) throws IOException {
+    private Binaries unpack(Path directory, String key) throws IOException {
         progress.accept("unpacking PostgreSQL " + archive.version().replaceFirst("\\.0$", ""));
-        Path draft = place.resolve(key + ".unpacking");
-        Path home = place.resolve(key);
-        Trees.remove(draft);
+        Path draft = directory.resolve(key + ".unpacking");
+        Path home = directory.resolve(key);
+        DirectoryTrees.remove(draft);
         try (InputStream packed = archive.location().openStream()) {
             Unpacker.unpack(packed, draft);
             String version = askVersion(draft);
             Files.writeString(draft.resolve(Binaries.VERSION_FILE), version + "\n");
-            Trees.remove(home);
+            DirectoryTrees.remove(home);
             Files.move(draft, home, StandardCopyOption.ATOMIC_MOVE);
             return new Binaries(home, version);
         } finally {
-            Trees.remove(draft);
+            DirectoryTrees.remove(draft);
         }
     }
 
-    /** Also the proof that these programs run on this machine: not on a mount without execution, not against another C library. */
+    /**
+     * Returns the version that the binaries report. This also verifies that they run on this machine, which fails on a
+     * file system mounted with noexec or with another C library.
+     */
     private static String askVersion(Path home) throws IOException {
         Path answer = home.resolve(Binaries.VERSION_FILE);
         List<String> question =
@@ -92,20 +96,20 @@ final class BinaryCache {
         ProcessBuilder builder = Commands.prepare(question, home).redirectOutput(Redirect.to(answer.toFile()));
         int exit = Commands.run(builder, Duration.ofSeconds(30));
         String said = Files.readString(answer).strip();
-        if (exit != 0) throw new IOException("%s ended with %d: %s".formatted(question, exit, said));
+        if (exit != 0) throw new IOException("%s exited with code %d: %s".formatted(question, exit, said));
         return said.substring(said.lastIndexOf(' ') + 1);
     }
 
-    private static void requireReachable(Path place, RunAs runAs) throws IOException {
-        Path existing = place;
+    private static void requireReachable(Path directory, RunAs runAs) throws IOException {
+        Path existing = directory;
         while (!Files.isDirectory(existing) && existing.getParent() != null) existing = existing.getParent();
-        if (!runAs.canEnter(existing)) throw new IOException("user " + runAs.user() + " cannot enter it");
+        if (!runAs.canEnter(existing)) throw new IOException("user " + runAs.user() + " cannot access it");
     }
 
-    /** In a directory open to all, somebody else could have laid programs ready for us to run. */
-    private void requireOurs(Path place) throws IOException {
-        if (Platform.WINDOWS || !place.equals(directories.shared()) || !Files.exists(place)) return;
-        if (Files.isSymbolicLink(place) || Trees.owner(place) != RunAs.currentUser())
-            throw new IOException("it belongs to another user");
+    /** Rejects a shared directory of another user, who could have placed other programs there. */
+    private void requireOwnDirectory(Path directory) throws IOException {
+        if (Platform.WINDOWS || !directory.equals(directories.shared()) || !Files.exists(directory)) return;
+        if (Files.isSymbolicLink(directory) || DirectoryTrees.owner(directory) != RunAs.currentUser())
+            throw new IOException("it is owned by another user");
     }
 }

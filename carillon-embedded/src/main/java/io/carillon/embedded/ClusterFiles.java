@@ -4,15 +4,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A data directory and the files that lie beside it under its name: {@code postgres}, {@code postgres.password}, {@code postgres.log}. */
+/**
+ * A data directory and the files beside it that share its name: {@code postgres}, {@code postgres.password},
+ * {@code postgres.log}.
+ */
 record ClusterFiles(Path data) {
 
-    /** Settles on one spelling of the path, so that two names of one directory meet at one lock. */
+    /** Resolves a path to its canonical form, so that two paths to the same directory use the same lock. */
     static ClusterFiles of(Path given) throws IOException {
         Path absolute = given.toAbsolutePath().normalize();
         Path parent = absolute.getParent();
         if (parent == null)
-            throw new IllegalArgumentException(given + " cannot be a data directory: choose a directory below it.");
+            throw new IllegalArgumentException(given + " cannot be a data directory. Choose a directory below it.");
         Files.createDirectories(parent);
         return new ClusterFiles(
                 Files.exists(absolute)
@@ -24,12 +27,12 @@ record ClusterFiles(Path data) {
         return data.resolveSibling("").toAbsolutePath();
     }
 
-    /** Readable by the owner alone; moved into place when the cluster was created to its end. */
+    /** Returns the password file. Only its owner can read it. It is moved into place after the cluster was created. */
     Path password() {
         return beside(".password");
     }
 
-    /** Present while the cluster is being created. */
+    /** Returns the password file that exists while the cluster is being created. */
     Path passwordDraft() {
         return beside(".password.new");
     }

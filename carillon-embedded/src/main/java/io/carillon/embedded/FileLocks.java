@@ -5,7 +5,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.time.Duration;
 
-/** Waits for file locks, also for those held elsewhere in this process. */
+/** Waits for file locks, including those that other class loaders of this process hold. */
 final class FileLocks {
     private FileLocks() {}
 

@@ -10,13 +10,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 
-/** What PostgreSQL's programs said: all of it goes to one file, and its end goes into our errors. */
+/** The log file of all PostgreSQL programs. Its last lines are included in error messages. */
 record LogFile(Path path) {
     private static final long ROTATE_AT = 16L << 20;
     private static final int LINES_IN_ERRORS = 15;
     private static final int TAIL_BYTES = 1 << 15;
 
-    /** One old generation is kept; more is not ours to hoard. */
+    /** Rotates the log and keeps one old file. */
     void rotate() throws IOException {
         if (length() > ROTATE_AT)
             Files.move(path, path.resolveSibling(path.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
@@ -30,7 +30,7 @@ record LogFile(Path path) {
         return Files.exists(path) ? Files.size(path) : 0;
     }
 
-    /** What was written after that length, at most the last few pages. */
+    /** Returns the text written after this position, at most the last {@value #TAIL_BYTES} bytes. */
     String since(long mark) throws IOException {
         long length = length();
         long from = Math.max(mark, length - TAIL_BYTES);
@@ -45,7 +45,7 @@ record LogFile(Path path) {
 
     String lastLinesSince(long mark) throws IOException {
         List<String> lines = since(mark).lines().toList();
-        return "Its last words, from %s:%n%s"
+        return "Last lines of %s:%n%s"
                 .formatted(
                         path,
                         String.join("\n", lines.subList(Math.max(0, lines.size() - LINES_IN_ERRORS), lines.size())));

@@ -8,11 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Keeps a data directory to one living process. The kernel gives the lock back when that process dies, however it dies. */
+/**
+ * Reserves a data directory for one process. The kernel releases the lock when the process ends, even if it is killed.
+ */
 final class OwnerLock implements AutoCloseable {
-    // Closing any channel of a file drops the process's lock on it: a second asker in this process must not even open
-    // the file. What is held is noted in the system properties, because a static note exists once per class loader.
-    private static final String HELD = "carillon.embedded.held:";
+    // Closing any channel of a file releases the lock of the process, so a second attempt in this process must not open
+    // the file. Held locks are recorded in the system properties, because a static field exists once per class loader.
+    private static final String HELD_PROPERTY_PREFIX = "carillon.embedded.held:";
 
     private final Path file;
     private final FileChannel channel;
@@ -22,16 +24,17 @@ final class OwnerLock implements AutoCloseable {
         this.channel = channel;
     }
 
-    static OwnerLock take(ClusterFiles files) throws IOException {
+    static OwnerLock acquire(ClusterFiles files) throws IOException {
         Path file = files.lock();
-        if (System.getProperties().putIfAbsent(HELD + file, "") != null) throw taken(files.data(), "this process");
+        if (System.getProperties().putIfAbsent(HELD_PROPERTY_PREFIX + file, "") != null)
+            throw inUse(files.data(), "this process");
         boolean open = false;
         try {
             OwnerLock lock = new OwnerLock(file, open(file, files.data()));
             open = true;
             return lock;
         } finally {
-            if (!open) System.getProperties().remove(HELD + file);
+            if (!open) System.getProperties().remove(HELD_PROPERTY_PREFIX + file);
         }
     }
 
@@ -40,7 +43,7 @@ final class OwnerLock implements AutoCloseable {
         if (channel.tryLock() == null) {
             channel.close();
             String holder = Files.readString(file).strip();
-            throw taken(data, holder.isEmpty() ? "another process" : "process " + holder);
+            throw inUse(data, holder.isEmpty() ? "another process" : "process " + holder);
         }
         channel.truncate(0);
         String me = ProcessHandle.current().pid() + "\n";
@@ -48,9 +51,10 @@ final class OwnerLock implements AutoCloseable {
         return channel;
     }
 
-    private static EmbeddedPostgresException taken(Path data, String holder) {
+    private static EmbeddedPostgresException inUse(Path data, String holder) {
         return new EmbeddedPostgresException(
-                "The data directory %s is in use by %s. One process at a time may own it: stop that one, connect to its server instead, or choose another directory."
+                ("The data directory %s is in use by %s. Only one process at a time can use it. Stop that process,"
+                                + " connect to its server, or choose another directory.")
                         .formatted(data, holder));
     }
 
@@ -59,7 +63,7 @@ final class OwnerLock implements AutoCloseable {
         try {
             channel.close();
         } finally {
-            System.getProperties().remove(HELD + file);
+            System.getProperties().remove(HELD_PROPERTY_PREFIX + file);
         }
     }
 }

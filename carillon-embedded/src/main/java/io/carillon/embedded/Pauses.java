@@ -2,7 +2,7 @@ package io.carillon.embedded;
 
 import java.time.Duration;
 
-/** Waits between two looks at something that cannot call back: a file, a lock, another process. */
+/** Waits between two checks of a file, a lock or another process. */
 final class Pauses {
     private Pauses() {}
 
@@ -14,8 +14,8 @@ final class Pauses {
         }
     }
 
-    /** For the way out: what was begun to end is ended also for an interrupted thread, which stays interrupted. */
-    static void pauseRegardless(Duration pause) {
+    /** Waits even if the thread is interrupted, so that a shutdown completes. The interrupt status is preserved. */
+    static void pauseUninterruptibly(Duration pause) {
         boolean interrupted = Thread.interrupted();
         try {
             Thread.sleep(pause.toMillis());

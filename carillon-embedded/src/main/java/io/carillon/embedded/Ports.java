@@ -5,24 +5,24 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Finds ports nobody listens on. */
+/** Finds free ports. */
 final class Ports {
-    // Below the ports that systems lend to outgoing connections: a client that retries while the server restarts could
-    // otherwise be lent the server's own port, and connect to itself.
+    // Below the range that operating systems use for outgoing connections. Otherwise a client that reconnects while the
+    // server restarts could be assigned the port of the server and connect to itself.
     private static final int FIRST = 15_000;
     private static final int LAST = 31_999;
-    private static final int TRIES = 200;
+    private static final int MAX_TRIES = 200;
 
     private Ports() {}
 
-    /** Free at this moment; somebody else may still be faster. */
+    /** Returns a port that is free at this moment. Another process may take it before it is used. */
     static int free() {
-        for (int i = 0; i < TRIES; i++) {
+        for (int i = 0; i < MAX_TRIES; i++) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, LAST + 1);
             if (isFree(port)) return port;
         }
         throw new EmbeddedPostgresException(
-                "No free port was found on 127.0.0.1 between %d and %d. Name one with port(…).".formatted(FIRST, LAST));
+                "No free port was found on 127.0.0.1 between %d and %d. Set one with port(…).".formatted(FIRST, LAST));
     }
 
     private static boolean isFree(int port) {

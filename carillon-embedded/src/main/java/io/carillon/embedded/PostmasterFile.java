@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What a running server writes about itself into {@code postmaster.pid}. */
+/** The file {@code postmaster.pid} of a running server. */
 record PostmasterFile(long pid, int port, boolean ready) {
 
     static Path in(Path data) {
         return data.resolve("postmaster.pid");
     }
 
-    /** Empty while there is no file, or one that is still being written. */
+    /** Reads the file; empty if there is no file or it is incomplete. */
     static Optional<PostmasterFile> read(Path data) throws IOException {
         try {
             return parse(Files.readAllLines(in(data)));

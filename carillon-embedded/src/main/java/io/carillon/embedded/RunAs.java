@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** As whom PostgreSQL's programs run. PostgreSQL refuses root, so root's programs go in a disguise or as another user. */
+/**
+ * The user under which PostgreSQL runs. PostgreSQL refuses to run as root, so for root it runs in a user namespace or
+ * as another user.
+ */
 record RunAs(List<String> prefix, int user, int group) {
     private static final int ROOT = 0;
     private static final int NOBODY = 65534;
@@ -16,29 +19,30 @@ record RunAs(List<String> prefix, int user, int group) {
 
     static RunAs choose(Path data) throws IOException {
         if (Platform.WINDOWS) return direct();
-        int owner = Files.exists(data) ? Trees.owner(data) : ROOT;
+        int owner = Files.exists(data) ? DirectoryTrees.owner(data) : ROOT;
         if (currentUser() != ROOT)
-            return nameless() && canUnshare() ? new RunAs(UNSHARE, UNCHANGED, UNCHANGED) : direct();
-        // Data that an ordinary user made stays that user's.
-        if (owner != ROOT && canBecome(owner)) return other(owner, Trees.group(data));
+            return isUnnamedUser() && canUnshare() ? new RunAs(UNSHARE, UNCHANGED, UNCHANGED) : direct();
+        // Data that another user created stays owned by that user.
+        if (owner != ROOT && canBecome(owner)) return asUser(owner, DirectoryTrees.group(data));
         if (canUnshare()) return unshared();
-        if (canBecome(NOBODY)) return other(NOBODY, NOBODY);
+        if (canBecome(NOBODY)) return asUser(NOBODY, NOBODY);
         throw new EmbeddedPostgresException(
-                "PostgreSQL refuses to run as root, and neither 'unshare -U' nor 'setpriv --reuid' works here. "
-                        + "Run as an ordinary user, or use a PostgreSQL of your own (tests: set CARILLON_TEST_DATABASE_URL).");
+                "PostgreSQL refuses to run as root, and neither 'unshare -U' nor 'setpriv --reuid' works here. Run as"
+                        + " another user, or use your own PostgreSQL server (in tests, set"
+                        + " CARILLON_TEST_DATABASE_URL).");
     }
 
     static RunAs direct() {
         return new RunAs(List.of(), UNCHANGED, UNCHANGED);
     }
 
-    /** In a user namespace without a map root looks like nobody to itself, and still owns its files. */
+    /** In a user namespace without a mapping, root appears as user 65534 to the process and still owns its files. */
     static RunAs unshared() {
         return new RunAs(UNSHARE, ROOT, ROOT);
     }
 
-    static RunAs other(int user, int group) {
-        return new RunAs(become(user, group), user, group);
+    static RunAs asUser(int user, int group) {
+        return new RunAs(setprivCommand(user, group), user, group);
     }
 
     List<String> command(Path program, String... arguments) {
@@ -52,17 +56,20 @@ record RunAs(List<String> prefix, int user, int group) {
         return prefix.isEmpty() || Commands.succeeds(command(Path.of("test"), "-x", directory.toString()));
     }
 
-    /** Makes the files ones that PostgreSQL accepts as its own. */
-    void take(Path root) throws IOException {
-        if (user != UNCHANGED && Trees.owner(root) != user) Trees.give(root, user, group);
+    /** Changes the owner of the files to the user of the server, as PostgreSQL requires. */
+    void takeOwnership(Path root) throws IOException {
+        if (user != UNCHANGED && DirectoryTrees.owner(root) != user) DirectoryTrees.changeOwner(root, user, group);
     }
 
-    /** The owner of a new file, since Java cannot be asked: names may be missing, and properties may be set. */
+    /**
+     * Returns the id of the current user, read from the owner of a new file. Java provides only the user name, which
+     * may be missing or overridden by a property.
+     */
     static int currentUser() {
         try {
             Path probe = Files.createTempFile("carillon", ".uid");
             try {
-                return Trees.owner(probe);
+                return DirectoryTrees.owner(probe);
             } finally {
                 Files.delete(probe);
             }
@@ -71,8 +78,11 @@ record RunAs(List<String> prefix, int user, int group) {
         }
     }
 
-    /** initdb wants a name for its user; a container may run under a bare number. The namespace makes it nobody. */
-    private static boolean nameless() {
+    /**
+     * initdb requires a user name, but a container may run under an id without a name. In the namespace the user
+     * has a name.
+     */
+    private static boolean isUnnamedUser() {
         return System.getProperty("user.name", "?").equals("?");
     }
 
@@ -81,12 +91,12 @@ record RunAs(List<String> prefix, int user, int group) {
     }
 
     private static boolean canBecome(int user) {
-        List<String> probe = new ArrayList<>(become(user, user));
+        List<String> probe = new ArrayList<>(setprivCommand(user, user));
         probe.add("true");
         return Commands.succeeds(probe);
     }
 
-    private static List<String> become(int user, int group) {
+    private static List<String> setprivCommand(int user, int group) {
         return List.of("setpriv", "--reuid=" + user, "--regid=" + group, "--clear-groups");
     }
 }

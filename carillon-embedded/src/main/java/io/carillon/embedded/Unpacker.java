@@ -9,7 +9,7 @@ import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.tukaani.xz.XZInputStream;
 
-/** Writes a {@code .txz} out to a directory, readable by everybody whatever the umask says. */
+/** Unpacks a {@code .txz} archive to a directory, readable by all users independent of the umask. */
 final class Unpacker {
     private static final int READ_AHEAD = 1 << 18;
 
@@ -22,7 +22,7 @@ final class Unpacker {
             for (TarArchiveEntry entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
                 Path target = into.resolve(entry.getName()).normalize();
                 if (!target.startsWith(into))
-                    throw new IOException("archive entry leaves its directory: " + entry.getName());
+                    throw new IOException("archive entry is outside the target directory: " + entry.getName());
                 write(tar, entry, target, into);
             }
         }
@@ -41,12 +41,12 @@ final class Unpacker {
             Files.createLink(target, into.resolve(entry.getLinkName()));
         } else {
             Files.copy(tar, target);
-            Trees.permit(target, (entry.getMode() & 0100) != 0 ? "rwxr-xr-x" : "rw-r--r--");
+            DirectoryTrees.setPermissions(target, (entry.getMode() & 0100) != 0 ? "rwxr-xr-x" : "rw-r--r--");
         }
     }
 
     private static void directory(Path path) throws IOException {
         Files.createDirectories(path);
-        Trees.permit(path, "rwxr-xr-x");
+        DirectoryTrees.setPermissions(path, "rwxr-xr-x");
     }
 }

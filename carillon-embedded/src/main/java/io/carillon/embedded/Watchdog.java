@@ -11,16 +11,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A shell on the other end of a pipe, which stops the server when this process is gone: the kernel closes the pipe even after
- * {@code kill -9}. Where it cannot help (no shell, itself killed) the next start ends the server that was left behind.
+ * A shell process that stops the server when this process ends. The shell reads a pipe, which the kernel closes even
+ * after {@code kill -9}. If the watchdog is not available (no shell, or itself killed), the next start stops the
+ * remaining server.
  */
 final class Watchdog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
-    private static final String NOBODY = "-";
+    private static final String NO_PROCESS = "-";
     private static final String DONE = "done";
-    // Reads the process to watch, line by line. At the end of the pipe it signals the last one named and, if a
-    // directory
-    // was only borrowed, removes it once the server has left it. It outlives the Ctrl-C that ends its parent.
+    // Reads the process id to watch, line by line. At the end of the pipe it signals the last process and, for a
+    // temporary directory, removes the directory after the server has ended. It ignores the Ctrl-C that ends its
+    // parent.
     private static final String SCRIPT = """
             signal=$1 directory=$2 pid=-
             trap '' HUP INT TERM
@@ -39,18 +40,18 @@ final class Watchdog implements AutoCloseable {
             """;
 
     private final @Nullable OutputStream pipe;
-    private long watched;
+    private long watchedPid;
 
     private Watchdog(@Nullable OutputStream pipe) {
         this.pipe = pipe;
     }
 
-    /** Stops the server in order. */
+    /** Returns a watchdog that stops the server in an orderly way. */
     static Watchdog forKeptData() {
         return start("INT", "");
     }
 
-    /** Stops the server at once and removes the directory, for it was only borrowed. */
+    /** Returns a watchdog that stops the server immediately and removes the temporary directory. */
     static Watchdog forTemporary(Path home) {
         return start("QUIT", home.toString());
     }
@@ -62,39 +63,39 @@ final class Watchdog implements AutoCloseable {
             ProcessBuilder builder = Commands.prepare(command, Path.of("/")).redirectOutput(Redirect.DISCARD);
             return new Watchdog(builder.start().getOutputStream());
         } catch (IOException e) {
-            log.warn("no watchdog for postgres, it may outlive a killed process cause={}", e.toString());
+            log.warn("no watchdog for postgres; the server may outlive a killed process cause={}", e.toString());
             return new Watchdog(null);
         }
     }
 
     synchronized void watch(Process server) {
-        watched = server.pid();
-        say(String.valueOf(watched));
-        // Its number may be given to a stranger later.
-        var unused = server.onExit().thenAccept(ended -> forget(ended.pid()));
+        watchedPid = server.pid();
+        writeLine(String.valueOf(watchedPid));
+        // The process id may be reused by another process later.
+        var unused = server.onExit().thenAccept(ended -> stopWatching(ended.pid()));
     }
 
-    private synchronized void forget(long pid) {
-        if (watched == pid) say(NOBODY);
+    private synchronized void stopWatching(long pid) {
+        if (watchedPid == pid) writeLine(NO_PROCESS);
     }
 
-    private void say(String line) {
+    private void writeLine(String line) {
         if (pipe == null) return;
         try {
             pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
             pipe.flush();
         } catch (IOException e) {
-            log.debug("the watchdog of postgres is gone cause={}", e.toString());
+            log.debug("the watchdog of postgres has ended cause={}", e.toString());
         }
     }
 
     @Override
     public synchronized void close() {
-        say(DONE);
+        writeLine(DONE);
         try {
             if (pipe != null) pipe.close();
         } catch (IOException e) {
-            log.debug("the watchdog of postgres is gone cause={}", e.toString());
+            log.debug("the watchdog of postgres has ended cause={}", e.toString());
         }
     }
 }

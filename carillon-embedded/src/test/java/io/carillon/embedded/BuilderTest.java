@@ -19,7 +19,7 @@ class BuilderTest {
                 "Fsync",
                 ""
             })
-    void settings_that_would_undo_the_launcher_are_refused(String name) {
+    void reserved_settings_are_refused(String name) {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.temporary();
         assertThatThrownBy(() -> builder.setting(name, "1"))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -28,7 +28,7 @@ class BuilderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 65_536})
-    void a_port_is_a_port(int port) {
+    void refuses_invalid_ports(int port) {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.temporary();
         assertThatThrownBy(() -> builder.port(port)).isInstanceOf(IllegalArgumentException.class);
     }

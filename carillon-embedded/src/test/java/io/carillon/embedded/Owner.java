@@ -6,13 +6,16 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
 
-/** A program that owns a server, for tests and for trials by hand: says its steps and the server's address, and closes when its input ends. */
+/**
+ * A program that owns a server, for tests and manual trials. Prints its steps and the address of the server, and closes
+ * the server when standard input ends.
+ */
 final class Owner {
     private Owner() {}
 
     /**
-     * Takes the data directory, or nothing for a temporary server; then perhaps "lets-go-slowly" for an application that still works with
-     * the database while it exits.
+     * Takes the data directory, or no argument for a temporary server; then optionally "lets-go-slowly" for an
+     * application that still uses the database while it exits.
      */
     public static void main(String[] arguments) throws IOException {
         long begin = System.nanoTime();
@@ -21,7 +24,7 @@ final class Owner {
                 arguments.length == 0 ? EmbeddedPostgres.temporary() : EmbeddedPostgres.in(Path.of(arguments[0]));
         try (EmbeddedPostgres postgres =
                 builder.stopAtExit(!slowly).progress(System.out::println).start()) {
-            if (slowly) Runtime.getRuntime().addShutdownHook(new Thread(() -> letGo(postgres)));
+            if (slowly) Runtime.getRuntime().addShutdownHook(new Thread(() -> queryAtExit(postgres)));
             System.out.println("pid=" + postgres.pid());
             System.out.println("url=" + postgres.jdbcUrl());
             System.out.println("data=" + postgres.dataDirectory());
@@ -31,9 +34,9 @@ final class Owner {
         }
     }
 
-    private static void letGo(EmbeddedPostgres postgres) {
+    private static void queryAtExit(EmbeddedPostgres postgres) {
         try {
-            System.out.println("last words=" + Sql.ask(postgres, "SELECT 'heard' FROM pg_sleep(1)"));
+            System.out.println("last words=" + Sql.query(postgres, "SELECT 'heard' FROM pg_sleep(1)"));
         } catch (SQLException e) {
             System.out.println("last words=" + e.getMessage());
         }

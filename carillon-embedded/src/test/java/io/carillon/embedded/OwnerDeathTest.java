@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OwnerDeathTest {
-    private static final Map<String, String> SAME = Map.of();
+    private static final Map<String, String> NO_EXTRA_ENVIRONMENT = Map.of();
 
     /** The tests own it one after the other. */
     @TempDir
@@ -20,7 +20,8 @@ class OwnerDeathTest {
     @Test
     void the_server_stops_in_order_when_its_owner_is_killed() throws Exception {
         Path data = directory.resolve("data");
-        try (OwnerProcess owner = OwnerProcess.launch(SAME, data.toString()).untilReady()) {
+        try (OwnerProcess owner =
+                OwnerProcess.launch(NO_EXTRA_ENVIRONMENT, data.toString()).awaitReady()) {
             ProcessHandle server = owner.server();
             long mark = log().length();
 
@@ -32,8 +33,8 @@ class OwnerDeathTest {
     }
 
     @Test
-    void a_temporary_directory_goes_when_its_owner_is_killed() throws Exception {
-        try (OwnerProcess owner = OwnerProcess.launch(SAME).untilReady()) {
+    void a_temporary_directory_is_removed_when_its_owner_is_killed() throws Exception {
+        try (OwnerProcess owner = OwnerProcess.launch(NO_EXTRA_ENVIRONMENT).awaitReady()) {
             Path home = owner.data().getParent();
             ProcessHandle watchdog = owner.watchdog();
             assertThat(home).exists();
@@ -46,50 +47,54 @@ class OwnerDeathTest {
     }
 
     @Test
-    void a_server_that_outlived_its_owner_is_ended_and_its_rows_are_there() throws Exception {
+    void a_server_left_by_a_dead_owner_is_stopped_and_its_rows_are_kept() throws Exception {
         Path data = directory.resolve("data");
-        try (OwnerProcess owner = OwnerProcess.launch(SAME, data.toString()).untilReady()) {
+        try (OwnerProcess owner =
+                OwnerProcess.launch(NO_EXTRA_ENVIRONMENT, data.toString()).awaitReady()) {
             ProcessHandle server = owner.server();
             String password =
                     Files.readString(directory.resolve("data.password")).strip();
-            Sql.tell(owner.url(), password, "CREATE TABLE kept (text text)", "INSERT INTO kept VALUES ('a row')");
+            Sql.execute(owner.url(), password, "CREATE TABLE kept (text text)", "INSERT INTO kept VALUES ('a row')");
             owner.killAllButTheServer();
-            assertThat(server.isAlive()).as("nobody is left to stop it").isTrue();
-            assertThat(Sql.ask(owner.url(), password, "SELECT 1")).isEqualTo("1");
+            assertThat(server.isAlive())
+                    .as("the server still runs, because no watchdog is left")
+                    .isTrue();
+            assertThat(Sql.query(owner.url(), password, "SELECT 1")).isEqualTo("1");
 
             try (EmbeddedPostgres postgres = EmbeddedPostgres.in(data).start()) {
-                assertThat(Proc.runs(server.pid())).isFalse();
+                assertThat(Processes.isRunning(server.pid())).isFalse();
                 assertThat(postgres.pid()).isNotEqualTo(server.pid());
                 assertThat(postgres.password()).isEqualTo(password);
-                assertThat(Sql.keptRows(postgres)).isEqualTo("a row");
+                assertThat(Sql.storedRows(postgres)).isEqualTo("a row");
             }
         }
     }
 
     @Test
-    void the_server_is_gone_when_its_owner_was_told_to_exit() throws Exception {
+    void the_server_has_ended_when_its_owner_exits_after_a_signal() throws Exception {
         Path data = directory.resolve("data");
-        try (OwnerProcess owner = OwnerProcess.launch(SAME, data.toString()).untilReady()) {
+        try (OwnerProcess owner =
+                OwnerProcess.launch(NO_EXTRA_ENVIRONMENT, data.toString()).awaitReady()) {
             long server = owner.server().pid();
             long mark = log().length();
 
             assertThat(owner.terminate()).isTrue();
 
-            assertThat(Proc.runs(server)).isFalse();
+            assertThat(Processes.isRunning(server)).isFalse();
             assertThat(log().since(mark)).contains("database system is shut down");
         }
     }
 
     @Test
-    void a_server_that_need_not_stop_at_exit_answers_to_the_last_and_stops_then() throws Exception {
+    void a_server_without_stop_at_exit_answers_until_the_jvm_has_ended() throws Exception {
         Path data = directory.resolve("data");
-        try (OwnerProcess owner =
-                OwnerProcess.launch(SAME, data.toString(), "lets-go-slowly").untilReady()) {
+        try (OwnerProcess owner = OwnerProcess.launch(NO_EXTRA_ENVIRONMENT, data.toString(), "lets-go-slowly")
+                .awaitReady()) {
             ProcessHandle server = owner.server();
 
             assertThat(owner.terminate()).isTrue();
 
-            assertThat(owner.untilReady().lastWords()).isEqualTo("heard");
+            assertThat(owner.awaitReady().lastQueryResult()).isEqualTo("heard");
             awaitEnd(server);
         }
     }
@@ -98,10 +103,10 @@ class OwnerDeathTest {
         return new LogFile(directory.resolve("data.log"));
     }
 
-    /** Not by onExit: a process without a parent counts as alive there until somebody takes note of its end. */
+    /** Does not use onExit: a process without a parent counts as alive there until its exit code is read. */
     private static void awaitEnd(ProcessHandle process) {
         await().atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(20))
-                .until(() -> !Proc.runs(process.pid()));
+                .until(() -> !Processes.isRunning(process.pid()));
     }
 }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Another JVM that owns a server: {@link Owner}, seen from outside. */
+/** Another JVM that owns a server, running {@link Owner}. */
 final class OwnerProcess implements AutoCloseable {
     private final Process process;
-    private final Map<String, String> said = new LinkedHashMap<>();
+    private final Map<String, String> printedLines = new LinkedHashMap<>();
 
     private OwnerProcess(Process process) {
         this.process = process;
@@ -29,46 +29,46 @@ final class OwnerProcess implements AutoCloseable {
         return new OwnerProcess(builder.start());
     }
 
-    /** Reads on until the server is ready, or the program has ended without one. */
-    OwnerProcess untilReady() throws IOException {
+    /** Reads the output until the server is ready, or the program has ended without a server. */
+    OwnerProcess awaitReady() throws IOException {
         BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
         for (String line = output.readLine(); line != null && !line.equals("ready"); line = output.readLine()) {
             int equals = line.indexOf('=');
-            said.put(equals < 0 ? line : line.substring(0, equals), line.substring(equals + 1));
+            printedLines.put(equals < 0 ? line : line.substring(0, equals), line.substring(equals + 1));
         }
         return this;
     }
 
-    boolean said(String line) {
-        return said.containsKey(line);
+    boolean hasPrinted(String line) {
+        return printedLines.containsKey(line);
     }
 
-    String lastWords() {
-        return said.get("last words");
+    String lastQueryResult() {
+        return printedLines.get("last words");
     }
 
-    String everything() {
-        return String.join("\n", said.values());
+    String allOutput() {
+        return String.join("\n", printedLines.values());
     }
 
     ProcessHandle server() {
-        return ProcessHandle.of(Long.parseLong(said.get("pid"))).orElseThrow();
+        return ProcessHandle.of(Long.parseLong(printedLines.get("pid"))).orElseThrow();
     }
 
     Path data() {
-        return Path.of(said.get("data"));
+        return Path.of(printedLines.get("data"));
     }
 
     String url() {
-        return said.get("url");
+        return printedLines.get("url");
     }
 
-    /** The JVM alone dies; those it started live on. */
+    /** Kills only the JVM; its child processes continue. */
     void killJvm() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
-    /** The shell that watches over the server. */
+    /** Returns the watchdog shell of the server. */
     ProcessHandle watchdog() {
         ProcessHandle server = server();
         return process.children()
@@ -77,15 +77,15 @@ final class OwnerProcess implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** The JVM and the watchdog die; the server itself lives on. */
+    /** Kills the JVM and the watchdog; the server continues. */
     void killAllButTheServer() throws InterruptedException {
         watchdog().destroyForcibly();
         killJvm();
     }
 
-    /** What Ctrl-C or a service manager does. */
+    /** Sends SIGTERM, like a service manager. */
     boolean terminate() throws InterruptedException {
-        // By its handle: Process.destroy would close the output, too.
+        // By its handle: Process.destroy would also close the output.
         process.toHandle().destroy();
         return process.waitFor(20, TimeUnit.SECONDS);
     }

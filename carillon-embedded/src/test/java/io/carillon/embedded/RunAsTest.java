@@ -10,10 +10,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What only root meets; an ordinary user runs PostgreSQL directly, as all other tests then do. */
+/** Cases that occur only for root. Other users run PostgreSQL directly, as in all other tests. */
 class RunAsTest {
     private static final int NOBODY = 65534;
-    private static final RunAs AS_NOBODY = RunAs.other(NOBODY, NOBODY);
+    private static final RunAs AS_NOBODY = RunAs.asUser(NOBODY, NOBODY);
 
     @TempDir
     Path directory;
@@ -26,19 +26,19 @@ class RunAsTest {
 
     @Test
     void another_user_runs_the_server_and_owns_its_data() throws Exception {
-        Trees.permit(directory, "rwxr-xr-x");
+        DirectoryTrees.setPermissions(directory, "rwxr-xr-x");
         Path data = directory.resolve("data");
         try (EmbeddedPostgres postgres =
                 EmbeddedPostgres.in(data).runAs(AS_NOBODY).start()) {
-            Sql.keepARow(postgres, "kept");
-            assertThat(Trees.owner(Path.of("/proc/" + postgres.pid()))).isEqualTo(NOBODY);
-            assertThat(Trees.owner(data)).isEqualTo(NOBODY);
+            Sql.insertRow(postgres, "kept");
+            assertThat(DirectoryTrees.owner(Path.of("/proc/" + postgres.pid()))).isEqualTo(NOBODY);
+            assertThat(DirectoryTrees.owner(data)).isEqualTo(NOBODY);
             postgres.kill();
             postgres.restartImmediately();
         }
-        assertThat(RunAs.choose(data)).as("its owner keeps it").isEqualTo(AS_NOBODY);
+        assertThat(RunAs.choose(data)).as("the owner of the data is kept").isEqualTo(AS_NOBODY);
         try (EmbeddedPostgres postgres = EmbeddedPostgres.in(data).start()) {
-            assertThat(Sql.keptRows(postgres)).isEqualTo("kept");
+            assertThat(Sql.storedRows(postgres)).isEqualTo("kept");
         }
     }
 
@@ -48,7 +48,7 @@ class RunAsTest {
         try (EmbeddedPostgres postgres =
                 EmbeddedPostgres.temporary().runAs(AS_NOBODY).start()) {
             data = postgres.dataDirectory();
-            assertThat(Trees.owner(data)).isEqualTo(NOBODY);
+            assertThat(DirectoryTrees.owner(data)).isEqualTo(NOBODY);
         }
         assertThat(data.getParent()).doesNotExist();
     }
@@ -56,12 +56,12 @@ class RunAsTest {
     @Test
     void a_directory_that_the_other_user_cannot_enter_is_named() throws Exception {
         Path locked = Files.createDirectory(directory.resolve("locked"));
-        Trees.permit(locked, "rwx------");
+        DirectoryTrees.setPermissions(locked, "rwx------");
 
         assertThatThrownBy(() -> EmbeddedPostgres.in(locked.resolve("data"))
                         .runAs(AS_NOBODY)
                         .start())
                 .isInstanceOf(EmbeddedPostgresException.class)
-                .hasMessageContaining("as user 65534 here, who cannot enter " + locked.toRealPath());
+                .hasMessageContaining("as user 65534 here, but that user cannot access " + locked.toRealPath());
     }
 }

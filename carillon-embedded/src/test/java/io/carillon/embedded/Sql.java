@@ -6,15 +6,15 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Short conversations with a server. */
+/** Executes statements on a server. */
 final class Sql {
     private Sql() {}
 
-    static String ask(EmbeddedPostgres postgres, String question) throws SQLException {
-        return ask(postgres.jdbcUrl(), postgres.password(), question);
+    static String query(EmbeddedPostgres postgres, String question) throws SQLException {
+        return query(postgres.jdbcUrl(), postgres.password(), question);
     }
 
-    static String ask(String url, String password, String question) throws SQLException {
+    static String query(String url, String password, String question) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url, "carillon", password);
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(question)) {
@@ -23,22 +23,22 @@ final class Sql {
         }
     }
 
-    static void tell(String url, String password, String... orders) throws SQLException {
+    static void execute(String url, String password, String... statements) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url, "carillon", password);
                 Statement statement = connection.createStatement()) {
-            for (String order : orders) statement.execute(order);
+            for (String order : statements) statement.execute(order);
         }
     }
 
-    static void keepARow(EmbeddedPostgres postgres, String text) throws SQLException {
-        tell(
+    static void insertRow(EmbeddedPostgres postgres, String text) throws SQLException {
+        execute(
                 postgres.jdbcUrl(),
                 postgres.password(),
                 "CREATE TABLE IF NOT EXISTS kept (text text)",
                 "INSERT INTO kept VALUES ('" + text + "')");
     }
 
-    static String keptRows(EmbeddedPostgres postgres) throws SQLException {
-        return ask(postgres, "SELECT string_agg(text, ',' ORDER BY text) FROM kept");
+    static String storedRows(EmbeddedPostgres postgres) throws SQLException {
+        return query(postgres, "SELECT string_agg(text, ',' ORDER BY text) FROM kept");
     }
 }

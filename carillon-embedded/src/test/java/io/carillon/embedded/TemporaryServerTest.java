@@ -35,87 +35,90 @@ class TemporaryServerTest {
 
     @Test
     void settings_of_the_caller_win_over_the_defaults() throws Exception {
-        assertThat(Sql.ask(postgres, "SHOW fsync")).isEqualTo("on");
-        assertThat(Sql.ask(postgres, "SHOW shared_buffers")).isEqualTo("32MB");
-        assertThat(Sql.ask(postgres, "SHOW carillon.note")).isEqualTo("it's; \"quoted\" $x");
+        assertThat(Sql.query(postgres, "SHOW fsync")).isEqualTo("on");
+        assertThat(Sql.query(postgres, "SHOW shared_buffers")).isEqualTo("32MB");
+        assertThat(Sql.query(postgres, "SHOW carillon.note")).isEqualTo("it's; \"quoted\" $x");
     }
 
     @Test
-    void defaults_are_quick_roomy_and_neutral() throws Exception {
-        assertThat(Sql.ask(postgres, "SHOW synchronous_commit")).isEqualTo("off");
-        assertThat(Sql.ask(postgres, "SHOW full_page_writes")).isEqualTo("off");
-        assertThat(Sql.ask(postgres, "SHOW max_connections")).isEqualTo("200");
-        assertThat(Sql.ask(postgres, "SHOW log_timezone")).isEqualTo("UTC");
-        // The driver sets a time zone of its own in each session, so the server's shows only in how it was started.
-        assertThat(Sql.ask(postgres, "SELECT pg_read_file('postmaster.opts')")).contains("\"timezone=UTC\"");
+    void defaults_are_fast_and_allow_many_connections() throws Exception {
+        assertThat(Sql.query(postgres, "SHOW synchronous_commit")).isEqualTo("off");
+        assertThat(Sql.query(postgres, "SHOW full_page_writes")).isEqualTo("off");
+        assertThat(Sql.query(postgres, "SHOW max_connections")).isEqualTo("200");
+        assertThat(Sql.query(postgres, "SHOW log_timezone")).isEqualTo("UTC");
+        // The driver sets its own time zone in each session, so the setting of the server shows only in its start
+        // arguments.
+        assertThat(Sql.query(postgres, "SELECT pg_read_file('postmaster.opts')"))
+                .contains("\"timezone=UTC\"");
         assertThat(
-                        Sql.ask(
+                        Sql.query(
                                 postgres,
                                 "SELECT concat_ws(' ', pg_encoding_to_char(encoding), datlocprovider, datlocale) FROM pg_database WHERE datname = 'carillon'"))
                 .isEqualTo("UTF8 b C.UTF-8");
     }
 
     @Test
-    void the_password_is_asked_for_and_checked() throws Exception {
-        assertThatThrownBy(() -> Sql.ask(postgres.jdbcUrl(), "wrong", "SELECT 1"))
+    void the_password_is_required_and_checked() throws Exception {
+        assertThatThrownBy(() -> Sql.query(postgres.jdbcUrl(), "wrong", "SELECT 1"))
                 .asInstanceOf(type(SQLException.class))
                 .extracting(SQLException::getSQLState)
                 .isEqualTo("28P01");
-        assertThatThrownBy(() -> Sql.ask(postgres.jdbcUrl(), "", "SELECT 1")).isInstanceOf(SQLException.class);
-        assertThat(Sql.ask(postgres, "SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules"))
+        assertThatThrownBy(() -> Sql.query(postgres.jdbcUrl(), "", "SELECT 1")).isInstanceOf(SQLException.class);
+        assertThat(Sql.query(postgres, "SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules"))
                 .isEqualTo("scram-sha-256");
-        assertThat(Sql.ask(postgres, "SELECT left(rolpassword, 14) FROM pg_authid WHERE rolname = 'carillon'"))
+        assertThat(Sql.query(postgres, "SELECT left(rolpassword, 14) FROM pg_authid WHERE rolname = 'carillon'"))
                 .isEqualTo("SCRAM-SHA-256$");
     }
 
     @Test
     void only_this_machine_can_reach_it() throws Exception {
-        assertThat(Sql.ask(postgres, "SHOW listen_addresses")).isEqualTo("127.0.0.1");
-        assertThat(Sql.ask(postgres, "SHOW unix_socket_directories")).isEmpty();
+        assertThat(Sql.query(postgres, "SHOW listen_addresses")).isEqualTo("127.0.0.1");
+        assertThat(Sql.query(postgres, "SHOW unix_socket_directories")).isEmpty();
     }
 
     @Test
     void a_url_leads_to_the_database_it_names() throws Exception {
-        Sql.tell(postgres.jdbcUrl(), postgres.password(), "CREATE DATABASE \"other db?/+%\"");
-        assertThat(Sql.ask(postgres.jdbcUrl("other db?/+%"), postgres.password(), "SELECT current_database()"))
+        Sql.execute(postgres.jdbcUrl(), postgres.password(), "CREATE DATABASE \"other db?/+%\"");
+        assertThat(Sql.query(postgres.jdbcUrl("other db?/+%"), postgres.password(), "SELECT current_database()"))
                 .isEqualTo("other db?/+%");
-        assertThat(Sql.ask(postgres, "SELECT current_database()")).isEqualTo("carillon");
+        assertThat(Sql.query(postgres, "SELECT current_database()")).isEqualTo("carillon");
     }
 
     @Test
-    void a_port_of_another_server_is_refused_and_not_mistaken_for_ours() {
+    void a_port_of_another_server_is_refused() {
         assertThatThrownBy(
                         () -> EmbeddedPostgres.temporary().port(postgres.port()).start())
                 .isInstanceOf(EmbeddedPostgresException.class)
-                .hasMessageContaining("Port " + postgres.port() + " on 127.0.0.1 is taken by another program");
+                .hasMessageContaining("Port " + postgres.port() + " on 127.0.0.1 is in use by another program");
     }
 
     @Test
-    void a_lost_race_for_a_port_is_run_again_on_another() throws Exception {
+    void a_start_is_retried_on_another_port_when_the_port_was_taken() throws Exception {
         Iterator<Integer> ports = List.of(postgres.port(), Ports.free()).iterator();
         try (EmbeddedPostgres second =
                 EmbeddedPostgres.temporary().ports(ports::next).start()) {
             assertThat(second.port()).isNotEqualTo(postgres.port());
-            assertThat(Sql.ask(second, "SHOW data_directory"))
+            assertThat(Sql.query(second, "SHOW data_directory"))
                     .isEqualTo(second.dataDirectory().toString());
         }
     }
 
     @Test
-    void the_server_behind_a_port_must_work_on_our_data(@TempDir Path elsewhere) throws Exception {
-        Greeting ours = new Greeting(postgres.dataDirectory(), postgres.password());
-        Greeting stranger = new Greeting(elsewhere, postgres.password());
+    void the_server_on_a_port_must_work_on_the_expected_data(@TempDir Path elsewhere) throws Exception {
+        ServerVerifier ours = new ServerVerifier(postgres.dataDirectory(), postgres.password());
+        ServerVerifier otherData = new ServerVerifier(elsewhere, postgres.password());
 
-        ours.meet(postgres.port());
-        assertThat(ours.recognises(postgres.port())).isTrue();
-        assertThat(stranger.recognises(postgres.port())).isFalse();
-        assertThatThrownBy(() -> stranger.meet(postgres.port()))
+        ours.verify(postgres.port());
+        assertThat(ours.isOurServer(postgres.port())).isTrue();
+        assertThat(otherData.isOurServer(postgres.port())).isFalse();
+        assertThatThrownBy(() -> otherData.verify(postgres.port()))
                 .isInstanceOf(EmbeddedPostgresException.class)
-                .hasMessageContaining("leads to another PostgreSQL, which works on " + postgres.dataDirectory());
+                .hasMessageContaining(
+                        "belongs to another PostgreSQL server, which works on " + postgres.dataDirectory());
     }
 
     @Test
-    void a_failed_start_repeats_the_last_words_of_the_server_and_leaves_nothing() {
+    void a_failed_start_reports_the_last_log_lines_and_leaves_nothing() {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.temporary().setting("shared_buffers", "plenty");
 
         EmbeddedPostgresException failure = catchThrowableOfType(EmbeddedPostgresException.class, builder::start);
@@ -132,13 +135,13 @@ class TemporaryServerTest {
         EmbeddedPostgres second = EmbeddedPostgres.temporary().start();
         Path data = second.dataDirectory();
         long pid = second.pid();
-        assertThat(Sql.ask(second, "SHOW fsync")).isEqualTo("off");
+        assertThat(Sql.query(second, "SHOW fsync")).isEqualTo("off");
 
         Thread.currentThread().interrupt();
         second.close();
 
         assertThat(Thread.interrupted()).as("still interrupted").isTrue();
-        assertThat(Proc.runs(pid)).isFalse();
+        assertThat(Processes.isRunning(pid)).isFalse();
         assertThat(data.getParent()).doesNotExist();
         second.close();
         assertThatThrownBy(second::restart).isInstanceOf(IllegalStateException.class);

@@ -1,22 +1,22 @@
 package io.carillon.server;
 
 import io.carillon.Carillon;
-import io.carillon.server.access.KeyText;
-import io.carillon.server.access.Keys;
+import io.carillon.server.access.BearerAuthenticator;
+import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.api.Api;
 import io.carillon.server.api.BulkWorker;
-import io.carillon.server.api.House;
+import io.carillon.server.api.ServerContext;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Cursors;
-import io.carillon.server.http.Front;
-import io.carillon.server.http.HttpDoor;
+import io.carillon.server.http.JettyServer;
+import io.carillon.server.http.RequestDispatcher;
 import io.carillon.server.http.Route;
 import io.carillon.server.http.Router;
-import io.carillon.server.store.AnswerRepository;
+import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.BulkRepository;
-import io.carillon.server.store.HouseRepository;
-import io.carillon.server.store.KeyRepository;
+import io.carillon.server.store.IdempotencyRepository;
+import io.carillon.server.store.ProjectRepository;
 import io.carillon.server.store.Transactions;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -31,58 +31,67 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The REST interface of a Carillon, for all its projects. Any number of them serve one database; none knows of the others. Closing it closes no Carillon. */
+/**
+ * The REST server of a {@link Carillon}, for all its projects. Any number of servers can use the same database; they
+ * need no connection to each other. Closing the server does not close the Carillon.
+ */
 public final class CarillonServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CarillonServer.class);
-    /** A batch of small payloads, or one of the largest with room around it. */
-    private static final int LONGEST_BODY = 2 * 1024 * 1024;
+    /**
+     * Large enough for a batch of small payloads, or for one payload of the maximum size with its surrounding JSON.
+     */
+    private static final int MAX_BODY_BYTES = 2 * 1024 * 1024;
 
-    private static final Duration JANITOR = Duration.ofMinutes(10);
+    private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(10);
 
-    private final House house;
-    private final Duration auditKept;
-    private final HttpDoor door;
+    private final ServerContext context;
+    private final Duration auditRetention;
+    private final JettyServer httpServer;
     private final Router router;
     private final List<Thread> threads;
-    /** Given by the caller, who closes them; or our own. */
-    private final Optional<ServerWebhooks> own;
+    /** Present if this server created its webhooks and must close them; empty if the caller passed its own. */
+    private final Optional<ServerWebhooks> ownWebhooks;
 
     private final Optional<String> bootstrapKey;
 
-    /** Starts here: the Carillon to serve, and a pool for requests (of their own, best: the engine keeps its two connections). */
+    /**
+     * Returns a builder for a server of this Carillon. The server takes the connections of its requests from {@code
+     * dataSource}; give it a pool that the engine does not use, because the engine keeps two connections permanently.
+     */
     public static ServerBuilder on(Carillon carillon, DataSource dataSource) {
         return new ServerBuilder(carillon, dataSource);
     }
 
     CarillonServer(ServerBuilder builder) {
-        auditKept = builder.auditKept;
+        auditRetention = builder.auditRetention;
         Transactions transactions = new Transactions(builder.dataSource);
-        log.info("projects are kept apart walls={}", transactions.walled() ? 2 : 1);
-        KeyRepository keys = new KeyRepository(transactions);
-        HouseRepository projects = new HouseRepository(transactions);
-        AnswerRepository answers = new AnswerRepository(transactions);
-        refuseOpenDoor(builder.address, keys);
-        own = builder.webhooks.isPresent()
+        log.info("row-level security checked active={}", transactions.isRowSecurityActive());
+        ApiKeyRepository keys = new ApiKeyRepository(transactions);
+        ProjectRepository projects = new ProjectRepository(transactions);
+        IdempotencyRepository answers = new IdempotencyRepository(transactions);
+        requireKeyForPublicAddress(builder.address, keys);
+        ownWebhooks = builder.webhooks.isPresent()
                 ? Optional.empty()
                 : Optional.of(ServerWebhooks.on(builder.dataSource).build());
-        house = new House(
+        context = new ServerContext(
                 builder.carillon,
                 transactions,
-                new House.Tables(
+                new ServerContext.Repositories(
                         keys, new AuditRepository(transactions), answers, projects, new BulkRepository(transactions)),
-                new Cursors(projects.secret("cursor")),
-                builder.webhooks.or(() -> own).orElseThrow());
-        BulkWorker bulk = new BulkWorker(house);
+                new Cursors(projects.getOrCreateSecret("cursor")),
+                builder.webhooks.or(() -> ownWebhooks).orElseThrow());
+        BulkWorker bulk = new BulkWorker(context);
         Api.Settings settings = new Api.Settings(builder.registry::scrape, version(), builder.quota);
-        List<Route> routes = new ArrayList<>(Api.routes(house, settings, bulk));
-        routes.addAll(builder.more);
+        List<Route> routes = new ArrayList<>(Api.routes(context, settings, bulk));
+        routes.addAll(builder.extraRoutes);
         router = new Router(routes);
         Double rate = builder.quota.requestsPerSecond();
-        Keys callers = new Keys(keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokens);
-        Front front = new Front(
+        BearerAuthenticator authenticator =
+                new BearerAuthenticator(keys, projects, rate == null ? Double.MAX_VALUE : rate, builder.tokenVerifier);
+        RequestDispatcher dispatcher = new RequestDispatcher(
                 router,
-                callers,
-                LONGEST_BODY,
+                authenticator,
+                MAX_BODY_BYTES,
                 request -> Timer.builder("carillon.http.requests")
                         .tags(
                                 "method",
@@ -93,35 +102,39 @@ public final class CarillonServer implements AutoCloseable {
                                 Integer.toString(request.status()))
                         .register(builder.registry)
                         .record(request.took()));
-        door = new HttpDoor(builder.address, builder.port, front);
-        bootstrapKey = bootstrap(keys);
-        threads = List.of(Threads.every(JANITOR, this::tidy), Threads.again("carillon-server-bulk", bulk::round));
+        httpServer = new JettyServer(builder.address, builder.port, dispatcher);
+        bootstrapKey = insertBootstrapKey(keys);
+        threads = List.of(
+                Threads.startPeriodic(CLEANUP_INTERVAL, this::deleteExpiredRows),
+                Threads.startLoop("carillon-server-bulk", bulk::runOnce));
         log.info(
-                "server listens address={} port={} routes={}",
+                "server started address={} port={} routes={}",
                 builder.address.getHostAddress(),
-                door.port(),
+                httpServer.port(),
                 routes.size());
     }
 
-    /** There is no key by default; until somebody made one, nobody but this machine gets in. */
-    private static void refuseOpenDoor(InetAddress address, KeyRepository keys) {
-        if (address.isLoopbackAddress() || !keys.onlyBootstrap()) return;
+    /** Refuses an address that other machines can reach as long as only the bootstrap key exists. */
+    private static void requireKeyForPublicAddress(InetAddress address, ApiKeyRepository keys) {
+        if (address.isLoopbackAddress() || !keys.hasOnlyBootstrapKey()) return;
         throw new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "The address %s is open to others, and nobody has made a key yet. Start on the loopback address, make a key by POST /v1/keys with the bootstrap key, and start again."
+                ("Cannot listen on %s: other machines can reach this address, but no API key has been created yet. "
+                                + "Start the server on the loopback address, create a key with POST /v1/keys and the "
+                                + "bootstrap key, then start again.")
                         .formatted(address.getHostAddress()));
     }
 
-    private static Optional<String> bootstrap(KeyRepository keys) {
-        KeyText key = KeyText.fresh();
-        return keys.bootstrap(key.id(), key.hash()) ? Optional.of(key.text()) : Optional.empty();
+    private static Optional<String> insertBootstrapKey(ApiKeyRepository keys) {
+        PlaintextApiKey key = PlaintextApiKey.generate();
+        return keys.insertBootstrap(key.id(), key.hash()) ? Optional.of(key.text()) : Optional.empty();
     }
 
-    /** Removes what is old, in short statements, until nothing is left of it. */
-    void tidy() {
-        removeAll("idempotency", () -> house.tables().answers().forget());
-        removeAll("bulk_action", () -> house.tables().bulk().forget());
-        removeAll("audit", () -> house.tables().audit().forget(auditKept));
+    /** Deletes expired rows in short statements until none is left. */
+    void deleteExpiredRows() {
+        removeAll("idempotency", () -> context.repositories().idempotency().deleteExpired());
+        removeAll("bulk_action", () -> context.repositories().bulk().deleteExpired());
+        removeAll("audit", () -> context.repositories().audit().deleteOlderThan(auditRetention));
     }
 
     private static void removeAll(String table, IntSupplier part) {
@@ -132,23 +145,26 @@ public final class CarillonServer implements AutoCloseable {
         }
     }
 
-    /** The version of the jar, or what it is when it runs from classes. */
+    /** Returns the version from the jar's manifest, or {@code development} if the classes do not come from a jar. */
     private static String version() {
         String version = CarillonServer.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;
     }
 
-    /** The first key, if this very start made it: to be shown to a person once. It is stored nowhere. */
+    /**
+     * Returns the bootstrap key if this start created it; empty otherwise. Show it to the operator now: only its hash
+     * is stored.
+     */
     public Optional<String> bootstrapKey() {
         return bootstrapKey;
     }
 
-    /** The port it listens on. */
+    /** Returns the port that the server listens on. */
     public int port() {
-        return door.port();
+        return httpServer.port();
     }
 
-    /** All routes, for whoever checks them. */
+    /** Returns all routes, for tests and tools. */
     public List<Route> routes() {
         return router.routes();
     }
@@ -156,7 +172,7 @@ public final class CarillonServer implements AutoCloseable {
     @Override
     public void close() {
         threads.forEach(Thread::interrupt);
-        door.close();
-        own.ifPresent(ServerWebhooks::close);
+        httpServer.close();
+        ownWebhooks.ifPresent(ServerWebhooks::close);
     }
 }

@@ -1,10 +1,10 @@
 package io.carillon.server;
 
 import io.carillon.Carillon;
-import io.carillon.server.access.Tokens;
+import io.carillon.server.access.BearerTokenVerifier;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Route;
-import io.carillon.server.store.HouseRepository;
+import io.carillon.server.store.ProjectRepository;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** Collects how a server listens and what it lets pass; {@link #start()} opens the door. */
+/** The settings of a {@link CarillonServer}; {@link #start()} starts it. */
 public final class ServerBuilder {
     private static final double REQUESTS_PER_SECOND = 1_000;
 
@@ -25,10 +25,10 @@ public final class ServerBuilder {
     InetAddress address = InetAddress.getLoopbackAddress();
     int port = 8080;
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    HouseRepository.Quota quota = new HouseRepository.Quota(REQUESTS_PER_SECOND, null, null);
-    Optional<Tokens> tokens = Optional.empty();
-    List<Route> more = List.of();
-    Duration auditKept = Duration.ofDays(365);
+    ProjectRepository.Quota quota = new ProjectRepository.Quota(REQUESTS_PER_SECOND, null, null);
+    Optional<BearerTokenVerifier> tokenVerifier = Optional.empty();
+    List<Route> extraRoutes = List.of();
+    Duration auditRetention = Duration.ofDays(365);
     Optional<ServerWebhooks> webhooks = Optional.empty();
 
     ServerBuilder(Carillon carillon, DataSource dataSource) {
@@ -36,62 +36,72 @@ public final class ServerBuilder {
         this.dataSource = dataSource;
     }
 
-    /** Where to listen: the loopback address and port 8080 unless set; port 0 takes any that is free. Others are refused until somebody has made a key of their own. */
+    /**
+     * Sets the address and port to listen on. Default: the loopback address and port 8080; port 0 selects a free port.
+     * The server refuses any other address until an API key other than the bootstrap key exists.
+     */
     public ServerBuilder listen(String host, int port) {
         try {
             this.address = InetAddress.getByName(host);
         } catch (UnknownHostException unknown) {
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "There is no address '%s' to listen on. Use an IP address or a name of this machine."
-                            .formatted(host),
+                    "Unknown listen address \"%s\". Use an IP address or a host name of this machine.".formatted(host),
                     unknown);
         }
         this.port = port;
         return this;
     }
 
-    /** Where the server's meters go and what {@code /metrics} shows; give it to {@code CarillonMeters} as well to see the engine's. */
+    /**
+     * Sets the registry that holds the server's meters and that {@code /metrics} shows. Give the same registry to
+     * {@code CarillonMeters} to include the engine's meters.
+     */
     public ServerBuilder registry(PrometheusMeterRegistry registry) {
         this.registry = registry;
         return this;
     }
 
-    /** How much projects may use that have no quota of their own: requests a second on each node, schedules, and runs that wait or run. */
-    public ServerBuilder quota(HouseRepository.Quota quota) {
+    /**
+     * Sets the quota of projects that have none of their own: requests per second on each node, schedules, and waiting
+     * and running runs.
+     */
+    public ServerBuilder quota(ProjectRepository.Quota quota) {
         this.quota = quota;
         return this;
     }
 
-    /** Accepts tokens of somebody else besides keys. */
-    public ServerBuilder tokens(Tokens tokens) {
-        this.tokens = Optional.of(tokens);
+    /** Also accepts bearer tokens of another issuer, in addition to API keys. */
+    public ServerBuilder tokenVerifier(BearerTokenVerifier verifier) {
+        this.tokenVerifier = Optional.of(verifier);
         return this;
     }
 
-    /** How long lines of the audit log are kept; a year unless set. */
-    public ServerBuilder auditKept(Duration kept) {
-        if (kept.compareTo(Duration.ofDays(1)) < 0)
+    /** Sets how long entries of the audit log are kept. At least one day; default: 365 days. */
+    public ServerBuilder auditRetention(Duration retention) {
+        if (retention.compareTo(Duration.ofDays(1)) < 0)
             throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "The audit log cannot be kept for %s only. Choose a day or more.".formatted(kept));
-        this.auditKept = kept;
+                    ErrorCode.INVALID_OPTION, "auditRetention must be at least 1 day (was %s).".formatted(retention));
+        this.auditRetention = retention;
         return this;
     }
 
-    /** Routes of others, beside those of the product. */
+    /** Adds routes to those of Carillon. */
     public ServerBuilder routes(List<Route> routes) {
-        this.more = List.copyOf(routes);
+        this.extraRoutes = List.copyOf(routes);
         return this;
     }
 
-    /** How webhooks are sent by hand, and where their secrets are; give the same to the builder of the Carillon by {@link ServerWebhooks#handleOn}. */
+    /**
+     * Sets the webhooks that this server sends for tests and replays, and the store of their secrets. Register the same
+     * object on the Carillon with {@link ServerWebhooks#handleOn}. Default: webhooks without a master key.
+     */
     public ServerBuilder webhooks(ServerWebhooks webhooks) {
         this.webhooks = Optional.of(webhooks);
         return this;
     }
 
-    /** Listens from now on. */
+    /** Starts a server with these settings. */
     public CarillonServer start() {
         return new CarillonServer(this);
     }

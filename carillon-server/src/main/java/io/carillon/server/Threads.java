@@ -2,32 +2,35 @@ package io.carillon.server;
 
 import java.time.Duration;
 
-/** Makes the server's own threads; Jetty has its pool. */
+/** Starts the background threads of the server. Jetty has a thread pool of its own. */
 final class Threads {
     private Threads() {}
 
-    /** A task that may wait. */
+    /** A task that may block. */
     @FunctionalInterface
-    interface Round {
+    interface InterruptibleTask {
         void run() throws InterruptedException;
     }
 
-    /** A daemon that does this now and then until it is interrupted. The task throws nothing. */
-    static Thread every(Duration pause, Runnable task) {
-        return again("carillon-server-janitor", () -> {
+    /** Starts a daemon thread that runs the task after each pause until it is interrupted. The task must not throw. */
+    static Thread startPeriodic(Duration pause, Runnable task) {
+        return startLoop("carillon-server-cleanup", () -> {
             Thread.sleep(pause.toMillis());
             task.run();
         });
     }
 
-    /** A daemon that does this again and again until it is interrupted. The task throws nothing else, and waits where there is nothing to do. */
-    static Thread again(String name, Round task) {
+    /**
+     * Starts a daemon thread that repeats the task until it is interrupted. The task must throw nothing but {@link
+     * InterruptedException}, and must block when it has nothing to do.
+     */
+    static Thread startLoop(String name, InterruptibleTask task) {
         Thread thread = new Thread(
                 () -> {
                     try {
                         while (true) task.run();
                     } catch (InterruptedException closing) {
-                        // That is how it ends.
+                        // An interrupt ends the thread.
                     }
                 },
                 name);

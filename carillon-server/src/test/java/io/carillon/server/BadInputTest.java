@@ -15,47 +15,47 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Bad input on every declared operation is answered as declared: never by a 5xx, a stack or a word of SQL. */
+/** Bad input to every declared operation is answered as declared: never with a 5xx status, a stack trace or SQL. */
 class BadInputTest {
     @RegisterExtension
-    static final Served SERVED = new Served();
+    static final RestTestServer SERVER = new RestTestServer();
 
     private static String run;
 
     @BeforeAll
-    static void something_to_spoil() {
-        SERVED.put(SERVED.bootstrap(), "/v1/schedules/there", Samples.body(operation("putSchedule")));
-        run = SERVED.post(SERVED.bootstrap(), "/v1/runs", Samples.body(operation("enqueue")))
-                .is(201)
+    static void create_sample_data() {
+        SERVER.put(SERVER.bootstrap(), "/v1/schedules/there", SampleRequests.body(operation("putSchedule")));
+        run = SERVER.post(SERVER.bootstrap(), "/v1/runs", SampleRequests.body(operation("enqueue")))
+                .requireStatus(201)
                 .at("/run");
     }
 
-    private static Contract.Operation operation(String id) {
-        return Contract.the().operations().stream()
+    private static OpenApiDescription.Operation operation(String id) {
+        return OpenApiDescription.instance().operations().stream()
                 .filter(one -> one.node().path("operationId").stringValue("").equals(id))
                 .findFirst()
                 .orElseThrow();
     }
 
-    static Stream<Contract.Operation> withBody() {
-        return Contract.the().operations().stream().filter(Contract.Operation::hasBody);
+    static Stream<OpenApiDescription.Operation> withBody() {
+        return OpenApiDescription.instance().operations().stream().filter(OpenApiDescription.Operation::hasBody);
     }
 
-    static Stream<Contract.Operation> withQuery() {
-        return Contract.the().operations().stream()
+    static Stream<OpenApiDescription.Operation> withQuery() {
+        return OpenApiDescription.instance().operations().stream()
                 .filter(operation -> !operation.path().equals("/v1/stream"));
     }
 
-    private static Served.Reply send(Contract.Operation operation, String body, String... headers) {
-        Served.Reply reply = SERVED.send(
-                SERVED.bootstrap(), operation.method(), Samples.path(operation, "there", run), body, headers);
+    private static RestTestServer.Reply send(OpenApiDescription.Operation operation, String body, String... headers) {
+        RestTestServer.Reply reply = SERVER.send(
+                SERVER.bootstrap(), operation.method(), SampleRequests.path(operation, "there", run), body, headers);
         assertThat(reply.text()).doesNotContain("SELECT", "java.", "carillon.run", "Exception", "SQLSTATE");
         return reply;
     }
 
     @ParameterizedTest
     @MethodSource("withBody")
-    void refuses_what_is_not_the_json_it_wants(Contract.Operation operation) {
+    void refuses_bodies_that_are_not_the_declared_json(OpenApiDescription.Operation operation) {
         String deep = "[".repeat(10_000) + "]".repeat(10_000);
         List<String> bodies = List.of(
                 "{",
@@ -77,15 +77,16 @@ class BadInputTest {
             assertThat(send(operation, body).status())
                     .as("%s with %.50s", operation, body)
                     .isBetween(400, 422);
-        assertThat(send(operation, "{\"a\":1}").is(422).at("/errors/0/pointer")).isNotEmpty();
-        send(operation, "{}", "Content-Type", "text/plain").is(415);
-        send(operation, "{\"a\":\"" + "x".repeat(3_000_000) + "\"}").is(413);
+        assertThat(send(operation, "{\"a\":1}").requireStatus(422).at("/errors/0/pointer"))
+                .isNotEmpty();
+        send(operation, "{}", "Content-Type", "text/plain").requireStatus(415);
+        send(operation, "{\"a\":\"" + "x".repeat(3_000_000) + "\"}").requireStatus(413);
     }
 
     @ParameterizedTest
     @MethodSource("withBody")
-    void refuses_or_takes_every_odd_value_in_every_field(Contract.Operation operation) {
-        ObjectNode good = (ObjectNode) Served.JSON.readTree(Samples.body(operation));
+    void refuses_or_accepts_every_odd_value_in_every_field(OpenApiDescription.Operation operation) {
+        ObjectNode good = (ObjectNode) RestTestServer.JSON.readTree(SampleRequests.body(operation));
         List<String> odd = List.of(
                 "null",
                 "true",
@@ -108,7 +109,7 @@ class BadInputTest {
                 "\"" + "n".repeat(10_000) + "\"");
         for (String pointer : pointers(good, ""))
             for (String value : odd) {
-                Served.Reply reply = send(operation, spoiled(good, pointer, value));
+                RestTestServer.Reply reply = send(operation, withValue(good, pointer, value));
                 assertThat(reply.status())
                         .as("%s %s=%.40s: %s", operation, pointer, value, reply.text())
                         .isLessThan(500);
@@ -126,12 +127,12 @@ class BadInputTest {
         return all;
     }
 
-    private static String spoiled(ObjectNode good, String pointer, String value) {
+    private static String withValue(ObjectNode good, String pointer, String value) {
         ObjectNode copy = good.deepCopy();
         int slash = pointer.lastIndexOf('/');
         JsonNode parent = copy.at(pointer.substring(0, slash));
         String name = pointer.substring(slash + 1);
-        // As text, because a tree would not keep numbers as they are written.
+        // Edits the text, because a JSON tree would not keep numbers as they are written.
         if (parent instanceof ArrayNode array) array.set(Integer.parseInt(name), "@@");
         else ((ObjectNode) parent).put(name, "@@");
         return copy.toString().replace("\"@@\"", value);
@@ -139,9 +140,9 @@ class BadInputTest {
 
     @ParameterizedTest
     @MethodSource("withQuery")
-    void refuses_odd_queries_and_names(Contract.Operation operation) {
-        String path = Samples.path(operation, "there", run);
-        String body = Samples.wrong(operation);
+    void refuses_odd_queries_and_names(OpenApiDescription.Operation operation) {
+        String path = SampleRequests.path(operation, "there", run);
+        String body = SampleRequests.invalidBody(operation);
         for (String query : List.of(
                 "?odd=1",
                 "?%00=1",
@@ -155,14 +156,14 @@ class BadInputTest {
                 "?=&&",
                 "?limit=1&limit=2"))
             if (!query.equals("?a=%zz"))
-                assertThat(SERVED.send(SERVED.bootstrap(), operation.method(), path + query, body)
+                assertThat(SERVER.send(SERVER.bootstrap(), operation.method(), path + query, body)
                                 .status())
                         .as("%s%s", operation, query)
                         .isBetween(400, 422);
         for (String name : List.of("%00", "%ed%a0%80", "..%2f", "a%20b", "%27--", "x".repeat(3_000), "%F0%9F%92%A9")) {
             if (!operation.path().contains("{")) continue;
             String odd = operation.path().replaceAll("\\{[a-z]+}", name);
-            assertThat(SERVED.raw(SERVED.server().port(), SERVED.bootstrap(), operation.method(), odd, body)
+            assertThat(SERVER.sendTo(SERVER.server().port(), SERVER.bootstrap(), operation.method(), odd, body)
                             .status())
                     .as("%s %s", operation, odd)
                     .isBetween(400, 422);
@@ -171,30 +172,31 @@ class BadInputTest {
 
     @Test
     void odd_headers_are_refused_or_ignored() {
-        Contract.Operation put = operation("putSchedule");
-        send(put, Samples.body(put), "If-Match", "nonsense").is(412);
-        assertThat(send(put, Samples.body(put), "Idempotency-Key", "x".repeat(201))
-                        .is(400)
+        OpenApiDescription.Operation put = operation("putSchedule");
+        send(put, SampleRequests.body(put), "If-Match", "nonsense").requireStatus(412);
+        assertThat(send(put, SampleRequests.body(put), "Idempotency-Key", "x".repeat(201))
+                        .requireStatus(400)
                         .at("/errors/0/pointer"))
                 .isEqualTo("Idempotency-Key");
-        SERVED.raw(SERVED.server().port(), SERVED.bootstrap(), "GET", "/v1/stats", null, "X-Odd", "y".repeat(20_000))
-                .is(431);
+        SERVER.sendTo(SERVER.server().port(), SERVER.bootstrap(), "GET", "/v1/stats", null, "X-Odd", "y".repeat(20_000))
+                .requireStatus(431);
     }
 
     @Test
-    void who_is_refused_before_his_body_came_hears_that_the_connection_closes() {
+    void a_request_refused_before_its_body_was_read_gets_connection_close() {
         String line = "PUT /v1/schedules/there?odd=1 HTTP/1.1";
         List<String> headers = List.of(
                 "Host: localhost",
-                "Authorization: Bearer " + SERVED.bootstrap(),
+                "Authorization: Bearer " + SERVER.bootstrap(),
                 "Content-Type: application/json",
                 "Content-Length: 2");
 
-        Served.Reply early = RawHttp.begin(SERVED.server().port(), new RawHttp.Request(line, headers, new byte[0]));
-        Served.Reply complete = RawHttp.begin(
-                SERVED.server().port(), new RawHttp.Request(line, headers, "{}".getBytes(StandardCharsets.UTF_8)));
+        RestTestServer.Reply early =
+                RawHttp.sendIncomplete(SERVER.server().port(), new RawHttp.Request(line, headers, new byte[0]));
+        RestTestServer.Reply complete = RawHttp.sendIncomplete(
+                SERVER.server().port(), new RawHttp.Request(line, headers, "{}".getBytes(StandardCharsets.UTF_8)));
 
-        assertThat(early.is(400).header("connection")).contains("close");
-        assertThat(complete.is(400).header("connection")).isEmpty();
+        assertThat(early.requireStatus(400).header("connection")).contains("close");
+        assertThat(complete.requireStatus(400).header("connection")).isEmpty();
     }
 }

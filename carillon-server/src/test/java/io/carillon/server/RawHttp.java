@@ -12,20 +12,23 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Sends bytes as they are, which no HTTP client would: odd lines, headers, encodings and lengths. One connection for one request. */
+/**
+ * Sends raw bytes that no HTTP client would send: malformed lines, headers, encodings and lengths. Uses one connection
+ * per request.
+ */
 final class RawHttp {
-    private static final int PATIENCE_MILLIS = 45_000;
+    private static final int TIMEOUT_MILLIS = 45_000;
 
     private RawHttp() {}
 
-    /** A request line, headers as they are written, and a body; no length is added. */
+    /** A request line, headers and a body, sent unchanged; no Content-Length is added. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Request(String line, List<String> headers, byte[] body) {
         byte[] bytes() {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             StringBuilder head = new StringBuilder(line).append("\r\n");
             headers.forEach(header -> head.append(header).append("\r\n"));
-            // One char is one byte: whoever wants others writes them as bytes.
+            // Writes each char as one byte; for other encodings, put the bytes into the body.
             out.writeBytes(head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
             out.writeBytes(body);
             return out.toByteArray();
@@ -38,15 +41,15 @@ final class RawHttp {
         }
     }
 
-    static Served.Reply send(int port, Request request) {
+    static RestTestServer.Reply send(int port, Request request) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(PATIENCE_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             try {
                 socket.getOutputStream().write(request.bytes());
                 socket.getOutputStream().flush();
                 socket.shutdownOutput();
             } catch (IOException refusedBeforeItWasComplete) {
-                // The answer may be there already.
+                // The server may have sent its response and closed the connection.
             }
             return read(socket.getInputStream());
         } catch (IOException broken) {
@@ -54,10 +57,10 @@ final class RawHttp {
         }
     }
 
-    /** Sends so much, and does not say that there is no more: what is the answer? */
-    static Served.Reply begin(int port, Request request) {
+    /** Sends a request without closing the output, so that the server waits for more, and returns its response. */
+    static RestTestServer.Reply sendIncomplete(int port, Request request) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(PATIENCE_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(request.bytes());
             socket.getOutputStream().flush();
             return read(socket.getInputStream());
@@ -66,10 +69,10 @@ final class RawHttp {
         }
     }
 
-    private static Served.Reply read(InputStream in) throws IOException {
+    private static RestTestServer.Reply read(InputStream in) throws IOException {
         while (true) {
             String line = line(in);
-            if (line.isEmpty()) return new Served.Reply(0, Map.of(), "");
+            if (line.isEmpty()) return new RestTestServer.Reply(0, Map.of(), "");
             int status = Integer.parseInt(line.split(" ", 3)[1]);
             Map<String, List<String>> headers = new LinkedHashMap<>();
             for (String header = line(in); !header.isEmpty(); header = line(in)) {
@@ -77,11 +80,11 @@ final class RawHttp {
                 headers.computeIfAbsent(header.substring(0, colon).toLowerCase(Locale.ROOT), n -> new ArrayList<>())
                         .add(header.substring(colon + 1).strip());
             }
-            if (status >= 200) return new Served.Reply(status, headers, body(in, headers));
+            if (status >= 200) return new RestTestServer.Reply(status, headers, body(in, headers));
         }
     }
 
-    /** A stream ends with whoever listens to it; its beginning is enough. */
+    /** Reads a body. An event stream ends only when the client disconnects, so its body is not read. */
     private static String body(InputStream in, Map<String, List<String>> headers) throws IOException {
         String type = String.join("", headers.getOrDefault("content-type", List.of()));
         if (type.startsWith("text/event-stream")) return "";

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The reference of docs/rest.md is what the description says. With {@code -Dpages=write} it is written first. */
+/** The reference in docs/rest.md matches openapi.json. {@code -Dpages=write} writes it first. */
 class RestPageTest {
     private static final Path PAGE = Path.of("../docs/rest.md");
     private static final String COMMAND =
@@ -24,21 +24,23 @@ class RestPageTest {
     void the_reference_is_what_the_description_says() throws IOException {
         String page = Files.readString(PAGE);
 
-        assertThat(page).as("docs/rest.md is behind openapi.json: " + COMMAND).isEqualTo(RestReference.on(page));
+        assertThat(page)
+                .as("docs/rest.md is out of date with openapi.json: " + COMMAND)
+                .isEqualTo(RestReference.on(page));
     }
 
     @Test
-    void every_operation_stands_there_with_its_scope() throws IOException {
+    void every_operation_is_listed_with_its_scope() throws IOException {
         String page = Files.readString(PAGE);
 
-        assertThat(Contract.the().operations())
+        assertThat(OpenApiDescription.instance().operations())
                 .isNotEmpty()
                 .allSatisfy(operation ->
                         assertThat(page).contains("| `%s` | %s |".formatted(operation, operation.permission())));
     }
 
     @Test
-    void the_command_that_writes_it_stands_where_contributors_look() throws IOException {
+    void the_command_that_writes_it_is_in_contributing_md() throws IOException {
         assertThat(Files.readString(Path.of("../CONTRIBUTING.md"))).contains(COMMAND);
     }
 }

@@ -12,66 +12,72 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 
-/** The reference of docs/rest.md, made of the description: what is declared stands on the page, and nothing else. */
+/** The reference section of docs/rest.md, generated from the API description. */
 final class RestReference {
     private static final String BEGIN = "<!-- reference: made of openapi.json, see CONTRIBUTING.md -->\n";
     private static final String END = "<!-- end of the reference -->\n";
     private static final String SCHEMA = "#/components/schemas/";
     private static final String JSON = "application/json";
 
-    private final Contract contract;
-    private final Set<String> shapes = new TreeSet<>();
+    private final OpenApiDescription openApiDescription;
+    private final Set<String> schemas = new TreeSet<>();
 
-    private RestReference(Contract contract) {
-        this.contract = contract;
+    private RestReference(OpenApiDescription openApiDescription) {
+        this.openApiDescription = openApiDescription;
     }
 
-    /** The page with its reference as it should be. */
+    /** Returns the page with the generated reference. */
     static String on(String page) {
         int from = page.indexOf(BEGIN);
         int to = page.indexOf(END);
         if (from < 0 || to < from)
-            throw new AssertionError("docs/rest.md has lost the marks of its reference: " + BEGIN);
-        return page.substring(0, from) + BEGIN + new RestReference(Contract.the()).text() + page.substring(to);
+            throw new AssertionError("docs/rest.md does not contain the markers of its reference: " + BEGIN);
+        return page.substring(0, from)
+                + BEGIN
+                + new RestReference(OpenApiDescription.instance()).text()
+                + page.substring(to);
     }
 
     private String text() {
         StringBuilder text = new StringBuilder();
         operations().forEach((title, group) -> {
-            text.append("\n### %s\n\n| request | scope | does | takes | answers |\n|---|---|---|---|---|\n"
+            text.append("\n### %s\n\n| request | scope | description | parameters | response |\n|---|---|---|---|---|\n"
                     .formatted(title));
-            for (Contract.Operation one : group)
+            for (OpenApiDescription.Operation one : group)
                 text.append("| `%s` | %s | %s | %s | %s |\n"
-                        .formatted(one, one.permission(), summary(one), takes(one), answers(one)));
+                        .formatted(one, one.permission(), summary(one), requestCell(one), responseCell(one)));
         });
-        return text.append(shapes()).append(problems()).append('\n').toString();
+        return text.append(schemasSection()).append(problems()).append('\n').toString();
     }
 
-    /** By what they are about, in the order of the description; single ones stand together at the end. */
-    private Map<String, List<Contract.Operation>> operations() {
-        Map<String, List<Contract.Operation>> groups = contract.operations().stream()
+    /**
+     * Groups the operations by their path, in the order of the description; groups of one operation come last,
+     * together.
+     */
+    private Map<String, List<OpenApiDescription.Operation>> operations() {
+        Map<String, List<OpenApiDescription.Operation>> groups = openApiDescription.operations().stream()
                 .collect(Collectors.groupingBy(RestReference::topic, LinkedHashMap::new, Collectors.toList()));
-        Map<String, List<Contract.Operation>> titled = new LinkedHashMap<>();
-        List<Contract.Operation> others = new ArrayList<>();
+        Map<String, List<OpenApiDescription.Operation>> titled = new LinkedHashMap<>();
+        List<OpenApiDescription.Operation> others = new ArrayList<>();
         groups.forEach((topic, group) -> {
             if (topic.isEmpty() || group.size() == 1) others.addAll(group);
             else titled.put(topic.substring(0, 1).toUpperCase(Locale.ROOT) + topic.substring(1), group);
         });
-        titled.put("The rest", others);
+        titled.put("Other", others);
         return titled;
     }
 
-    private static String topic(Contract.Operation operation) {
+    private static String topic(OpenApiDescription.Operation operation) {
         return operation.path().startsWith("/v1/")
                 ? operation.path().substring(4).split("[/:]", 2)[0]
                 : "";
     }
 
-    private static String summary(Contract.Operation operation) {
+    private static String summary(OpenApiDescription.Operation operation) {
         return operation.node().path("summary").stringValue("");
     }
 
-    private String takes(Contract.Operation operation) {
+    private String requestCell(OpenApiDescription.Operation operation) {
         List<String> parts = new ArrayList<>();
         for (String place : List.of("query", "header")) {
             List<String> names = StreamSupport.stream(
@@ -91,13 +97,13 @@ final class RestReference {
         return String.join("; ", parts);
     }
 
-    private String answers(Contract.Operation operation) {
+    private String responseCell(OpenApiDescription.Operation operation) {
         Map<String, List<String>> statuses = new LinkedHashMap<>();
         operation.node().path("responses").properties().forEach(response -> {
             if (response.getKey().compareTo("400") >= 0) return;
             JsonNode content = response.getValue().path("content");
             String what = content.has(JSON)
-                    ? named(content.path(JSON).path("schema"))
+                    ? schemaName(content.path(JSON).path("schema"))
                     : content.properties().stream()
                             .map(Map.Entry::getKey)
                             .findFirst()
@@ -109,16 +115,16 @@ final class RestReference {
                 .collect(Collectors.joining("; "));
     }
 
-    /** What a schema is called; lists by what is in them. */
-    private String named(JsonNode schema) {
+    /** Returns the name of a schema; for a list, the name of its items. */
+    private String schemaName(JsonNode schema) {
         JsonNode inner = resolved(schema);
         JsonNode items = inner.path("properties").path("items").path("items");
         boolean page = inner.path("properties").has("next");
         if (items.has("$ref") && inner.path("properties").size() == (page ? 2 : 1))
-            return (page ? "page of " : "list of ") + named(items);
+            return (page ? "page of " : "list of ") + schemaName(items);
         String name = name(schema);
         if (name.isEmpty()) return "";
-        if (shapes.add(name)) fields(inner);
+        if (schemas.add(name)) fields(inner);
         return "`" + name + "`";
     }
 
@@ -133,14 +139,14 @@ final class RestReference {
     }
 
     private String kind(JsonNode field) {
-        if (field.has("$ref")) return " (" + named(field) + ")";
-        return field.path("items").has("$ref") ? " (list of " + named(field.path("items")) + ")" : "";
+        if (field.has("$ref")) return " (" + schemaName(field) + ")";
+        return field.path("items").has("$ref") ? " (list of " + schemaName(field.path("items")) + ")" : "";
     }
 
-    private String shapes() {
-        StringBuilder text = new StringBuilder("\n### Shapes\n\n| shape | fields |\n|---|---|\n");
-        for (String name : List.copyOf(shapes)) {
-            JsonNode schema = contract.at("/components/schemas/" + name);
+    private String schemasSection() {
+        StringBuilder text = new StringBuilder("\n### Schemas\n\n| schema | fields |\n|---|---|\n");
+        for (String name : List.copyOf(schemas)) {
+            JsonNode schema = openApiDescription.at("/components/schemas/" + name);
             if (schema.path("properties").isEmpty()) continue;
             String about = schema.path("description").stringValue("");
             text.append("| `%s` | %s |\n"
@@ -151,11 +157,11 @@ final class RestReference {
 
     private String problems() {
         Map<String, String> lines = new TreeMap<>();
-        for (Contract.Operation operation : contract.operations())
+        for (OpenApiDescription.Operation operation : openApiDescription.operations())
             operation.node().path("responses").properties().forEach(response -> {
                 String reference = response.getValue().path("$ref").stringValue("");
                 if (reference.isEmpty()) return;
-                JsonNode problem = contract.at(reference.substring(1));
+                JsonNode problem = openApiDescription.at(reference.substring(1));
                 String codes = StreamSupport.stream(problem.path("x-codes").spliterator(), false)
                         .map(code -> "`" + code.stringValue("") + "`")
                         .collect(Collectors.joining(", "));
@@ -172,7 +178,7 @@ final class RestReference {
 
     private JsonNode resolved(JsonNode schema) {
         String name = name(schema);
-        return name.isEmpty() ? schema : contract.at("/components/schemas/" + name);
+        return name.isEmpty() ? schema : openApiDescription.at("/components/schemas/" + name);
     }
 
     private static String name(JsonNode schema) {

@@ -6,29 +6,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Schedules over HTTP: created, changed, read back and broken. */
+/** Schedules over HTTP: created, changed, read and rejected. */
 class SchedulesTest {
     private static final String DAILY = """
             {"when":{"cron":"0 2 * * *","zone":"Europe/Paris"},"target":{"handler":"report.build"},"payload":{"region":"eu","sum":1.10}}""";
 
     @RegisterExtension
-    static final Served SERVED = new Served();
+    static final RestTestServer SERVER = new RestTestServer();
 
     private static String key() {
-        return SERVED.bootstrap();
+        return SERVER.bootstrap();
     }
 
     @Test
     void shows_when_it_was_made_and_changed_and_its_last_run() {
-        String key = SERVED.project("facts");
-        SERVED.makeHistoryOfToday();
-        Served.Reply made = SERVED.put(
+        String key = SERVER.createProject("facts");
+        SERVER.createPartitionsOfToday();
+        RestTestServer.Reply made = SERVER.put(
                         key,
                         "/v1/schedules/nightly",
                         "{\"when\":{\"cron\":\"0 3 * * *\"},\"target\":{\"handler\":\"a\"}}")
-                .is(201);
+                .requireStatus(201);
         assertThat(made.at("/createdAt")).isNotEmpty().isEqualTo(made.at("/updatedAt"));
-        SERVED.database().execute("""
+        SERVER.database().execute("""
                 INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at,
                                                   created_at, state, origin, target, target_name, schedule_id)
                 SELECT 'facts', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at + interval '2 s', at + interval '3 s',
@@ -37,66 +37,68 @@ class SchedulesTest {
                  WHERE project = 'facts'
                 """);
 
-        Served.Reply shown = SERVED.get(key, "/v1/schedules/nightly").is(200);
+        RestTestServer.Reply shown = SERVER.get(key, "/v1/schedules/nightly").requireStatus(200);
 
         assertThat(shown.at("/lastRun/state")).isEqualTo("dead");
         assertThat(shown.at("/lastRun/plannedAt")).isEqualTo("2026-01-03T03:00:00Z");
         assertThat(shown.at("/lastRun/endedAt")).isEqualTo("2026-01-03T03:00:03Z");
-        assertThat(SERVED.get(key, "/v1/runs/" + shown.at("/lastRun/run"))
-                        .is(200)
+        assertThat(SERVER.get(key, "/v1/runs/" + shown.at("/lastRun/run"))
+                        .requireStatus(200)
                         .at("/late"))
                 .isEqualTo("PT2S");
     }
 
     @Test
     void is_created_read_changed_and_deleted() {
-        Served.Reply made = SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(201);
+        RestTestServer.Reply made =
+                SERVER.put(key(), "/v1/schedules/nightly", DAILY).requireStatus(201);
         assertThat(made.at("/payload/region")).isEqualTo("eu");
         assertThat(made.text()).contains("\"sum\":1.10");
         assertThat(made.json().path("nextRuns")).hasSize(5);
         assertThat(made.at("/description")).contains("02:00");
         String tag = made.header("ETag").orElseThrow();
 
-        SERVED.put(key(), "/v1/schedules/nightly", DAILY).is(200);
-        assertThat(SERVED.get(key(), "/v1/schedules/nightly").is(200).header("ETag"))
+        SERVER.put(key(), "/v1/schedules/nightly", DAILY).requireStatus(200);
+        assertThat(SERVER.get(key(), "/v1/schedules/nightly").requireStatus(200).header("ETag"))
                 .contains(tag);
-        assertThat(SERVED.put(key(), "/v1/schedules/nightly", DAILY.replace("0 2", "0 3"))
-                        .is(200)
+        assertThat(SERVER.put(key(), "/v1/schedules/nightly", DAILY.replace("0 2", "0 3"))
+                        .requireStatus(200)
                         .at("/version"))
                 .isEqualTo("2");
 
-        SERVED.delete(key(), "/v1/schedules/nightly").is(204);
-        SERVED.get(key(), "/v1/schedules/nightly").is(404);
-        SERVED.delete(key(), "/v1/schedules/nightly").is(404);
+        SERVER.delete(key(), "/v1/schedules/nightly").requireStatus(204);
+        SERVER.get(key(), "/v1/schedules/nightly").requireStatus(404);
+        SERVER.delete(key(), "/v1/schedules/nightly").requireStatus(404);
     }
 
     @Test
-    void one_that_cannot_be_read_is_shown_replaced_and_deleted() {
-        String key = SERVED.project("unreadable");
+    void an_unreadable_schedule_is_shown_replaced_and_deleted() {
+        String key = SERVER.createProject("unreadable");
         for (String name : java.util.List.of("a", "b", "c"))
-            SERVED.put(key, "/v1/schedules/" + name, DAILY).is(201);
+            SERVER.put(key, "/v1/schedules/" + name, DAILY).requireStatus(201);
         String zone =
                 "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable' AND name IN ('b', 'c')";
-        SERVED.database().execute(zone);
+        SERVER.database().execute(zone);
 
-        Served.Reply page = SERVED.get(key, "/v1/schedules").is(200);
+        RestTestServer.Reply page = SERVER.get(key, "/v1/schedules").requireStatus(200);
         assertThat(page.json().path("items")).hasSize(3);
         assertThat(page.at("/items/1/unreadable/error")).contains("Mars/Olympus");
         assertThat(page.at("/items/1/description"))
                 .startsWith("cannot be read: ")
                 .contains("Mars/Olympus");
-        Served.Reply shown = SERVED.get(key, "/v1/schedules/b").is(200);
+        RestTestServer.Reply shown = SERVER.get(key, "/v1/schedules/b").requireStatus(200);
         assertThat(shown.at("/unreadable/stored/zone")).isEqualTo("Mars/Olympus");
         assertThat(shown.at("/target/handler")).isEqualTo("report.build");
         assertThat(shown.json().path("when").has("cron")).isFalse();
         assertThat(shown.at("/missed")).isEqualTo("run-once");
-        SERVED.get(key, "/v1/timeline").is(200);
+        SERVER.get(key, "/v1/timeline").requireStatus(200);
 
-        Served.Reply replaced = SERVED.put(key, "/v1/schedules/b", DAILY).is(200);
+        RestTestServer.Reply replaced =
+                SERVER.put(key, "/v1/schedules/b", DAILY).requireStatus(200);
         assertThat(replaced.json().has("unreadable")).isFalse();
         assertThat(replaced.json().path("nextRuns")).hasSize(5);
-        SERVED.delete(key, "/v1/schedules/c").is(204);
-        SERVED.get(key, "/v1/schedules/c").is(404);
+        SERVER.delete(key, "/v1/schedules/c").requireStatus(204);
+        SERVER.get(key, "/v1/schedules/c").requireStatus(404);
     }
 
     @Test
@@ -106,8 +108,8 @@ class SchedulesTest {
                 "until":"2999-01-01T00:00:00Z","except":["2026-12-25"],"maxRuns":99,"jitter":"30s","gap":"skip","repeat":"both"},
                 "target":{"handler":"a.b"},"queue":"mail","priority":"low","missed":"run-all","overlap":"queue-one","grace":"PT10M","catchUp":"2h",
                 "missedCap":7,"missedSpread":"PT5S","pauseAfter":3}""";
-        SERVED.put(key(), "/v1/schedules/full", all).is(201);
-        Served.Reply shown = SERVED.get(key(), "/v1/schedules/full").is(200);
+        SERVER.put(key(), "/v1/schedules/full", all).requireStatus(201);
+        RestTestServer.Reply shown = SERVER.get(key(), "/v1/schedules/full").requireStatus(200);
         assertThat(shown.at("/when/every/unit")).isEqualTo("weeks");
         assertThat(shown.at("/when/except/0")).isEqualTo("2026-12-25");
         assertThat(shown.at("/when/jitter")).isEqualTo("PT30S");
@@ -118,75 +120,75 @@ class SchedulesTest {
         assertThat(shown.at("/missedCap")).isEqualTo("7");
         assertThat(shown.at("/pauseAfter")).isEqualTo("3");
         assertThat(shown.at("/priority")).isEqualTo("low");
-        SERVED.put(
+        SERVER.put(
                         key(),
                         "/v1/schedules/once",
                         "{\"when\":{\"once\":\"2999-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
-                .is(201);
-        SERVED.put(
+                .requireStatus(201);
+        SERVER.put(
                         key(),
                         "/v1/schedules/adaptive",
                         "{\"when\":{\"adaptive\":{\"min\":\"10s\",\"max\":\"1h\"}},\"target\":{\"handler\":\"a\"}}")
-                .is(201);
+                .requireStatus(201);
     }
 
     @Test
     void a_stale_tag_is_refused_and_changes_nothing() {
-        String tag = SERVED.put(key(), "/v1/schedules/tagged", DAILY)
-                .is(201)
+        String tag = SERVER.put(key(), "/v1/schedules/tagged", DAILY)
+                .requireStatus(201)
                 .header("ETag")
                 .orElseThrow();
         String later = DAILY.replace("0 2", "0 4");
-        SERVED.send(key(), "PUT", "/v1/schedules/tagged", later, "If-Match", tag)
-                .is(200);
+        SERVER.send(key(), "PUT", "/v1/schedules/tagged", later, "If-Match", tag)
+                .requireStatus(200);
         String latest = DAILY.replace("0 2", "0 5");
-        assertThat(SERVED.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-Match", tag)
-                        .is(412)
+        assertThat(SERVER.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-Match", tag)
+                        .requireStatus(412)
                         .code())
                 .isEqualTo("precondition-failed");
-        SERVED.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-None-Match", "*")
-                .is(412);
-        SERVED.send(key(), "DELETE", "/v1/schedules/tagged", null, "If-Match", tag)
-                .is(412);
-        SERVED.send(key(), "PUT", "/v1/schedules/tagged-new", DAILY, "If-Match", "*")
-                .is(412);
-        SERVED.get(key(), "/v1/schedules/tagged-new").is(404);
-        assertThat(SERVED.get(key(), "/v1/schedules/tagged").at("/when/cron")).isEqualTo("0 4 * * *");
+        SERVER.send(key(), "PUT", "/v1/schedules/tagged", latest, "If-None-Match", "*")
+                .requireStatus(412);
+        SERVER.send(key(), "DELETE", "/v1/schedules/tagged", null, "If-Match", tag)
+                .requireStatus(412);
+        SERVER.send(key(), "PUT", "/v1/schedules/tagged-new", DAILY, "If-Match", "*")
+                .requireStatus(412);
+        SERVER.get(key(), "/v1/schedules/tagged-new").requireStatus(404);
+        assertThat(SERVER.get(key(), "/v1/schedules/tagged").at("/when/cron")).isEqualTo("0 4 * * *");
     }
 
     @Test
     void pauses_resumes_and_says_by_whom() {
-        SERVED.put(key(), "/v1/schedules/paused", DAILY).is(201);
-        Served.Reply paused = SERVED.post(
+        SERVER.put(key(), "/v1/schedules/paused", DAILY).requireStatus(201);
+        RestTestServer.Reply paused = SERVER.post(
                         key(),
                         "/v1/schedules/paused/pause",
                         "{\"reason\":\"holiday\",\"until\":\"2999-01-01T00:00:00Z\"}")
-                .is(200);
+                .requireStatus(200);
         assertThat(paused.at("/paused/by")).startsWith("key ");
         assertThat(paused.at("/paused/reason")).isEqualTo("holiday");
-        SERVED.post(key(), "/v1/schedules/paused/pause", null).is(200);
-        Served.Reply resumed =
-                SERVED.post(key(), "/v1/schedules/paused/resume", null).is(200);
+        SERVER.post(key(), "/v1/schedules/paused/pause", null).requireStatus(200);
+        RestTestServer.Reply resumed =
+                SERVER.post(key(), "/v1/schedules/paused/resume", null).requireStatus(200);
         assertThat(resumed.json().has("paused")).isFalse();
-        SERVED.post(key(), "/v1/schedules/paused/resume", "{}").is(200);
-        SERVED.post(key(), "/v1/schedules/unknown/pause", null).is(404);
+        SERVER.post(key(), "/v1/schedules/paused/resume", "{}").requireStatus(200);
+        SERVER.post(key(), "/v1/schedules/unknown/pause", null).requireStatus(404);
     }
 
     @Test
-    void shows_all_schedules_on_one_axis_of_time() {
+    void shows_all_schedules_on_one_timeline() {
         String dense =
                 "{\"when\":{\"cron\":\"* * * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
         String hours =
                 "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
-        SERVED.put(key(), "/v1/schedules/axis-dense", dense).is(201);
-        SERVED.put(key(), "/v1/schedules/axis-hours", hours).is(201);
-        SERVED.put(key(), "/v1/schedules/axis-paused", hours).is(201);
-        SERVED.post(key(), "/v1/schedules/axis-paused/pause", null).is(200);
-        SERVED.post(
+        SERVER.put(key(), "/v1/schedules/axis-dense", dense).requireStatus(201);
+        SERVER.put(key(), "/v1/schedules/axis-hours", hours).requireStatus(201);
+        SERVER.put(key(), "/v1/schedules/axis-paused", hours).requireStatus(201);
+        SERVER.post(key(), "/v1/schedules/axis-paused/pause", null).requireStatus(200);
+        SERVER.post(
                         key(),
                         "/v1/schedules/axis-hours/backfill",
                         "{\"from\":\"2026-02-01T01:00:00Z\",\"to\":\"2026-02-01T03:00:00Z\"}")
-                .is(200);
+                .requireStatus(200);
 
         assertThat(row("axis-hours", "&from=2026-02-01T01:00:00Z&to=2026-02-01T03:00:00Z")
                         .path("past"))
@@ -201,15 +203,15 @@ class SchedulesTest {
         assertThat(many.path("more").booleanValue()).isTrue();
         assertThat(row("axis-paused", "").path("paused").booleanValue()).isTrue();
         assertThat(row("axis-paused", "").path("coming")).isEmpty();
-        SERVED.get(key(), "/v1/timeline?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z")
-                .is(400);
-        SERVED.get(key(), "/v1/timeline?from=2026-02-01T00:00:00Z&to=2026-04-01T00:00:00Z")
-                .is(400);
+        SERVER.get(key(), "/v1/timeline?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z")
+                .requireStatus(400);
+        SERVER.get(key(), "/v1/timeline?from=2026-02-01T00:00:00Z&to=2026-04-01T00:00:00Z")
+                .requireStatus(400);
     }
 
     private JsonNode row(String schedule, String query) {
-        return SERVED.get(key(), "/v1/timeline?limit=200" + query)
-                .is(200)
+        return SERVER.get(key(), "/v1/timeline?limit=200" + query)
+                .requireStatus(200)
                 .json()
                 .path("items")
                 .valueStream()
@@ -219,123 +221,134 @@ class SchedulesTest {
     }
 
     @Test
-    void triggers_backfills_and_tells_its_ledger() {
-        SERVED.put(
+    void triggers_backfills_and_shows_its_ledger() {
+        SERVER.put(
                         key(),
                         "/v1/schedules/hourly",
                         "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
-                .is(201);
-        String run =
-                SERVED.post(key(), "/v1/schedules/hourly/trigger", null).is(201).at("/run");
-        assertThat(SERVED.get(key(), "/v1/runs/" + run).is(200).at("/origin")).isEqualTo("trigger");
+                .requireStatus(201);
+        String run = SERVER.post(key(), "/v1/schedules/hourly/trigger", null)
+                .requireStatus(201)
+                .at("/run");
+        assertThat(SERVER.get(key(), "/v1/runs/" + run).requireStatus(200).at("/origin"))
+                .isEqualTo("trigger");
         String range = "{\"from\":\"2026-02-01T00:00:00Z\",\"to\":\"2026-02-01T05:00:00Z\"";
-        assertThat(SERVED.post(key(), "/v1/schedules/hourly/backfill", range + ",\"dryRun\":true}")
-                        .is(200)
+        assertThat(SERVER.post(key(), "/v1/schedules/hourly/backfill", range + ",\"dryRun\":true}")
+                        .requireStatus(200)
                         .at("/runs"))
                 .isEqualTo("6");
-        assertThat(SERVED.post(key(), "/v1/schedules/hourly/backfill", range + "}")
-                        .is(200)
+        assertThat(SERVER.post(key(), "/v1/schedules/hourly/backfill", range + "}")
+                        .requireStatus(200)
                         .at("/runs"))
                 .isEqualTo("6");
-        assertThat(SERVED.get(key(), "/v1/schedules/hourly/ledger?from=2026-02-01T00:00:00Z&to=2026-02-01T05:00:00Z")
-                        .is(200)
+        assertThat(SERVER.get(key(), "/v1/schedules/hourly/ledger?from=2026-02-01T00:00:00Z&to=2026-02-01T05:00:00Z")
+                        .requireStatus(200)
                         .json()
                         .path("items"))
                 .hasSize(6);
-        SERVED.get(key(), "/v1/schedules/hourly/ledger").is(200);
-        assertThat(SERVED.get(key(), "/v1/runs?schedule=hourly&limit=3")
-                        .is(200)
+        SERVER.get(key(), "/v1/schedules/hourly/ledger").requireStatus(200);
+        assertThat(SERVER.get(key(), "/v1/runs?schedule=hourly&limit=3")
+                        .requireStatus(200)
                         .json()
                         .path("items"))
                 .hasSize(3);
-        SERVED.post(key(), "/v1/schedules/unknown/trigger", null).is(404);
-        SERVED.get(key(), "/v1/schedules/unknown/ledger").is(404);
-        SERVED.post(key(), "/v1/schedules/unknown/backfill", range + "}").is(404);
-        SERVED.post(
+        SERVER.post(key(), "/v1/schedules/unknown/trigger", null).requireStatus(404);
+        SERVER.get(key(), "/v1/schedules/unknown/ledger").requireStatus(404);
+        SERVER.post(key(), "/v1/schedules/unknown/backfill", range + "}").requireStatus(404);
+        SERVER.post(
                         key(),
                         "/v1/schedules/hourly/backfill",
                         "{\"from\":\"2026-02-02T00:00:00Z\",\"to\":\"2026-02-01T00:00:00Z\"}")
-                .is(422);
+                .requireStatus(422);
     }
 
     @Test
     void previews_what_is_not_saved() {
-        Served.Reply preview = SERVED.post(
+        RestTestServer.Reply preview = SERVER.post(
                         key(),
                         "/v1/schedules:preview",
                         "{\"when\":{\"cron\":\"30 2 * * *\",\"zone\":\"Europe/Berlin\"},\"after\":\"2026-03-28T12:00:00Z\",\"count\":2}")
-                .is(200);
+                .requireStatus(200);
         assertThat(preview.at("/entries/0/mark")).isEqualTo("moved");
-        assertThat(SERVED.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"* * * * *\"},\"count\":0}")
-                        .is(422)
+        assertThat(SERVER.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"* * * * *\"},\"count\":0}")
+                        .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/count");
     }
 
     @Test
     void refusals_point_to_the_field() {
-        assertThat(SERVED.put(
+        assertThat(SERVER.put(
                                 key(),
                                 "/v1/schedules/x",
                                 "{\"when\":{\"cron\":\"61 * * * *\"},\"target\":{\"handler\":\"a\"}}")
-                        .is(422)
+                        .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/when/cron");
-        Served.Reply never = SERVED.put(
+        RestTestServer.Reply never = SERVER.put(
                         key(), "/v1/schedules/x", "{\"when\":{\"cron\":\"0 0 30 2 *\"},\"target\":{\"handler\":\"a\"}}")
-                .is(422);
+                .requireStatus(422);
         assertThat(never.code()).isEqualTo("never-fires");
-        assertThat(SERVED.put(
+        assertThat(SERVER.put(
                                 key(),
                                 "/v1/schedules/x",
                                 "{\"when\":{\"cron\":\"* * * * *\",\"zone\":\"Mars/Base\"},\"target\":{\"handler\":\"a\"}}")
-                        .is(422)
+                        .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/when/zone");
-        assertThat(SERVED.put(key(), "/v1/schedules/x", DAILY.replace("\"payload\"", "\"paylod\""))
-                        .is(422)
+        assertThat(SERVER.put(key(), "/v1/schedules/x", DAILY.replace("\"payload\"", "\"paylod\""))
+                        .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/paylod");
-        assertThat(SERVED.put(key(), "/v1/schedules/x", "{\"when\":{},\"target\":{\"handler\":\"a\"}}")
-                        .is(422)
+        assertThat(SERVER.put(key(), "/v1/schedules/x", "{\"when\":{},\"target\":{\"handler\":\"a\"}}")
+                        .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/when");
-        assertThat(SERVED.put(key(), "/v1/schedules/BAD%20NAME", DAILY).is(422).code())
+        assertThat(SERVER.put(key(), "/v1/schedules/BAD%20NAME", DAILY)
+                        .requireStatus(422)
+                        .code())
                 .isEqualTo("invalid-name");
-        SERVED.get(key(), "/v1/schedules/BAD%20NAME").is(404);
-        SERVED.get(key(), "/v1/schedules/x").is(404);
+        SERVER.get(key(), "/v1/schedules/BAD%20NAME").requireStatus(404);
+        SERVER.get(key(), "/v1/schedules/x").requireStatus(404);
     }
 
     @Test
-    void lists_go_on_where_they_ended_and_know_their_own_cursors() {
+    void lists_continue_by_cursor_and_refuse_foreign_cursors() {
         for (int i = 0; i < 5; i++)
-            SERVED.put(key(), "/v1/schedules/page-" + i, DAILY).is(201);
-        Served.Reply first = SERVED.get(key(), "/v1/schedules?limit=2").is(200);
+            SERVER.put(key(), "/v1/schedules/page-" + i, DAILY).requireStatus(201);
+        RestTestServer.Reply first = SERVER.get(key(), "/v1/schedules?limit=2").requireStatus(200);
         String next = first.at("/next");
-        Served.Reply second =
-                SERVED.get(key(), "/v1/schedules?limit=2&cursor=" + next).is(200);
+        RestTestServer.Reply second =
+                SERVER.get(key(), "/v1/schedules?limit=2&cursor=" + next).requireStatus(200);
         assertThat(second.at("/items/0/name")).isGreaterThan(first.at("/items/1/name"));
-        assertThat(SERVED.get(key(), "/v1/schedules?cursor=" + next.substring(1))
-                        .is(400)
+        assertThat(SERVER.get(key(), "/v1/schedules?cursor=" + next.substring(1))
+                        .requireStatus(400)
                         .code())
                 .isEqualTo("malformed-cursor");
-        assertThat(SERVED.get(key(), "/v1/runs?cursor=" + next).is(400).code()).isEqualTo("malformed-cursor");
-        assertThat(SERVED.get(key(), "/v1/schedules?limit=0").is(400).code()).isEqualTo("invalid-parameter");
-        assertThat(SERVED.get(key(), "/v1/schedules?lmit=1").is(400).code()).isEqualTo("unknown-parameter");
+        assertThat(SERVER.get(key(), "/v1/runs?cursor=" + next)
+                        .requireStatus(400)
+                        .code())
+                .isEqualTo("malformed-cursor");
+        assertThat(SERVER.get(key(), "/v1/schedules?limit=0").requireStatus(400).code())
+                .isEqualTo("invalid-parameter");
+        assertThat(SERVER.get(key(), "/v1/schedules?lmit=1").requireStatus(400).code())
+                .isEqualTo("unknown-parameter");
     }
 
     @Test
     void warns_of_a_step_beyond_its_field_when_it_is_created_and_previewed() {
         String odd = DAILY.replace("0 2 * * *", "*/61 * * * *");
 
-        assertThat(SERVED.put(key(), "/v1/schedules/odd", odd).is(201).at("/warnings/0"))
-                .isEqualTo("a step of 61 in minutes runs once an hour");
-        assertThat(SERVED.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"*/61 * * * *\"}}")
-                        .is(200)
+        assertThat(SERVER.put(key(), "/v1/schedules/odd", odd)
+                        .requireStatus(201)
                         .at("/warnings/0"))
                 .isEqualTo("a step of 61 in minutes runs once an hour");
-        assertThat(SERVED.put(key(), "/v1/schedules/plain", DAILY)
-                        .is(201)
+        assertThat(SERVER.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"*/61 * * * *\"}}")
+                        .requireStatus(200)
+                        .at("/warnings/0"))
+                .isEqualTo("a step of 61 in minutes runs once an hour");
+        assertThat(SERVER.put(key(), "/v1/schedules/plain", DAILY)
+                        .requireStatus(201)
                         .json()
                         .has("warnings"))
                 .isFalse();
@@ -343,16 +356,16 @@ class SchedulesTest {
 
     @Test
     void a_backfill_says_what_it_does_about_dropped_history() {
-        SERVED.put(key(), "/v1/schedules/dropped", DAILY).is(201);
-        SERVED.database().execute("UPDATE carillon.schedule SET created_at = '2020-01-01Z' WHERE name = 'dropped'");
+        SERVER.put(key(), "/v1/schedules/dropped", DAILY).requireStatus(201);
+        SERVER.database().execute("UPDATE carillon.schedule SET created_at = '2020-01-01Z' WHERE name = 'dropped'");
         String range = "{\"from\":\"2020-02-01T00:00:00Z\",\"to\":\"2020-02-05T00:00:00Z\",\"dryRun\":true";
 
-        Served.Reply refused = SERVED.post(key(), "/v1/schedules/dropped/backfill", range + "}")
-                .is(422);
+        RestTestServer.Reply refused = SERVER.post(key(), "/v1/schedules/dropped/backfill", range + "}")
+                .requireStatus(422);
         assertThat(refused.text())
                 .contains("history-dropped", "4 instants from 2020-02-01T01:00:00Z to 2020-02-04T01:00:00Z");
-        assertThat(SERVED.post(key(), "/v1/schedules/dropped/backfill", range + ",\"droppedHistory\":\"run\"}")
-                        .is(200)
+        assertThat(SERVER.post(key(), "/v1/schedules/dropped/backfill", range + ",\"droppedHistory\":\"run\"}")
+                        .requireStatus(200)
                         .at("/runs"))
                 .isEqualTo("4");
     }

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
 import tools.jackson.databind.JsonNode;
 
-/** Two servers whose clocks differ by an hour show the same order and the same present: the database's. */
+/** Two servers whose clocks differ by an hour show the same order and the same time: those of the database. */
 @Timeout(60)
 class ServerClocksTest {
     @RegisterExtension
-    static final Served SERVED = new Served();
+    static final RestTestServer SERVER = new RestTestServer();
 
-    /** The one class that reads the machine's clock, as it would answer on a machine an hour behind. */
-    private static final String SLOW = """
+    /** The only class that reads the system clock, as on a machine that is an hour behind. */
+    private static final String SLOW_CLOCK_SOURCE = """
             package io.carillon.value;
 
             public final class WallClock {
@@ -48,16 +48,16 @@ class ServerClocksTest {
     @BeforeAll
     static void startTheSlowServer(@TempDir Path folder) throws Exception {
         Path source = folder.resolve("WallClock.java");
-        Files.writeString(source, SLOW);
+        Files.writeString(source, SLOW_CLOCK_SOURCE);
         int compiled = ToolProvider.getSystemJavaCompiler()
                 .run(null, null, null, "-proc:none", "-d", folder.toString(), source.toString());
         assertThat(compiled).isZero();
         process = NodeProcess.start(
                 List.of("-Xbootclasspath/a:" + folder),
                 SlowServer.class,
-                SERVED.database().jdbcUrl(),
-                SERVED.database().user(),
-                SERVED.database().password());
+                SERVER.database().jdbcUrl(),
+                SERVER.database().user(),
+                SERVER.database().password());
         String off = process.awaitLine("behind ", Duration.ofSeconds(30)).substring("behind ".length());
         assertThat(Duration.parse(off)).isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
         slow = Integer.parseInt(
@@ -69,7 +69,7 @@ class ServerClocksTest {
         process.close();
     }
 
-    /** A server in a JVM of its own. */
+    /** A server in a separate JVM. */
     static final class SlowServer {
         private SlowServer() {}
 
@@ -91,11 +91,11 @@ class ServerClocksTest {
     }
 
     private static List<Integer> both() {
-        return List.of(slow, SERVED.server().port());
+        return List.of(slow, SERVER.server().port());
     }
 
     private static JsonNode get(int port, String key, String path) {
-        return SERVED.raw(port, key, "GET", path, null).is(200).json();
+        return SERVER.sendTo(port, key, "GET", path, null).requireStatus(200).json();
     }
 
     private static List<String> texts(JsonNode items, String field) {
@@ -105,17 +105,17 @@ class ServerClocksTest {
     }
 
     @Test
-    void runs_and_the_audit_log_stand_in_the_order_in_which_they_came() {
-        String key = SERVED.project("order");
+    void runs_and_the_audit_log_are_listed_in_the_order_of_arrival() {
+        String key = SERVER.createProject("order");
         List<String> made = new ArrayList<>();
         for (int i = 0; i < 6; i++)
-            made.add(SERVED.raw(
+            made.add(SERVER.sendTo(
                             both().get(i % 2),
                             key,
                             "POST",
                             "/v1/runs",
                             "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
-                    .is(201)
+                    .requireStatus(201)
                     .at("/run"));
         Collections.reverse(made);
 
@@ -139,12 +139,12 @@ class ServerClocksTest {
     }
 
     @Test
-    void what_has_no_range_ends_at_the_present_of_the_database() {
-        String key = SERVED.project("present");
-        SERVED.put(key, "/v1/schedules/minutes", "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
-                .is(201);
+    void queries_without_a_range_end_at_the_database_time() {
+        String key = SERVER.createProject("present");
+        SERVER.put(key, "/v1/schedules/minutes", "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
+                .requireStatus(201);
         for (int port : both()) {
-            Instant now = Instant.parse(SERVED.one(
+            Instant now = Instant.parse(SERVER.queryText(
                     "SELECT to_char(carillon.clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"));
             assertThat(Instant.parse(get(port, key, "/v1/schedules/minutes/ledger")
                             .path("to")

@@ -11,24 +11,27 @@ import org.junit.jupiter.api.extension.ExtensionContext.Store;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** Makes what {@link CarillonTest} promises when it is first asked for; JUnit closes it with the test class. */
+/**
+ * Creates the objects that {@link CarillonTest} offers when a test first requests them. JUnit closes them after the
+ * test class.
+ */
 final class CarillonExtension implements ParameterResolver, BeforeEachCallback {
     private static final Namespace NAMESPACE = Namespace.create(CarillonExtension.class);
 
-    private static final Map<Class<?>, Function<TestDatabase, Object>> GIVEN = Map.of(
+    private static final Map<Class<?>, Function<TestDatabase, Object>> PARAMETER_FACTORIES = Map.of(
             TestDatabase.class, database -> database,
             TestClock.class, TestDatabase::clock,
             CarillonKit.class, CarillonKit::on,
-            FaultProxy.class, FaultProxy::before);
+            FaultProxy.class, FaultProxy::inFrontOf);
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-        return GIVEN.containsKey(parameter.getParameter().getType());
+        return PARAMETER_FACTORIES.containsKey(parameter.getParameter().getType());
     }
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        return given(parameter.getParameter().getType(), context);
+        return resolve(parameter.getParameter().getType(), context);
     }
 
     @Override
@@ -37,22 +40,22 @@ final class CarillonExtension implements ParameterResolver, BeforeEachCallback {
         while (!test.isAnnotationPresent(CarillonTest.class) && test.getEnclosingClass() != null) {
             test = test.getEnclosingClass();
         }
-        CarillonTest wish = test.getAnnotation(CarillonTest.class);
-        if (wish != null && !wish.at().isEmpty()) {
-            given(TestClock.class, context).at(Instant.parse(wish.at()));
+        CarillonTest annotation = test.getAnnotation(CarillonTest.class);
+        if (annotation != null && !annotation.at().isEmpty()) {
+            resolve(TestClock.class, context).stopAt(Instant.parse(annotation.at()));
         }
     }
 
-    private static <T> T given(Class<T> type, ExtensionContext context) {
+    private static <T> T resolve(Class<T> type, ExtensionContext context) {
         Store store = outermostClass(context).getStore(NAMESPACE);
         TestDatabase database =
                 store.computeIfAbsent(TestDatabase.class, any -> TestDatabase.migrated(), TestDatabase.class);
         if (type == TestDatabase.class) return type.cast(database);
-        Function<TestDatabase, Object> made = GIVEN.getOrDefault(type, any -> database);
-        return store.computeIfAbsent(type, any -> type.cast(made.apply(database)), type);
+        Function<TestDatabase, Object> factory = PARAMETER_FACTORIES.getOrDefault(type, any -> database);
+        return store.computeIfAbsent(type, any -> type.cast(factory.apply(database)), type);
     }
 
-    /** Nested classes share the database of the class around them. */
+    /** Returns the outermost class, because nested classes share its database. */
     private static ExtensionContext outermostClass(ExtensionContext context) {
         ExtensionContext outermost = context;
         for (Optional<ExtensionContext> up = context.getParent();

@@ -27,8 +27,8 @@ import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a user's test holds in hand: the database, its clock, and questions about the runs in it. AssertJ's own {@code assertThat(kit)} leads to
- * {@link KitAssert}.
+ * The main entry point of the test kit: the database, its clock, and access to the runs in it. {@code assertThat(kit)}
+ * of AssertJ returns a {@link KitAssert}.
  */
 public final class CarillonKit implements AssertProvider<KitAssert> {
     private static final String RUNS = """
@@ -43,17 +43,17 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
              ORDER BY created_at, id
             """;
 
-    private static final int MOST_ROUNDS = 1_000;
+    private static final int MAX_ROUNDS = 1_000;
     private static final Duration BUDGET = Duration.ofMinutes(1);
 
     private final TestDatabase database;
     private final TestClock clock;
     private final Sql sql;
-    private final NextFailures failures = new NextFailures();
+    private final PlannedFailures failures = new PlannedFailures();
     private PayloadCodec codec = new JsonCodec();
     private @Nullable Carillon driven;
     private IntSupplier dueOnce = () -> {
-        throw notDriving("what executes runs");
+        throw notDriving("how to execute runs");
     };
 
     private CarillonKit(TestDatabase database) {
@@ -62,69 +62,82 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         this.sql = new Sql(database.dataSource());
     }
 
-    /** A kit for this database. */
+    /** Returns a kit for this database. */
     public static CarillonKit on(TestDatabase database) {
         return new CarillonKit(database);
     }
 
+    /** Returns the database of this kit. */
     public TestDatabase database() {
         return database;
     }
 
+    /** Returns the clock of the database. */
     public TestClock clock() {
         return clock;
     }
 
-    /** Moves the clock on. */
+    /** Advances the clock. */
     public CarillonKit advance(Duration by) {
         clock.advance(by);
         return this;
     }
 
-    /** How payloads are read; JSON unless set. For applications that write theirs in another way. */
+    /** Sets the codec of the application's payloads. Default: JSON. */
     public CarillonKit codec(PayloadCodec codec) {
         this.codec = codec;
         return this;
     }
 
-    /** All runs of a handler in the order they were created, whatever became of them; also those stored under its older names. */
+    /**
+     * Returns all runs of a handler in the order of creation, in every state, including those stored under older names.
+     */
     public List<KitRun> runs(HandlerType<?> type) {
-        String[] names = Stream.concat(Stream.of(type.name()), type.older().keySet().stream())
+        String[] names = Stream.concat(Stream.of(type.name()), type.olderReaders().keySet().stream())
                 .toArray(String[]::new);
         return sql.list(RUNS, CarillonKit::run, names, names);
     }
 
-    /** The payload of a run as its handler would get it, also of one stored under an older name; empty where none is kept, as for most that ended. */
+    /**
+     * Returns the payload of a run as its handler receives it, also for a run stored under an older name. Empty if the
+     * payload is not kept, as for most ended runs.
+     */
     public <T> Optional<T> payload(HandlerType<T> type, KitRun run) {
         String text = run.payload();
         if (text == null) return Optional.empty();
-        Function<String, T> older = type.older().get(run.handler());
+        Function<String, T> older = type.olderReaders().get(run.handler());
         return Optional.of(
-                older != null ? older.apply(text) : codec.decode(text.getBytes(StandardCharsets.UTF_8), type.type()));
+                older != null
+                        ? older.apply(text)
+                        : codec.decode(text.getBytes(StandardCharsets.UTF_8), type.payloadType()));
     }
 
-    /** The one run of a handler; fails when there is none or more than one. */
+    /** Returns assertions on the only run of a handler. Fails if there is no run or more than one. */
     public <T> RunsAssert<T> run(HandlerType<T> type) {
         return RunsAssert.of(this, type).times(1);
     }
 
     /**
-     * Drives this Carillon (made by {@code build()}, so that nothing runs in the background): {@link #runDue()} executes its handlers in the calling thread.
-     * Forgets failures that were asked for and did not happen.
+     * Connects the kit to a Carillon instance, created with {@code build()} so that no thread runs in the background.
+     * {@link #runDue()} then executes its handlers on the calling thread. Removes failures that were planned with
+     * {@link #failNext} and did not occur.
      */
-    public CarillonKit driving(Carillon carillon) {
-        executing(() -> carillon.tick(BUDGET, failures::strike).processed());
+    public CarillonKit drive(Carillon carillon) {
+        executeWith(() -> carillon.runDue(BUDGET, failures::throwNext).processed());
         failures.clear();
         driven = carillon;
         return this;
     }
 
-    /** The next attempt of this handler fails with this, and the handler is not called: what follows is decided by its own retry rule. */
+    /**
+     * Lets the next attempt of this handler fail with this exception, without calling the handler. The retry settings
+     * of the handler apply.
+     */
     public CarillonKit failNext(HandlerType<?> type, Exception failure) {
         return failNext(type, 1, failure);
     }
 
-    /** The same for so many attempts, whichever runs they belong to. */
+    /** Like {@link #failNext(HandlerType, Exception)}, for the given number of attempts, independent of their runs. */
     public CarillonKit failNext(HandlerType<?> type, int times, Exception failure) {
         driven();
         failures.add(type, times, failure);
@@ -132,14 +145,15 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
     }
 
     /**
-     * Which instants a schedule planned between two instants, both inclusive, and what became of each; stretches without runs are taken apart by the
-     * schedule as it is now. Instants more than a few minutes ahead of the clock are not planned yet.
+     * Returns the planned instants of a schedule between two instants, both inclusive, and what happened to each.
+     * Ledger ranges are expanded with the current timing of the schedule. Instants more than a few minutes after the
+     * current time are not planned yet.
      */
     public List<KitTick> ticksBetween(String schedule, Instant from, Instant to) {
         Schedules schedules = driven().schedules();
         When when = schedules
                 .get(schedule)
-                .orElseThrow(() -> new AssertionError("there is no schedule '%s', only: %s"
+                .orElseThrow(() -> new AssertionError("No schedule is named '%s'. Existing schedules: %s"
                         .formatted(
                                 schedule,
                                 schedules.list().stream().map(Schedule::name).toList())))
@@ -156,39 +170,45 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         return Stream.iterate(
                         Optional.of(entry.from()),
                         at -> at.isPresent() && !at.get().isAfter(entry.to()),
-                        at -> at.flatMap(when::nextAny))
+                        at -> at.flatMap(when::nextIncludingExcluded))
                 .flatMap(Optional::stream);
     }
 
     private Carillon driven() {
-        if (driven == null) throw notDriving("your Carillon");
+        if (driven == null) throw notDriving("which Carillon to use");
         return driven;
     }
 
     private static CarillonException notDriving(String what) {
         return new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "The kit does not know %s. Tell it by CarillonKit.driving(carillon).".formatted(what));
+                "The test kit does not know %s. Call CarillonKit.drive(carillon) first.".formatted(what));
     }
 
-    /** Says how due runs are executed once in the calling thread; it answers how many were. */
-    public CarillonKit executing(IntSupplier dueOnce) {
+    /**
+     * Sets how due runs are executed on the calling thread. The supplier executes the due runs once and returns how
+     * many it executed.
+     */
+    public CarillonKit executeWith(IntSupplier dueOnce) {
         this.dueOnce = dueOnce;
         this.driven = null;
         return this;
     }
 
-    /** Executes what is due on the clock, and what became due by that, in this thread; returns how many runs were executed. */
+    /**
+     * Executes the runs that are due, and the runs that become due by that, on the calling thread. Returns how many
+     * runs were executed.
+     */
     public int runDue() {
         int executed = 0;
-        for (int round = 0; round < MOST_ROUNDS; round++) {
+        for (int round = 0; round < MAX_ROUNDS; round++) {
             int now = dueOnce.getAsInt();
             if (now == 0) return executed;
             executed += now;
         }
         throw new AssertionError(
-                "after %d rounds and %d runs there is still something due: does a handler enqueue itself without delay?"
-                        .formatted(MOST_ROUNDS, executed));
+                "After %d rounds and %d runs there are still due runs. Does a handler enqueue itself without a delay?"
+                        .formatted(MAX_ROUNDS, executed));
     }
 
     @Override

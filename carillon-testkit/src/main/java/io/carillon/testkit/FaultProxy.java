@@ -17,8 +17,9 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.ds.common.BaseDataSource;
 
 /**
- * A network that breaks on command, between a client and a test database. It understands the protocol well enough to lose exactly the
- * acknowledgement of a commit. Thread-safe; encryption is declined, since the proxy reads along.
+ * A proxy between a client and a test database that breaks the network on command. It understands the PostgreSQL
+ * protocol well enough to lose exactly the acknowledgement of a commit. It declines encryption because it reads the
+ * messages. Thread-safe.
  */
 public final class FaultProxy implements AutoCloseable {
     private static final int POOL_SIZE = 16;
@@ -26,110 +27,114 @@ public final class FaultProxy implements AutoCloseable {
 
     private final TestDatabase database;
     private final InetSocketAddress target;
-    private final ServerSocket door;
+    private final ServerSocket serverSocket;
     private final SmallPool pool;
-    private final Traffic traffic = new Traffic();
+    private final NetworkConditions network = new NetworkConditions();
     private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger strikes = new AtomicInteger();
-    private volatile Ambush ambush = Ambush.none();
+    private final AtomicInteger lostAcknowledgements = new AtomicInteger();
+    private volatile FaultPoint faultPoint = FaultPoint.none();
     private volatile boolean refusing;
 
-    private FaultProxy(TestDatabase database, ServerSocket door) {
-        PGSimpleDataSource direct = database.pointed(new PGSimpleDataSource());
+    private FaultProxy(TestDatabase database, ServerSocket serverSocket) {
+        PGSimpleDataSource direct = database.configure(new PGSimpleDataSource());
         this.database = database;
         this.target = new InetSocketAddress(direct.getServerNames()[0], direct.getPortNumbers()[0]);
-        this.door = door;
-        this.pool = new SmallPool(pointed(new PGConnectionPoolDataSource()), POOL_SIZE);
+        this.serverSocket = serverSocket;
+        this.pool = new SmallPool(configure(new PGConnectionPoolDataSource()), POOL_SIZE);
     }
 
-    /** Opens a proxy in front of a test database; everything passes until told otherwise. */
-    public static FaultProxy before(TestDatabase database) {
+    /** Opens a proxy in front of a test database. The proxy forwards everything until a fault is configured. */
+    public static FaultProxy inFrontOf(TestDatabase database) {
         try {
             FaultProxy proxy = new FaultProxy(database, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
-            Thread thread = new Thread(proxy::accept, "carillon-proxy-door");
+            Thread thread = new Thread(proxy::accept, "carillon-proxy-accept");
             thread.setDaemon(true);
             thread.start();
             return proxy;
         } catch (IOException e) {
-            throw new UncheckedIOException("The fault proxy found no free port on loopback", e);
+            throw new UncheckedIOException("could not open a port for the fault proxy on the loopback address", e);
         }
     }
 
-    /** The address of the database by way of the proxy, without user and password. */
+    /** Returns the JDBC URL of the database through the proxy, without user and password. */
     public String jdbcUrl() {
-        return pointed(new PGSimpleDataSource()).getURL();
+        return configure(new PGSimpleDataSource()).getURL();
     }
 
-    /** Pooled connections by way of the proxy, at most sixteen at a time. */
+    /** Returns a pool of at most 16 connections through the proxy. */
     public DataSource dataSource() {
         return pool;
     }
 
-    /** The network is whole again. What lost bytes meanwhile is cut, as no connection survives that. */
-    public void pass() {
-        ambush.callOff();
+    /** Ends all faults. Connections that have lost bytes are reset, because they cannot continue. */
+    public void restore() {
+        faultPoint.disarm();
         refusing = false;
-        traffic.flow();
-        connections.stream().filter(ProxiedConnection::lostBytes).forEach(ProxiedConnection::cut);
+        network.restore();
+        connections.stream().filter(ProxiedConnection::hasLostBytes).forEach(ProxiedConnection::reset);
     }
 
-    /** Every burst of bytes takes this much longer, both ways. */
+    /** Delays all bytes by this duration, in both directions. */
     public void delay(Duration by) {
-        traffic.slow(by);
+        network.delay(by);
     }
 
-    /** Nothing moves; what is sent meanwhile arrives after {@link #pass()}. */
+    /** Stops all bytes. Bytes sent meanwhile arrive after {@link #restore()}. */
     public void stall() {
-        traffic.stall();
+        network.stall();
     }
 
-    /** Connections stay open, but every byte vanishes: neither side learns that the other is gone. New connections fare the same. */
+    /**
+     * Drops all bytes while the connections stay open, so that neither side notices that the other is unreachable.
+     * Applies to new connections too.
+     */
     public void halfOpen() {
-        traffic.lose();
+        network.drop();
     }
 
-    /** Resets every connection now; new ones pass. Returns how many were cut. */
-    public int cut() {
+    /** Resets all open connections; new connections are accepted. Returns how many were reset. */
+    public int resetConnections() {
         Set<ProxiedConnection> open = Set.copyOf(connections);
-        open.forEach(ProxiedConnection::cut);
+        open.forEach(ProxiedConnection::reset);
         return open.size();
     }
 
-    /** New connections are turned away; those that are open go on. */
-    public void refuse() {
+    /** Rejects new connections; open connections continue. */
+    public void refuseConnections() {
         refusing = true;
     }
 
     /**
-     * Loses acknowledgements: whenever a statement of this text was committed (by itself, or by the COMMIT of its transaction), the client's connection
-     * is reset in place of the answer. Holds until {@link #pass()}.
+     * Loses acknowledgements: when a matching statement has been committed, by autocommit or by the COMMIT of its
+     * transaction, the proxy resets the client's connection instead of forwarding the response. Applies until
+     * {@link #restore()}.
      */
-    public void cutAfterCommit(Predicate<String> statement) {
-        cutAfterCommit(statement, Integer.MAX_VALUE);
+    public void resetAfterCommit(Predicate<String> statement) {
+        resetAfterCommit(statement, Integer.MAX_VALUE);
     }
 
-    /** The same for so many commits; after that they are answered again. */
-    public void cutAfterCommit(Predicate<String> statement, int times) {
-        ambush.callOff();
-        ambush = new Ambush(statement, times);
+    /** Like {@link #resetAfterCommit(Predicate)}, for the given number of commits. Later commits are acknowledged. */
+    public void resetAfterCommit(Predicate<String> statement, int times) {
+        faultPoint.disarm();
+        faultPoint = new FaultPoint(statement, times);
     }
 
     /**
-     * Kills what works through this proxy, as far as the database can tell, right after its next claim of a run committed: the answer is lost, so that no
-     * handler starts, every connection is reset, and no new one is let in. There are no more beats, no results and nothing is handed back. Holds until
-     * {@link #pass()}; close the dead node before.
+     * Simulates the death of a node immediately after its next claim is committed. The response of the claim is lost,
+     * so that no handler starts. All connections are reset and new ones are rejected, so that the database receives no
+     * heartbeat, no result and no release. Applies until {@link #restore()}; close the dead node before.
      */
     public void killAfterClaim() {
-        ambush.callOff();
-        ambush = Ambush.afterClaim();
+        faultPoint.disarm();
+        faultPoint = FaultPoint.afterClaim();
     }
 
-    /** How many acknowledgements were lost so far. */
-    public int strikes() {
-        return strikes.get();
+    /** Returns how many acknowledgements have been lost. */
+    public int lostAcknowledgements() {
+        return lostAcknowledgements.get();
     }
 
-    /** How many connections are open through the proxy. */
+    /** Returns how many connections are open through the proxy. */
     public int connections() {
         return connections.size();
     }
@@ -137,45 +142,45 @@ public final class FaultProxy implements AutoCloseable {
     @Override
     public void close() {
         try {
-            door.close();
+            serverSocket.close();
         } catch (IOException e) {
-            throw new UncheckedIOException("The fault proxy's port did not close", e);
+            throw new UncheckedIOException("could not close the port of the fault proxy", e);
         }
-        traffic.flow();
-        cut();
+        network.restore();
+        resetConnections();
         pool.close();
     }
 
-    Ambush ambush() {
-        return ambush;
+    FaultPoint faultPoint() {
+        return faultPoint;
     }
 
-    boolean passage() throws InterruptedException {
-        return traffic.passage();
+    boolean awaitDelivery() throws InterruptedException {
+        return network.awaitDelivery();
     }
 
-    boolean loses() {
-        return traffic.loses();
+    boolean dropsBytes() {
+        return network.dropsBytes();
     }
 
-    void struck() {
-        if (ambush.deadly()) {
-            refuse();
-            cut();
+    void onFaultTriggered() {
+        if (faultPoint.killsNode()) {
+            refuseConnections();
+            resetConnections();
         }
-        strikes.incrementAndGet();
+        lostAcknowledgements.incrementAndGet();
     }
 
-    void ended(ProxiedConnection connection) {
+    void onConnectionEnded(ProxiedConnection connection) {
         connections.remove(connection);
     }
 
     private void accept() {
-        while (!door.isClosed()) {
+        while (!serverSocket.isClosed()) {
             try {
-                connect(door.accept());
+                connect(serverSocket.accept());
             } catch (IOException e) {
-                // The door was closed, or one client was gone before it was let in.
+                // The proxy was closed, or the client disconnected before it was accepted.
             }
         }
     }
@@ -189,18 +194,18 @@ public final class FaultProxy implements AutoCloseable {
             server.setTcpNoDelay(true);
             server.connect(target, CONNECT_MILLIS);
             connections.add(connection);
-            // Refused meanwhile: whoever cuts all that are open may have missed this one.
+            // Checked again: a concurrent reset of all open connections may have missed this connection.
             if (refusing) throw new IOException("refused");
             connection.start();
         } catch (IOException e) {
-            connection.cut();
+            connection.reset();
         }
     }
 
-    private <T extends BaseDataSource> T pointed(T dataSource) {
-        database.pointed(dataSource);
-        dataSource.setServerNames(new String[] {door.getInetAddress().getHostAddress()});
-        dataSource.setPortNumbers(new int[] {door.getLocalPort()});
+    private <T extends BaseDataSource> T configure(T dataSource) {
+        database.configure(dataSource);
+        dataSource.setServerNames(new String[] {serverSocket.getInetAddress().getHostAddress()});
+        dataSource.setPortNumbers(new int[] {serverSocket.getLocalPort()});
         return dataSource;
     }
 }

@@ -10,77 +10,105 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What happened to runs and nodes, and what was promised about it. Immutable; each method returns a copy that says more. {@link HistoryRecorder} writes the
- * events down, {@link HistoryChecker} judges.
+ * What happened to runs and nodes, and what is expected of them. Immutable; each method returns an extended copy.
+ * {@link HistoryRecorder} records the events, {@link HistoryChecker} checks them.
  */
-public record History(List<RunEvent> events, List<Loss> losses, Promises promises, Optional<Quiet> quiet) {
-    /** A node was killed, frozen or cut off; noticed no earlier than it happened. */
-    public record Loss(String node, Instant at) {}
+public record History(
+        List<RunEvent> events, List<NodeLoss> losses, Expectations expectations, Optional<FinalState> finalState) {
+    /** A node that was killed, frozen or disconnected, and when. The time must not be before the event. */
+    public record NodeLoss(String node, Instant at) {}
 
-    /** At most so many of these runs are leased at a time. */
-    public record Limit(Set<String> runs, int most) {}
+    /** The maximum number of these runs that may be leased at the same time. */
+    public record Limit(Set<String> runs, int limit) {}
 
-    /** How runs that fail are tried again, and how late that may be. */
-    public record Retries(Retry retry, Duration slack) {}
+    /** How failed runs are retried, and how late a retry may be. */
+    public record RetryExpectation(Retry retry, Duration tolerance) {}
 
-    /** How soon the runs of a lost node are leased again, and how soon others start new runs where there is always something to start. */
-    public record TakeOver(Duration rescued, Optional<Duration> firing) {}
+    /**
+     * How soon the runs of a lost node are leased again, and how soon other nodes start new runs while runs are always
+     * due.
+     */
+    public record FailoverTimes(Duration rescueWithin, Optional<Duration> startWithin) {}
 
-    /** What the history is held to, besides what always holds. */
-    public record Promises(
-            List<Limit> limits, List<List<String>> orders, Optional<Retries> retries, Optional<TakeOver> takeOver) {}
+    /** The expectations on a history, in addition to the invariants that always hold. */
+    public record Expectations(
+            List<Limit> limits,
+            List<List<String>> orders,
+            Optional<RetryExpectation> retries,
+            Optional<FailoverTimes> failover) {}
 
-    /** What was seen when the faults were over: when each living node beat last, and which runs may wait. */
-    public record Quiet(Instant at, Map<String, Instant> beats, int listening, int sessionsMore, Set<String> mayWait) {}
+    /**
+     * The state after all faults have ended.
+     *
+     * @param lastHeartbeats the time of the last heartbeat of each live node
+     * @param extraSessions how many more database sessions exist than at the start
+     * @param allowedToWait the runs that need not have ended
+     */
+    public record FinalState(
+            Instant at,
+            Map<String, Instant> lastHeartbeats,
+            int listeningNodes,
+            int extraSessions,
+            Set<String> allowedToWait) {}
 
     public History {
         events = List.copyOf(events);
         losses = List.copyOf(losses);
     }
 
-    /** These events, in any order, without a fault. */
+    /** Returns a history of these events, in any order, without node losses and expectations. */
     public static History of(List<RunEvent> events) {
-        Promises none = new Promises(List.of(), List.of(), Optional.empty(), Optional.empty());
+        Expectations none = new Expectations(List.of(), List.of(), Optional.empty(), Optional.empty());
         return new History(events, List.of(), none, Optional.empty());
     }
 
-    public History lost(String node, Instant at) {
-        return new History(events, plus(losses, new Loss(node, at)), promises, quiet);
+    /** Adds the loss of a node. */
+    public History nodeLost(String node, Instant at) {
+        return new History(events, plus(losses, new NodeLoss(node, at)), expectations, finalState);
     }
 
-    public History limited(Set<String> runs, int most) {
-        return with(new Promises(
-                plus(promises.limits, new Limit(runs, most)), promises.orders, promises.retries, promises.takeOver));
+    /** Expects that at most {@code limit} of these runs are leased at the same time. */
+    public History expectLimit(Set<String> runs, int limit) {
+        return with(new Expectations(
+                plus(expectations.limits, new Limit(runs, limit)),
+                expectations.orders,
+                expectations.retries,
+                expectations.failover));
     }
 
-    /** These runs follow each other. */
-    public History ordered(List<String> runs) {
-        return with(new Promises(promises.limits, plus(promises.orders, runs), promises.retries, promises.takeOver));
+    /** Expects that each of these runs is leased after the previous one has ended. */
+    public History expectOrder(List<String> runs) {
+        return with(new Expectations(
+                expectations.limits, plus(expectations.orders, runs), expectations.retries, expectations.failover));
     }
 
-    /** What fails is tried again by this rule. Only on a database whose clock nobody moved. */
-    public History retried(Retry retry, Duration slack) {
-        return with(new Promises(
-                promises.limits, promises.orders, Optional.of(new Retries(retry, slack)), promises.takeOver));
+    /** Expects that failed runs are retried by this rule. Requires real time on the database clock. */
+    public History expectRetries(Retry retry, Duration tolerance) {
+        return with(new Expectations(
+                expectations.limits,
+                expectations.orders,
+                Optional.of(new RetryExpectation(retry, tolerance)),
+                expectations.failover));
     }
 
-    /** What a lost node held is leased again within this time. */
-    public History rescued(Duration within) {
-        return takenOver(new TakeOver(within, Optional.empty()));
+    /** Expects that the runs of a lost node are leased again within this time. */
+    public History expectRescueWithin(Duration within) {
+        return expectFailover(new FailoverTimes(within, Optional.empty()));
     }
 
-    /** How soon others do a lost node's work. */
-    public History takenOver(TakeOver takeOver) {
-        return with(new Promises(promises.limits, promises.orders, promises.retries, Optional.of(takeOver)));
+    /** Expects these failover times. */
+    public History expectFailover(FailoverTimes failover) {
+        return with(new Expectations(
+                expectations.limits, expectations.orders, expectations.retries, Optional.of(failover)));
     }
 
-    /** The faults are over, and this was seen then. */
-    public History quiet(Quiet seen) {
-        return new History(events, losses, promises, Optional.of(seen));
+    /** Sets the state after all faults have ended. */
+    public History finalState(FinalState state) {
+        return new History(events, losses, expectations, Optional.of(state));
     }
 
-    private History with(Promises changed) {
-        return new History(events, losses, changed, quiet);
+    private History with(Expectations changed) {
+        return new History(events, losses, changed, finalState);
     }
 
     private static <T> List<T> plus(List<T> all, T more) {

@@ -1,6 +1,6 @@
 package io.carillon.testkit;
 
-import io.carillon.testkit.Complaint.Invariant;
+import io.carillon.testkit.Violation.Invariant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,16 +15,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges a {@link History} by what must always hold, by what it was promised to hold to and, once all is quiet, by what must be over then; each
- * {@link Complaint} names the {@link Invariant} that is broken. It knows nothing of the code that made the history.
+ * Checks a {@link History} against the invariants that always hold, against its expectations and, if there is a final
+ * state, against what must have ended by then. Each {@link Violation} names the broken {@link Invariant}. The checker
+ * does not depend on the code that produced the history.
  */
 public final class HistoryChecker {
-    private static final Duration BEATS = Duration.ofSeconds(10);
-    private static final int SESSIONS = 2;
+    private static final Duration MAX_HEARTBEAT_AGE = Duration.ofSeconds(10);
+    private static final int MAX_EXTRA_SESSIONS = 2;
 
     private final History history;
     private final Map<String, List<RunEvent>> runs = new LinkedHashMap<>();
-    private final List<Complaint> complaints = new ArrayList<>();
+    private final List<Violation> violations = new ArrayList<>();
 
     private HistoryChecker(History history) {
         this.history = history;
@@ -36,38 +37,40 @@ public final class HistoryChecker {
             runs.computeIfAbsent(event.run(), run -> new ArrayList<>()).add(event);
     }
 
-    /** Everything that is wrong with it; empty: nothing is. */
-    public static List<Complaint> judge(History history) {
+    /** Returns all violations; empty if there are none. */
+    public static List<Violation> check(History history) {
         HistoryChecker checker = new HistoryChecker(history);
-        checker.judge();
-        return List.copyOf(checker.complaints);
+        checker.check();
+        return List.copyOf(checker.violations);
     }
 
-    /** How many of these runs were leased at the same moment, at most. */
-    public static int mostAtOnce(History history, Set<String> which) {
-        return new HistoryChecker(history).mostAtOnce(which);
+    /** Returns the maximum number of these runs that were leased at the same time. */
+    public static int maxConcurrent(History history, Set<String> which) {
+        return new HistoryChecker(history).maxConcurrent(which);
     }
 
-    private void judge() {
+    private void check() {
         boolean startsKnown = history.events().stream().anyMatch(event -> event.kind() == RunEvent.Kind.STARTED);
-        runs.values().forEach(events -> new RunJudge(history, startsKnown, complaints).judge(events));
-        history.promises().limits().forEach(this::limit);
-        history.promises().orders().forEach(this::order);
-        uniqueKeys();
-        history.promises().takeOver().ifPresent(this::takenOver);
-        history.quiet().ifPresent(quiet -> {
-            over(quiet);
-            nodes(quiet);
+        runs.values().forEach(events -> new RunHistoryChecker(history, startsKnown, violations).check(events));
+        history.expectations().limits().forEach(this::checkLimit);
+        history.expectations().orders().forEach(this::checkOrder);
+        checkUniqueKeys();
+        history.expectations().failover().ifPresent(this::checkFailover);
+        history.finalState().ifPresent(finalState -> {
+            checkAllEnded(finalState);
+            checkNodes(finalState);
         });
     }
 
-    private void limit(History.Limit limit) {
-        int most = mostAtOnce(limit.runs());
-        if (most > limit.most())
-            wrong(Invariant.LIMIT, "%d were leased at a time instead of %d".formatted(most, limit.most()));
+    private void checkLimit(History.Limit limit) {
+        int most = maxConcurrent(limit.runs());
+        if (most > limit.limit())
+            addViolation(
+                    Invariant.LIMIT,
+                    "%d runs were leased at the same time instead of at most %d".formatted(most, limit.limit()));
     }
 
-    private int mostAtOnce(Set<String> which) {
+    private int maxConcurrent(Set<String> which) {
         TreeMap<Instant, Integer> steps = new TreeMap<>();
         leases().filter(lease -> which.contains(lease.run)).forEach(lease -> {
             steps.merge(lease.from, 1, Integer::sum);
@@ -82,26 +85,28 @@ public final class HistoryChecker {
         return most;
     }
 
-    private void order(List<String> inOrder) {
+    private void checkOrder(List<String> inOrder) {
         for (int i = 1; i < inOrder.size(); i++) {
             Instant ended = first(inOrder.get(i - 1), RunEvent.Kind.ENDED);
             Instant leased = first(inOrder.get(i), RunEvent.Kind.LEASED);
-            if (leased.isBefore(ended)) wrong(Invariant.ORDER, inOrder.get(i) + " overtook " + inOrder.get(i - 1));
+            if (leased.isBefore(ended))
+                addViolation(Invariant.ORDER, inOrder.get(i) + " was leased before the end of " + inOrder.get(i - 1));
         }
     }
 
-    private void uniqueKeys() {
+    private void checkUniqueKeys() {
         Map<String, RunEvent> last = new LinkedHashMap<>();
         history.events().stream()
                 .filter(event ->
-                        event.kind() == RunEvent.Kind.BORN && !event.detail().isEmpty())
+                        event.kind() == RunEvent.Kind.CREATED && !event.detail().isEmpty())
                 .sorted(Comparator.comparing(RunEvent::at))
-                .forEach(born -> {
-                    RunEvent before = last.put(born.detail(), born);
-                    if (before != null && born.at().isBefore(first(before.run(), RunEvent.Kind.ENDED)))
-                        wrong(
+                .forEach(created -> {
+                    RunEvent before = last.put(created.detail(), created);
+                    if (before != null && created.at().isBefore(first(before.run(), RunEvent.Kind.ENDED)))
+                        addViolation(
                                 Invariant.UNIQUE_KEY,
-                                "%s and %s lived with the key '%s'".formatted(before.run(), born.run(), born.detail()));
+                                "%s and %s existed at the same time with the unique key '%s'"
+                                        .formatted(before.run(), created.run(), created.detail()));
                 });
     }
 
@@ -113,25 +118,26 @@ public final class HistoryChecker {
                 .orElse(Instant.MAX);
     }
 
-    private void takenOver(History.TakeOver promise) {
-        for (History.Loss loss : history.losses()) {
-            leases().filter(lease -> lease.heldBy(loss)).forEach(lease -> {
-                Instant next = nextLease(lease.run, loss.at());
-                if (next != null && next.isAfter(loss.at().plus(promise.rescued())))
-                    wrong(
-                            Invariant.TAKEN_OVER,
-                            "%s was leased again only at %s after %s".formatted(lease.run, next, loss));
+    private void checkFailover(History.FailoverTimes failover) {
+        for (History.NodeLoss nodeLoss : history.losses()) {
+            leases().filter(lease -> lease.heldBy(nodeLoss)).forEach(lease -> {
+                Instant next = nextLease(lease.run, nodeLoss.at());
+                if (next != null && next.isAfter(nodeLoss.at().plus(failover.rescueWithin())))
+                    addViolation(
+                            Invariant.FAILOVER_IN_TIME,
+                            "%s was leased again at %s, too late after %s".formatted(lease.run, next, nodeLoss));
             });
-            promise.firing()
+            failover.startWithin()
                     .ifPresent(within -> history.events().stream()
                             .filter(event -> event.kind() == RunEvent.Kind.LEASED
-                                    && !event.node().equals(loss.node())
-                                    && !event.at().isBefore(loss.at()))
+                                    && !event.node().equals(nodeLoss.node())
+                                    && !event.at().isBefore(nodeLoss.at()))
                             .map(RunEvent::at)
                             .min(Instant::compareTo)
-                            .filter(at -> at.isAfter(loss.at().plus(within)))
-                            .ifPresent(at -> wrong(
-                                    Invariant.TAKEN_OVER, "nothing started before %s after %s".formatted(at, loss))));
+                            .filter(at -> at.isAfter(nodeLoss.at().plus(within)))
+                            .ifPresent(at -> addViolation(
+                                    Invariant.FAILOVER_IN_TIME,
+                                    "no run started before %s, too late after %s".formatted(at, nodeLoss))));
         }
     }
 
@@ -144,35 +150,38 @@ public final class HistoryChecker {
                 .orElse(null);
     }
 
-    private void over(History.Quiet quiet) {
-        Set<String> lost = history.losses().stream().map(History.Loss::node).collect(Collectors.toSet());
+    private void checkAllEnded(History.FinalState finalState) {
+        Set<String> lost = history.losses().stream().map(History.NodeLoss::node).collect(Collectors.toSet());
         runs.forEach((run, events) -> {
             if (events.stream().anyMatch(event -> event.kind() == RunEvent.Kind.ENDED)) return;
             RunEvent last = null;
             for (RunEvent event : events) if (event.kind() != RunEvent.Kind.STARTED) last = event;
             if (last != null && last.kind() == RunEvent.Kind.LEASED && lost.contains(last.node()))
-                wrong(Invariant.NO_DEAD_HOLDER, run + " is still held by " + last.node());
-            else if (!quiet.mayWait().contains(run)) wrong(Invariant.ALL_ENDED, run + " has not ended");
+                addViolation(Invariant.NO_LEASE_OF_LOST_NODE, run + " is still leased to " + last.node());
+            else if (!finalState.allowedToWait().contains(run))
+                addViolation(Invariant.ALL_ENDED, run + " has not ended");
         });
     }
 
-    private void nodes(History.Quiet quiet) {
-        quiet.beats().forEach((node, beat) -> {
-            if (beat.plus(BEATS).isBefore(quiet.at()))
-                wrong(Invariant.NODES_WELL, node + " has not beaten since " + beat);
+    private void checkNodes(History.FinalState finalState) {
+        finalState.lastHeartbeats().forEach((node, heartbeat) -> {
+            if (heartbeat.plus(MAX_HEARTBEAT_AGE).isBefore(finalState.at()))
+                addViolation(Invariant.NODES_HEALTHY, node + " has sent no heartbeat since " + heartbeat);
         });
-        if (quiet.listening() != quiet.beats().size())
-            wrong(
-                    Invariant.NODES_WELL,
-                    "%d of %d nodes listen"
-                            .formatted(quiet.listening(), quiet.beats().size()));
-        if (quiet.sessionsMore() > SESSIONS)
-            wrong(Invariant.NODES_WELL, quiet.sessionsMore() + " sessions more than before");
+        if (finalState.listeningNodes() != finalState.lastHeartbeats().size())
+            addViolation(
+                    Invariant.NODES_HEALTHY,
+                    "%d of %d nodes receive notifications"
+                            .formatted(
+                                    finalState.listeningNodes(),
+                                    finalState.lastHeartbeats().size()));
+        if (finalState.extraSessions() > MAX_EXTRA_SESSIONS)
+            addViolation(Invariant.NODES_HEALTHY, finalState.extraSessions() + " more sessions than at the start");
     }
 
     private record Lease(String run, String node, Instant from, Instant to) {
-        boolean heldBy(History.Loss loss) {
-            return node.equals(loss.node()) && !from.isAfter(loss.at()) && to.isAfter(loss.at());
+        boolean heldBy(History.NodeLoss nodeLoss) {
+            return node.equals(nodeLoss.node()) && !from.isAfter(nodeLoss.at()) && to.isAfter(nodeLoss.at());
         }
     }
 
@@ -185,7 +194,7 @@ public final class HistoryChecker {
         RunEvent open = null;
         for (RunEvent event : events) {
             boolean leased = event.kind() == RunEvent.Kind.LEASED;
-            boolean over = event.kind() == RunEvent.Kind.LET_GO || event.kind() == RunEvent.Kind.ENDED;
+            boolean over = event.kind() == RunEvent.Kind.RELEASED || event.kind() == RunEvent.Kind.ENDED;
             if (open != null && (leased || over)) leases.add(new Lease(run, open.node(), open.at(), event.at()));
             if (leased) open = event;
             if (over) open = null;
@@ -194,7 +203,7 @@ public final class HistoryChecker {
         return leases;
     }
 
-    private void wrong(Invariant invariant, String text) {
-        complaints.add(new Complaint(invariant, text));
+    private void addViolation(Invariant invariant, String text) {
+        violations.add(new Violation(invariant, text));
     }
 }

@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Writes down what happens to the runs of a test database: who held each and since when, as the tables say. The database does it itself, in the transaction of
- * whoever writes, by triggers that live as long as it does.
+ * Records what happens to the runs of a test database: which node leased each run and when, according to the tables.
+ * Triggers in the database record the events in the transaction that writes them. The triggers exist as long as the
+ * database.
  */
 public final class HistoryRecorder {
-    // What one statement did is in the tables when its triggers run: the state a run ended in can be read there.
+    // The triggers run after the statement has written its tables, so they can read the final state of a run.
     private static final String INSTALL = """
             CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text, at timestamptz DEFAULT clock_timestamp());
             TRUNCATE public.run_event;
@@ -23,7 +24,7 @@ public final class HistoryRecorder {
             BEGIN
               IF TG_OP = 'INSERT' THEN
                 INSERT INTO public.run_event VALUES
-                  (NEW.id, 0, NULL, 'BORN', coalesce(NEW.project || '/' || NEW.target_name || '/' || NEW.key, ''));
+                  (NEW.id, 0, NULL, 'CREATED', coalesce(NEW.project || '/' || NEW.target_name || '/' || NEW.key, ''));
               ELSIF TG_OP = 'DELETE' THEN
                 INSERT INTO public.run_event VALUES
                   (OLD.id, OLD.attempt, OLD.owner, 'ENDED', coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
@@ -32,7 +33,7 @@ public final class HistoryRecorder {
               ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN
                 again := least(NEW.ready_at, NEW.gate_at);
                 INSERT INTO public.run_event VALUES
-                  (OLD.id, OLD.attempt, OLD.owner, 'LET_GO',
+                  (OLD.id, OLD.attempt, OLD.owner, 'RELEASED',
                    CASE WHEN NEW.failures > OLD.failures AND isfinite(again)
                         THEN 'failed ' || to_char(again AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
                         WHEN NEW.failures > OLD.failures THEN 'failed'
@@ -55,13 +56,13 @@ public final class HistoryRecorder {
         this.sql = sql;
     }
 
-    /** Records from now on, and forgets what it recorded in this database before. */
+    /** Starts recording, and deletes earlier records of this database. */
     public static HistoryRecorder on(TestDatabase database) {
         database.execute(INSTALL);
         return new HistoryRecorder(new Sql(database.dataSource()));
     }
 
-    /** Everything so far; nodes by the names they were given. */
+    /** Returns all events so far. Nodes are given by their display names. */
     public List<RunEvent> events() {
         return sql.list(EVENTS, HistoryRecorder::event);
     }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A node in a JVM of its own, on the class path of this one, to be killed, frozen and thawed. What it prints are its events. It ends when this
- * JVM ends, however that happens.
+ * A node in its own JVM, with the class path of this JVM, that can be killed, frozen and resumed. Its output lines are
+ * its events. The process ends when this JVM ends, also if this JVM is killed.
  */
 public final class NodeProcess implements AutoCloseable {
     private static final List<String> QUICK_START = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
@@ -34,13 +34,16 @@ public final class NodeProcess implements AutoCloseable {
         return start(List.of(), main, arguments);
     }
 
-    /** Starts a main class with options for the JVM, such as {@code -Xmx64m} or {@code -Duser.timezone=Asia/Tokyo}. */
+    /**
+     * Like {@link #start(Class, String...)}, with JVM options such as {@code -Xmx64m} or
+     * {@code -Duser.timezone=Asia/Tokyo}.
+     */
     public static NodeProcess start(List<String> jvmOptions, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(QUICK_START);
         command.addAll(jvmOptions);
-        command.addAll(List.of("-cp", classPath(), NodeMain.class.getName(), main.getName()));
+        command.addAll(List.of("-cp", classPath(), NodeProcessMain.class.getName(), main.getName()));
         command.addAll(List.of(arguments));
         try {
             NodeProcess node = new NodeProcess(
@@ -50,38 +53,46 @@ public final class NodeProcess implements AutoCloseable {
             reader.start();
             return node;
         } catch (IOException e) {
-            throw new UncheckedIOException("No JVM could be started as " + command.get(0), e);
+            throw new UncheckedIOException("could not start a JVM with " + command.get(0), e);
         }
     }
 
-    /** Build tools may start the tests from a jar that only points at the class path, and keep the real one here. */
+    /**
+     * Returns the class path. Surefire may start the tests from a jar that only references the class path, and keeps
+     * the real one in this property.
+     */
     private static String classPath() {
         return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     }
 
+    /** Returns the process id. */
     public long pid() {
         return process.pid();
     }
 
-    public boolean alive() {
+    /** Returns whether the process is alive. */
+    public boolean isAlive() {
         return process.isAlive();
     }
 
-    /** Everything it printed so far, errors included. */
+    /** Returns all lines printed so far, including standard error. */
     public synchronized List<String> lines() {
         return List.copyOf(lines);
     }
 
-    /** Waits for a line with this beginning. Each call goes on behind the line that the last one returned. */
-    public synchronized String awaitLine(String beginning, Duration atMost) {
+    /**
+     * Waits for a line with this prefix, and returns it. Each call continues after the line that the previous call
+     * returned.
+     */
+    public synchronized String awaitLine(String prefix, Duration atMost) {
         long since = System.nanoTime();
         while (true) {
             while (seen < lines.size()) {
                 String line = lines.get(seen++);
-                if (line.startsWith(beginning)) return line;
+                if (line.startsWith(prefix)) return line;
             }
             long left = atMost.toNanos() - (System.nanoTime() - since);
-            if (ended || left <= 0) throw missing(beginning, ended ? "before it ended" : "within " + atMost);
+            if (ended || left <= 0) throw missing(prefix, ended ? "before it ended" : "within " + atMost);
             pause(left);
         }
     }
@@ -95,39 +106,42 @@ public final class NodeProcess implements AutoCloseable {
         }
     }
 
-    private AssertionError missing(String beginning, String when) {
+    private AssertionError missing(String prefix, String when) {
         List<String> shown = lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size());
-        return new AssertionError("Node %d printed no line beginning with '%s' %s. Its last lines:%n%s"
-                .formatted(pid(), beginning, when, String.join(System.lineSeparator(), shown)));
+        return new AssertionError("Node %d printed no line that starts with '%s' %s. Its last lines:%n%s"
+                .formatted(pid(), prefix, when, String.join(System.lineSeparator(), shown)));
     }
 
-    /** Kills it without warning (SIGKILL) and waits until it is gone. */
-    public void kill9() {
+    /** Kills the process (SIGKILL) and waits until it has ended. */
+    public void kill() {
         process.destroyForcibly();
-        if (!exited(KILL_SECONDS)) throw new AssertionError("node " + pid() + " survived SIGKILL");
+        if (!exited(KILL_SECONDS)) throw new AssertionError("node " + pid() + " did not end after SIGKILL");
     }
 
-    /** Freezes it (SIGSTOP), as a long pause of its machine would. */
-    public void stop() {
+    /** Freezes the process (SIGSTOP), like a long pause of its machine. */
+    public void freeze() {
         signal("STOP");
     }
 
-    /** Thaws it (SIGCONT). */
-    public void cont() {
+    /** Resumes the frozen process (SIGCONT). */
+    public void resume() {
         signal("CONT");
     }
 
-    /** Asks it to end in order, by closing its standard input; kills it if it does not. */
+    /**
+     * Requests an orderly shutdown by closing the standard input of the process, and kills the process if it does not
+     * end.
+     */
     @Override
     public void close() {
-        if (!alive()) return;
-        cont();
+        if (!isAlive()) return;
+        resume();
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
-            // Its end of the pipe is gone, and so is it.
+            // The pipe is broken because the process has ended.
         }
-        if (!exited(END_SECONDS)) kill9();
+        if (!exited(END_SECONDS)) kill();
     }
 
     private boolean exited(int seconds) {
@@ -141,11 +155,12 @@ public final class NodeProcess implements AutoCloseable {
 
     private void signal(String name) {
         try {
-            // The shell's own kill: a separate program of that name is not installed everywhere.
+            // The kill command of the shell, because a separate kill program is not installed everywhere.
             Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid()).start();
-            if (kill.waitFor() != 0 && alive()) throw new AssertionError("node " + pid() + " took no SIG" + name);
+            if (kill.waitFor() != 0 && isAlive())
+                throw new AssertionError("node " + pid() + " could not be sent SIG" + name);
         } catch (IOException e) {
-            throw new UncheckedIOException("Signals need a POSIX shell", e);
+            throw new UncheckedIOException("could not send a signal: a POSIX shell is required", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -155,7 +170,7 @@ public final class NodeProcess implements AutoCloseable {
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
             for (String line = out.readLine(); line != null; line = out.readLine()) add(line);
         } catch (IOException e) {
-            // The pipe broke with the process.
+            // The pipe is broken because the process has ended.
         }
         synchronized (this) {
             ended = true;

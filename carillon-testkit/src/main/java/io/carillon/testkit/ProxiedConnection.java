@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One client's connection through the proxy: two threads carry whole messages, each its own way. */
+/** One client connection through the proxy. Two threads forward whole messages, one in each direction. */
 final class ProxiedConnection {
     private static final int CANCEL_REQUEST = 80877102;
     private static final int SSL_REQUEST = 80877103;
@@ -18,14 +18,14 @@ final class ProxiedConnection {
     private final Socket client;
     private final Socket server;
     private final FaultProxy proxy;
-    private final CommitWatch watch;
+    private final CommitInterceptor interceptor;
     private volatile boolean lostBytes;
 
     ProxiedConnection(Socket client, Socket server, FaultProxy proxy) {
         this.client = client;
         this.server = server;
         this.proxy = proxy;
-        this.watch = new CommitWatch(proxy::ambush);
+        this.interceptor = new CommitInterceptor(proxy::faultPoint);
     }
 
     void start() {
@@ -33,18 +33,18 @@ final class ProxiedConnection {
         run("carillon-proxy-to-client", this::toClient);
     }
 
-    /** Whether something that was sent here vanished: such a connection can never be whole again. */
-    boolean lostBytes() {
+    /** Returns whether bytes of this connection were dropped. Such a connection cannot continue. */
+    boolean hasLostBytes() {
         return lostBytes;
     }
 
-    /** Resets both ends; what is under way is lost. */
-    void cut() {
+    /** Resets both sides. Bytes in transit are lost. */
+    void reset() {
         for (Socket socket : List.of(client, server)) {
             try {
                 socket.setSoLinger(true, 0);
             } catch (IOException e) {
-                // Closed already.
+                // Already closed.
             }
         }
         end();
@@ -55,31 +55,31 @@ final class ProxiedConnection {
             try {
                 socket.close();
             } catch (IOException e) {
-                // Closed already.
+                // Already closed.
             }
         }
-        proxy.ended(this);
+        proxy.onConnectionEnded(this);
     }
 
-    /** One end is gone; the other learns of it unless the network loses even that. */
-    private void closed() {
-        if (proxy.loses()) lostBytes = true;
+    /** Closes the other side after one side was closed, unless the network drops bytes. */
+    private void onClosed() {
+        if (proxy.dropsBytes()) lostBytes = true;
         else end();
     }
 
-    private interface Way {
-        void go() throws IOException, InterruptedException;
+    private interface Transfer {
+        void run() throws IOException, InterruptedException;
     }
 
-    private void run(String name, Way way) {
+    private void run(String name, Transfer transfer) {
         Thread thread = new Thread(
                 () -> {
                     try {
-                        way.go();
+                        transfer.run();
                     } catch (IOException | InterruptedException e) {
-                        // One end closed its side.
+                        // One side closed the connection.
                     } finally {
-                        closed();
+                        onClosed();
                     }
                 },
                 name);
@@ -92,22 +92,25 @@ final class ProxiedConnection {
         OutputStream out = new BufferedOutputStream(server.getOutputStream());
         if (startUp(in, out)) return;
         while (true) {
-            List<Frame> burst = burst(in);
-            burst.forEach(watch::fromClient);
+            List<ProtocolMessage> burst = burst(in);
+            burst.forEach(interceptor::onClientMessage);
             deliver(burst, out);
         }
     }
 
-    /** Answers wishes for encryption with no, as the proxy must read along; true: this was a request to cancel, and is done. */
+    /**
+     * Handles the start-up messages. Declines encryption, because the proxy must read the messages. Returns true if
+     * this was a cancel request, which needs no further messages.
+     */
     private boolean startUp(DataInputStream in, OutputStream out) throws IOException, InterruptedException {
         while (true) {
-            Frame first = Frame.readFirst(in);
+            ProtocolMessage first = ProtocolMessage.readFirst(in);
             int code = first.firstInt();
             if (code != SSL_REQUEST && code != GSS_REQUEST) {
                 deliver(List.of(first), out);
                 return code == CANCEL_REQUEST;
             }
-            if (proxy.passage()) client.getOutputStream().write('N');
+            if (proxy.awaitDelivery()) client.getOutputStream().write('N');
             else lostBytes = true;
         }
     }
@@ -116,12 +119,12 @@ final class ProxiedConnection {
         DataInputStream in = new DataInputStream(new BufferedInputStream(server.getInputStream()));
         OutputStream out = new BufferedOutputStream(client.getOutputStream());
         while (true) {
-            List<Frame> released = new ArrayList<>();
-            for (Frame frame : burst(in)) {
-                List<Frame> some = watch.fromServer(frame);
+            List<ProtocolMessage> released = new ArrayList<>();
+            for (ProtocolMessage protocolMessage : burst(in)) {
+                List<ProtocolMessage> some = interceptor.onServerMessage(protocolMessage);
                 if (some == null) {
-                    proxy.struck();
-                    cut();
+                    proxy.onFaultTriggered();
+                    reset();
                     return;
                 }
                 released.addAll(some);
@@ -130,21 +133,21 @@ final class ProxiedConnection {
         }
     }
 
-    /** Everything that has arrived, at least one message: what was sent together is delayed together. */
-    private static List<Frame> burst(DataInputStream in) throws IOException {
-        List<Frame> burst = new ArrayList<>();
-        do burst.add(Frame.read(in));
+    /** Reads all messages that have arrived, at least one. Messages that were sent together are delayed together. */
+    private static List<ProtocolMessage> burst(DataInputStream in) throws IOException {
+        List<ProtocolMessage> burst = new ArrayList<>();
+        do burst.add(ProtocolMessage.read(in));
         while (in.available() > 0);
         return burst;
     }
 
-    private void deliver(List<Frame> frames, OutputStream out) throws IOException, InterruptedException {
-        if (frames.isEmpty()) return;
-        if (!proxy.passage()) {
+    private void deliver(List<ProtocolMessage> messages, OutputStream out) throws IOException, InterruptedException {
+        if (messages.isEmpty()) return;
+        if (!proxy.awaitDelivery()) {
             lostBytes = true;
             return;
         }
-        for (Frame frame : frames) frame.writeTo(out);
+        for (ProtocolMessage protocolMessage : messages) protocolMessage.writeTo(out);
         out.flush();
     }
 }

@@ -3,17 +3,19 @@ package io.carillon.testkit;
 import java.time.Instant;
 
 /**
- * One thing that happened to a run: written down by triggers on the tables (born, leased, let go, ended), or by a handler itself (started). {@code node} is who
- * held it. {@code detail}: the uniqueness key it was born with; why it was let go ({@code failed}, with the instant it may start again, {@code crashed}, or
- * nothing); the state it ended in.
+ * An event of a run, recorded by triggers on the tables (created, leased, released, ended) or by a handler (started).
+ *
+ * @param node the node that held the run
+ * @param detail the unique key of a created run; why a run was released: {@code failed} with the instant of the retry,
+ *     {@code crashed}, or empty; the final state of an ended run
  */
 public record RunEvent(String run, int attempt, String node, Kind kind, Instant at, String detail) {
-    /** What happened. */
+    /** The kinds of events. */
     public enum Kind {
-        BORN,
+        CREATED,
         LEASED,
         STARTED,
-        LET_GO,
+        RELEASED,
         ENDED
     }
 }

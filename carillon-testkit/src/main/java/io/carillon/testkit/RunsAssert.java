@@ -10,9 +10,12 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.assertj.core.api.AbstractAssert;
 
-/** Assertions on some runs of one handler. Each condition narrows them down, and fails when none is left; the failure shows all of them. */
+/**
+ * Assertions on runs of one handler. Each condition filters the runs, and fails if none is left. The failure message
+ * shows all runs of the handler.
+ */
 public final class RunsAssert<T> extends AbstractAssert<RunsAssert<T>, List<KitRun>> {
-    /** How far a running clock may have gone on since the run was enqueued. */
+    /** How far a running clock may have advanced since the run was enqueued. */
     private static final Duration TOLERANCE = Duration.ofSeconds(2);
 
     private final TestClock clock;
@@ -39,90 +42,99 @@ public final class RunsAssert<T> extends AbstractAssert<RunsAssert<T>, List<KitR
                 .narrow("", run -> true);
     }
 
-    public RunsAssert<T> withKey(String key) {
-        return narrow(" with key '" + key + "'", run -> key.equals(run.key()));
+    /** Keeps runs with this unique key. */
+    public RunsAssert<T> withUniqueKey(String key) {
+        return narrow(" with unique key '" + key + "'", run -> key.equals(run.uniqueKey()));
     }
 
+    /** Keeps runs in this queue. */
     public RunsAssert<T> inQueue(String queue) {
         return narrow(" in queue '" + queue + "'", run -> queue.equals(run.queue()));
     }
 
-    /** The handler gets, or would get, something equal to this. Of runs that ended well no payload is kept. */
+    /** Keeps runs whose payload equals this value. The payloads of succeeded runs are not kept. */
     public RunsAssert<T> withPayload(T expected) {
         return narrow(
                 " with payload " + expected,
                 run -> payload.apply(run).filter(expected::equals).isPresent());
     }
 
-    /** The handler gets, or would get, something that meets this condition. Of runs that ended well no payload is kept. */
+    /** Keeps runs whose payload meets this condition. The payloads of succeeded runs are not kept. */
     public RunsAssert<T> withPayloadThat(Predicate<? super T> condition) {
         return narrow(
                 " with a payload that meets the condition",
                 run -> payload.apply(run).filter(condition).isPresent());
     }
 
-    /** The payload's text contains this. */
+    /** Keeps runs whose payload contains this text. */
     public RunsAssert<T> withPayloadContaining(String text) {
         return narrow(
                 " with a payload containing '" + text + "'",
                 run -> run.payload() != null && run.payload().contains(text));
     }
 
-    /** Due after this long from now: exactly if the clock stands still, within two seconds if it runs. */
+    /** Keeps runs that are due after this duration: exactly if the clock is stopped, within two seconds if it runs. */
     public RunsAssert<T> dueIn(Duration duration) {
         Instant due = clock.now().plus(duration);
-        Duration tolerance = clock.stands() ? Duration.ZERO : TOLERANCE;
+        Duration tolerance = clock.isStopped() ? Duration.ZERO : TOLERANCE;
         return narrow(
                 " due in %s (at %s)".formatted(duration, due),
                 run -> Duration.between(run.dueAt(), due).abs().compareTo(tolerance) <= 0);
     }
 
+    /** Keeps runs that are due at this instant. */
     public RunsAssert<T> dueAt(Instant instant) {
         return narrow(" due at " + instant, run -> instant.equals(run.dueAt()));
     }
 
+    /** Keeps waiting runs. */
     public RunsAssert<T> waiting() {
         return inState("waiting");
     }
 
+    /** Keeps running runs. */
     public RunsAssert<T> running() {
         return inState("running");
     }
 
+    /** Keeps succeeded runs. */
     public RunsAssert<T> succeeded() {
         return inState("succeeded");
     }
 
+    /** Keeps dead runs. */
     public RunsAssert<T> dead() {
         return inState("dead");
     }
 
+    /** Keeps cancelled runs. */
     public RunsAssert<T> cancelled() {
         return inState("cancelled");
     }
 
+    /** Keeps quarantined runs. */
     public RunsAssert<T> quarantined() {
         return inState("quarantined");
     }
 
-    /** Its latest attempt has this number. */
+    /** Keeps runs whose latest attempt has this number. */
     public RunsAssert<T> onAttempt(int attempt) {
         return narrow(" on attempt " + attempt, run -> run.attempt() == attempt);
     }
 
-    /** So many of its attempts failed. */
+    /** Keeps runs with this number of failed attempts. */
     public RunsAssert<T> withFailures(int failures) {
         return narrow(" with %d failures".formatted(failures), run -> run.failures() == failures);
     }
 
-    /** Its error, or why it waits, was skipped or cancelled, contains this. */
+    /** Keeps runs whose error, or whose reason for waiting, being skipped or being cancelled, contains this text. */
     public RunsAssert<T> withReasonContaining(String text) {
         return narrow(
                 " with a reason containing '" + text + "'",
                 run -> run.reason() != null && run.reason().contains(text));
     }
 
-    /** Exactly so many runs meet the conditions so far. */
+    /** Verifies that exactly this many runs meet the conditions so far. */
     public RunsAssert<T> times(int count) {
         if (actual.size() != count)
             failWithMessage("Expected %s %d times, found %d in:%s", wanted, count, actual.size(), shown());

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.ds.common.BaseDataSource;
 
-/** Where the test server listens and who may enter; makes data sources for its databases. */
+/** The address and the credentials of the test server. Configures data sources for its databases. */
 record ServerAddress(String jdbcUrl, String user, String password) {
-    /** Reads {@code jdbc:postgresql://host:port/db?user=u&password=p} or {@code postgres://u:p@host:port/db}. */
+    /** Parses {@code jdbc:postgresql://host:port/db?user=u&password=p} or {@code postgres://u:p@host:port/db}. */
     static ServerAddress parse(String url) {
         if (url.startsWith("jdbc:")) {
             PGSimpleDataSource parsed = new PGSimpleDataSource();
@@ -26,8 +26,8 @@ record ServerAddress(String jdbcUrl, String user, String password) {
                 userInfo.length == 2 ? decoded(userInfo[1]) : "");
     }
 
-    /** Points a data source of the driver at one database of this server. */
-    <T extends BaseDataSource> T pointed(T dataSource, String database) {
+    /** Configures a data source of the driver for one database of this server. */
+    <T extends BaseDataSource> T configure(T dataSource, String database) {
         dataSource.setUrl(jdbcUrl);
         dataSource.setDatabaseName(database);
         dataSource.setUser(user);

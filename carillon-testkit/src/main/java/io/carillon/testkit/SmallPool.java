@@ -16,7 +16,10 @@ import javax.sql.PooledConnection;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGConnectionPoolDataSource;
 
-/** A pool of at most so many connections, so that the kit forces no pool on its users. Thread-safe; tests a connection before lending it again. */
+/**
+ * A small connection pool, so that the test kit does not depend on a pool library. Validates a connection before it is
+ * reused. Thread-safe.
+ */
 final class SmallPool implements DataSource, AutoCloseable {
     private static final int WAIT_SECONDS = 30;
     private static final int PROBE_SECONDS = 2;
@@ -45,7 +48,7 @@ final class SmallPool implements DataSource, AutoCloseable {
     }
 
     private void acquire() throws SQLException {
-        if (closed) throw new SQLException("The test database's pool is closed.", "08003");
+        if (closed) throw new SQLException("The pool of the test database is closed.", "08003");
         try {
             if (free.tryAcquire(WAIT_SECONDS, TimeUnit.SECONDS)) return;
         } catch (InterruptedException e) {
@@ -53,7 +56,8 @@ final class SmallPool implements DataSource, AutoCloseable {
             throw new SQLException("Interrupted while waiting for a connection of the test database.", "57014", e);
         }
         throw new SQLTimeoutException(
-                "All %d connections of the test database were in use for %d s. Close what you borrow, or ask TestDatabase.pool(n) for a larger pool."
+                ("All %d connections of the test database were in use for %d s. Close borrowed connections, or create"
+                                + " a larger pool with TestDatabase.pool(n).")
                         .formatted(size, WAIT_SECONDS));
     }
 
@@ -63,7 +67,7 @@ final class SmallPool implements DataSource, AutoCloseable {
                 Connection connection = pooled.getConnection();
                 if (connection.isValid(PROBE_SECONDS)) return connection;
             } catch (SQLException e) {
-                // Its server went away while it lay idle: the next one, or a new one.
+                // The server closed the connection while it was idle. Use the next one, or open a new one.
             }
             discard(pooled);
         }
@@ -80,7 +84,7 @@ final class SmallPool implements DataSource, AutoCloseable {
         try {
             pooled.close();
         } catch (SQLException e) {
-            // It is gone either way.
+            // The connection is discarded anyway.
         }
     }
 
@@ -90,7 +94,7 @@ final class SmallPool implements DataSource, AutoCloseable {
         for (PooledConnection pooled = idle.poll(); pooled != null; pooled = idle.poll()) discard(pooled);
     }
 
-    /** Takes connections back when their borrower closes them. */
+    /** Returns a connection to the pool when its user closes it. */
     private final class Returned implements ConnectionEventListener {
         @Override
         public void connectionClosed(ConnectionEvent event) {
@@ -102,13 +106,14 @@ final class SmallPool implements DataSource, AutoCloseable {
 
         @Override
         public void connectionErrorOccurred(ConnectionEvent event) {
-            // The borrower sees the error; the probe finds the broken connection before it is lent again.
+            // The user of the connection receives the error. Validation finds the broken connection before it is
+            // reused.
         }
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        throw new SQLFeatureNotSupportedException("The test database has one user.");
+        throw new SQLFeatureNotSupportedException("The test database has only one user.");
     }
 
     @Override
@@ -131,13 +136,13 @@ final class SmallPool implements DataSource, AutoCloseable {
 
     @Override
     public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-        throw new SQLFeatureNotSupportedException("The test database's pool does not log.");
+        throw new SQLFeatureNotSupportedException("The pool of the test database does not log.");
     }
 
     @Override
     public <T> T unwrap(Class<T> type) throws SQLException {
         if (type.isInstance(this)) return type.cast(this);
-        throw new SQLException("The test database's pool is no " + type.getName() + ".");
+        throw new SQLException("The pool of the test database is not a " + type.getName() + ".");
     }
 
     @Override

@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** The kit's own statements, each in a transaction of its own. */
+/** Executes the statements of the test kit, each in its own transaction. */
 record Sql(DataSource dataSource) {
     /** Reads one row. */
     interface Row<T> {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** Runs a script without parameters, all of it or nothing. */
+    /** Executes a script without parameters in one transaction. */
     void run(String script) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
@@ -28,7 +28,7 @@ record Sql(DataSource dataSource) {
         }
     }
 
-    /** Asks for rows. */
+    /** Returns the rows of a query. */
     <T> List<T> list(String sql, Row<T> row, Object... parameters) {
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -43,15 +43,18 @@ record Sql(DataSource dataSource) {
         }
     }
 
-    /** Asks for exactly one row. */
+    /** Returns the only row of a query. */
     <T> T one(String sql, Row<T> row, Object... parameters) {
         List<T> rows = list(sql, row, parameters);
-        if (rows.size() != 1) throw new AssertionError("expected one row of '%s': %s".formatted(sql.strip(), rows));
+        if (rows.size() != 1)
+            throw new AssertionError("expected one row from '%s', found: %s".formatted(sql.strip(), rows));
         return rows.get(0);
     }
 
     private static CarillonException failed(String sql, SQLException e) {
         return new CarillonException(
-                ErrorCode.STORAGE, "The test database did not run '%s': %s".formatted(sql.strip(), e.getMessage()), e);
+                ErrorCode.STORAGE,
+                "A statement of the test kit failed: '%s': %s".formatted(sql.strip(), e.getMessage()),
+                e);
     }
 }

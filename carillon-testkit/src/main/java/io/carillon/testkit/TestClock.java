@@ -10,16 +10,18 @@ import java.util.List;
 import javax.sql.DataSource;
 
 /**
- * The clock of one test database: it stands still at an instant, or runs ahead of real time. Every node on that database lives by it, since nothing in
- * Carillon asks another clock, and each change wakes them. Works only on databases the kit made.
+ * The clock of a test database, which can be stopped at an instant or run ahead of real time. It controls every node on
+ * that database, because Carillon uses no other clock. Each change wakes the nodes. Works only on databases created by
+ * the test kit.
  */
 public final class TestClock {
-    private static final String FOREIGN = """
+    private static final String FIND_FOREIGN_DATABASE = """
             SELECT datname FROM pg_catalog.pg_database
              WHERE datname = current_database() AND shobj_description(oid, 'pg_database') IS DISTINCT FROM ?
             """;
 
-    // Under a lock: two that make the same schema at the same time would meet in a unique index of the catalog.
+    // The lock prevents that two processes create the same schema concurrently, which would violate a unique index of
+    // the catalog.
     private static final String INSTALL = """
             DO $install$ BEGIN
               PERFORM pg_advisory_xact_lock(hashtext('carillon_test'));
@@ -33,8 +35,8 @@ public final class TestClock {
             END $install$
             """;
 
-    // Each change and its wake-up are one statement: whoever is woken sees the new time.
-    private static final String AT = """
+    // Each change and its notification are one statement, so that a woken node reads the new time.
+    private static final String STOP_AT = """
             WITH moved AS (UPDATE carillon_test.clock SET stands = ?)
             SELECT pg_notify('carillon', 'look')
             """;
@@ -46,13 +48,13 @@ public final class TestClock {
             SELECT pg_notify('carillon', 'look')
             """;
 
-    private static final String FREE = """
+    private static final String USE_REAL_TIME = """
             WITH moved AS (UPDATE carillon_test.clock SET stands = NULL, ahead = '0')
             SELECT pg_notify('carillon', 'look')
             """;
 
     private static final String NOW = "SELECT carillon.clock()";
-    private static final String STANDS = "SELECT stands IS NOT NULL FROM carillon_test.clock";
+    private static final String IS_STOPPED = "SELECT stands IS NOT NULL FROM carillon_test.clock";
 
     private final Sql sql;
 
@@ -60,43 +62,44 @@ public final class TestClock {
         this.sql = sql;
     }
 
-    /** The clock of a database the kit made; refuses any other. */
+    /** Returns the clock of a database created by the test kit. Rejects any other database. */
     public static TestClock on(DataSource dataSource) {
         Sql sql = new Sql(dataSource);
-        List<String> foreign = sql.list(FOREIGN, row -> row.getString(1), TestServer.MARK);
+        List<String> foreign = sql.list(FIND_FOREIGN_DATABASE, row -> row.getString(1), TestServer.DATABASE_COMMENT);
         if (!foreign.isEmpty()) {
             throw new CarillonException(
                     ErrorCode.UNSUITABLE_DATA_SOURCE,
-                    "The database %s was not made by the test kit, and its clock is not for tests to move. Take a TestDatabase."
+                    ("The database %s was not created by the test kit, so tests must not change its clock. Use a"
+                                    + " TestDatabase.")
                             .formatted(foreign));
         }
         sql.run(INSTALL);
         return new TestClock(sql);
     }
 
-    /** Stops the clock at this instant; what is finer than a microsecond is cut off. */
-    public void at(Instant instant) {
-        change(AT, OffsetDateTime.ofInstant(instant, ZoneOffset.UTC));
+    /** Stops the clock at this instant, truncated to microseconds. */
+    public void stopAt(Instant instant) {
+        change(STOP_AT, OffsetDateTime.ofInstant(instant, ZoneOffset.UTC));
     }
 
-    /** Moves the clock on: a stopped clock stands still again afterwards, a running one runs on from there. */
+    /** Advances the clock. A stopped clock stays stopped at the new time, a running clock continues from there. */
     public void advance(Duration by) {
         change(ADVANCE, by.toSeconds() * 1_000_000 + by.toNanosPart() / 1_000);
     }
 
-    /** Real time again. */
-    public void free() {
-        change(FREE);
+    /** Returns to real time. */
+    public void useRealTime() {
+        change(USE_REAL_TIME);
     }
 
-    /** What Carillon takes for the present. */
+    /** Returns the current time of the database clock. */
     public Instant now() {
         return sql.one(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
     }
 
-    /** Whether the clock stands still. */
-    public boolean stands() {
-        return sql.one(STANDS, row -> row.getBoolean(1));
+    /** Returns whether the clock is stopped. */
+    public boolean isStopped() {
+        return sql.one(IS_STOPPED, row -> row.getBoolean(1));
     }
 
     private void change(String statement, Object... parameters) {

@@ -8,13 +8,13 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.ds.common.BaseDataSource;
 
 /**
- * A PostgreSQL database of its own, made in some thirty milliseconds and dropped by {@link #close()}. The server behind it is shared by the whole JVM:
- * an embedded one, or the one that {@code CARILLON_TEST_DATABASE_URL} names.
+ * A PostgreSQL database for one test class, created in about 30 ms and dropped by {@link #close()}. All databases of a
+ * JVM share one server: an embedded one, or the server in {@code CARILLON_TEST_DATABASE_URL}.
  */
 public final class TestDatabase implements AutoCloseable {
     private static final int POOL_SIZE = 16;
 
-    // Nodes and tokens stay: a running engine would take their loss for its death.
+    // Rows of nodes and planning tokens stay: without them a running engine would treat its node as dead.
     private static final String CLEAR = """
             DELETE FROM carillon.run; DELETE FROM carillon.run_history; DELETE FROM carillon.attempt; DELETE FROM carillon.dead_run;
             DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate; DELETE FROM carillon.lane; DELETE FROM carillon.node_load;
@@ -29,80 +29,84 @@ public final class TestDatabase implements AutoCloseable {
     private TestDatabase(TestServer server, String name) {
         this.server = server;
         this.name = name;
-        this.shared = pooled(POOL_SIZE);
+        this.shared = newPool(POOL_SIZE);
     }
 
-    /** A fresh database with Carillon's tables in it. */
+    /** Creates a database with the Carillon tables. */
     public static TestDatabase migrated() {
         return new TestDatabase(TestServer.get(), TestServer.get().createMigrated());
     }
 
-    /** A fresh database with nothing in it. */
+    /** Creates an empty database. */
     public static TestDatabase empty() {
         return new TestDatabase(TestServer.get(), TestServer.get().createEmpty());
     }
 
-    /** The database's name on the server. */
+    /** Returns the name of the database on the server. */
     public String name() {
         return name;
     }
 
-    /** The address without user and password. */
+    /** Returns the JDBC URL without user and password. */
     public String jdbcUrl() {
-        return pointed(new PGSimpleDataSource()).getURL();
+        return configure(new PGSimpleDataSource()).getURL();
     }
 
+    /** Returns the name of the database user. */
     public String user() {
         return server.address().user();
     }
 
+    /** Returns the password of the database user. */
     public String password() {
         return server.address().password();
     }
 
-    /** Pooled connections, at most sixteen at a time. */
+    /** Returns a pool of at most 16 connections. */
     public DataSource dataSource() {
         return shared;
     }
 
-    /** Another pool of at most so many connections, such as one for each node; closed with the database. */
+    /**
+     * Creates another pool of at most this many connections, for example for a node. It is closed with the database.
+     */
     public DataSource pool(int size) {
-        return pooled(size);
+        return newPool(size);
     }
 
-    /** The clock of this database, which tests may move. */
+    /** Returns the clock of this database, which tests may control. */
     public TestClock clock() {
         return TestClock.on(shared);
     }
 
-    /** Runs statements, separated by semicolons, in one transaction. */
+    /** Executes statements, separated by semicolons, in one transaction. */
     public void execute(String sql) {
         new Sql(shared).run(sql);
     }
 
-    /** Removes all schedules, runs and their history, so that the next test of the class starts with none. */
+    /** Deletes all schedules, runs and their history, so that the next test starts without any. */
     public void clear() {
         execute(CLEAR);
     }
 
-    /** Ends every session in this database, as a restart or a failover would; returns how many there were. */
+    /** Terminates all sessions of this database, like a restart or failover. Returns how many were terminated. */
     public int terminateSessions() {
         return server.terminateSessions(name);
     }
 
-    /** Drops the database, whoever is still connected. */
+    /** Drops the database and terminates the sessions that are still connected. */
     @Override
     public void close() {
         pools.forEach(SmallPool::close);
         server.drop(name);
     }
 
-    <T extends BaseDataSource> T pointed(T dataSource) {
-        return server.address().pointed(dataSource, name);
+    <T extends BaseDataSource> T configure(T dataSource) {
+        return server.address().configure(dataSource, name);
     }
 
-    private SmallPool pooled(int size) {
-        SmallPool pool = new SmallPool(pointed(new PGConnectionPoolDataSource()), size);
+    private SmallPool newPool(int size) {
+        SmallPool pool = new SmallPool(configure(new PGConnectionPoolDataSource()), size);
         pools.add(pool);
         return pool;
     }

@@ -11,21 +11,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The one PostgreSQL server of this JVM, and the databases made on it. What was made is dropped at the latest when the JVM ends. */
+/**
+ * The PostgreSQL server of this JVM and the databases created on it. All of them are dropped when the JVM ends at the
+ * latest.
+ */
 final class TestServer {
     static final String URL_VARIABLE = "CARILLON_TEST_DATABASE_URL";
 
-    /** Stands in the comment of each database the kit made; a dump restored elsewhere does not carry it. */
-    static final String MARK = "made by the Carillon test kit";
+    /** The comment of each database created by the test kit. A dump that is restored elsewhere does not contain it. */
+    static final String DATABASE_COMMENT = "made by the Carillon test kit";
 
-    private static final String MAINTENANCE = "postgres";
+    private static final String MAINTENANCE_DATABASE = "postgres";
     private static final String TERMINATE = """
             SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname = ?
             """;
 
     private final ServerAddress address;
     private final String prefix = "carillon_test_" + Uuid7.next().toString().substring(24) + "_";
-    private final AtomicInteger made = new AtomicInteger();
+    private final AtomicInteger databaseCount = new AtomicInteger();
     private final Set<String> databases = ConcurrentHashMap.newKeySet();
     private @Nullable String template;
 
@@ -33,7 +36,7 @@ final class TestServer {
         this.address = address;
     }
 
-    /** The server; the first caller starts it. */
+    /** Returns the server. The first call starts it. */
     static TestServer get() {
         return Holder.SERVER;
     }
@@ -42,12 +45,12 @@ final class TestServer {
         return address;
     }
 
-    /** A new database with Carillon's tables. */
+    /** Creates a database with the Carillon tables. */
     String createMigrated() {
         return create(template());
     }
 
-    /** A new database with nothing in it. */
+    /** Creates an empty database. */
     String createEmpty() {
         return create("template0");
     }
@@ -57,7 +60,7 @@ final class TestServer {
         databases.remove(database);
     }
 
-    /** Ends every session in the database and waits until they are gone; returns how many there were. */
+    /** Terminates all sessions of a database and waits until they have ended. Returns how many were terminated. */
     int terminateSessions(String database) {
         return maintenance().one(TERMINATE, row -> row.getInt(1), database);
     }
@@ -65,24 +68,24 @@ final class TestServer {
     private synchronized String template() {
         if (template == null) {
             String name = createEmpty();
-            new Migrator(address.pointed(new PGSimpleDataSource(), name)).run(SchemaMode.AUTO);
+            new Migrator(address.configure(new PGSimpleDataSource(), name)).run(SchemaMode.AUTO);
             template = name;
         }
         return template;
     }
 
-    // No STRATEGY clause: since PostgreSQL 15 the default copies a small template without a checkpoint, before that
-    // there is no choice.
+    // No STRATEGY clause: since PostgreSQL 15 the default copies a small template without a checkpoint; before, the
+    // clause does not exist.
     private String create(String source) {
-        String name = prefix + made.incrementAndGet();
+        String name = prefix + databaseCount.incrementAndGet();
         databases.add(name);
         maintenance().run("CREATE DATABASE " + name + " TEMPLATE " + source);
-        maintenance().run("COMMENT ON DATABASE " + name + " IS '" + MARK + "'");
+        maintenance().run("COMMENT ON DATABASE " + name + " IS '" + DATABASE_COMMENT + "'");
         return name;
     }
 
     private Sql maintenance() {
-        return new Sql(address.pointed(new PGSimpleDataSource(), MAINTENANCE));
+        return new Sql(address.configure(new PGSimpleDataSource(), MAINTENANCE_DATABASE));
     }
 
     private void dropAll() {
@@ -90,7 +93,7 @@ final class TestServer {
             try {
                 drop(database);
             } catch (CarillonException e) {
-                // The JVM ends; a server that is gone already has nothing left to drop.
+                // The JVM ends. A server that has already stopped has nothing to drop.
             }
         }
     }
@@ -103,13 +106,14 @@ final class TestServer {
         return server;
     }
 
-    /** The embedded server ends with this JVM, and its databases with it. */
+    /** The embedded server and its databases end with this JVM. */
     private static TestServer embedded() {
         EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
-        return new TestServer(new ServerAddress(postgres.jdbcUrl(MAINTENANCE), postgres.user(), postgres.password()));
+        return new TestServer(
+                new ServerAddress(postgres.jdbcUrl(MAINTENANCE_DATABASE), postgres.user(), postgres.password()));
     }
 
-    /** Started on first use, by whichever thread comes first. */
+    /** Starts the server on first use, on any thread. */
     private static final class Holder {
         private static final TestServer SERVER = start();
     }

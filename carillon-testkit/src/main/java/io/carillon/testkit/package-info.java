@@ -1,6 +1,7 @@
 /**
- * What users and we test with, always on a real PostgreSQL: a database for each test class, a clock to move, a network that breaks and nodes that
- * die. Start at {@link io.carillon.testkit.CarillonTest}. Nothing here is a mock, and nothing here belongs into production.
+ * The test kit for applications and for Carillon itself, on a real PostgreSQL server: a database for each test class, a
+ * clock that tests control, a proxy that breaks the network, and nodes in processes that can be killed. Start at {@link
+ * io.carillon.testkit.CarillonTest}. Contains no mocks, and must not be used in production.
  */
 @NullMarked
 package io.carillon.testkit;

@@ -99,7 +99,7 @@ class CarillonExtensionTest {
         @Test
         void stands(TestClock clock) {
             SEEN.add("outer " + clock.now());
-            clock.at(Instant.EPOCH);
+            clock.stopAt(Instant.EPOCH);
         }
 
         @Nested
@@ -107,7 +107,7 @@ class CarillonExtensionTest {
             @Test
             void stands(TestClock clock) {
                 SEEN.add("inner " + clock.now());
-                clock.at(Instant.EPOCH);
+                clock.stopAt(Instant.EPOCH);
             }
         }
 

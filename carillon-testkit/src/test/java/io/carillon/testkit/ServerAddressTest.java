@@ -16,7 +16,7 @@ class ServerAddressTest {
                 "postgresql://ann:p%40ss@db.example:6543/postgres?connectTimeout=7"
             })
     void reads_both_forms_and_points_at_any_database(String url) {
-        PGSimpleDataSource pointed = ServerAddress.parse(url).pointed(new PGSimpleDataSource(), "other");
+        PGSimpleDataSource pointed = ServerAddress.parse(url).configure(new PGSimpleDataSource(), "other");
 
         assertThat(pointed.getServerNames()).containsExactly("db.example");
         assertThat(pointed.getPortNumbers()).containsExactly(6543);

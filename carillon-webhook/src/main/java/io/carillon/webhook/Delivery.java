@@ -4,19 +4,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.carillon.json.JsonCodec;
 import io.carillon.value.CarillonException;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one delivery: the verdict, and as much of the response as is kept (few headers without secrets, 4 KiB of the body). It is kept with the
- * run and with each of its attempts, from where {@link #in} reads it back.
+ * The result of one delivery: the verdict and the kept part of the response (a few headers without secrets, and 4 KiB
+ * of the body). It is stored with the run and with each of its attempts; {@link #parse} reads it.
  *
- * @param status the status code; 0: there was no answer
- * @param note what went wrong; empty: nothing
- * @param pause how long to wait before the next attempt; null: the retry rule says
+ * @param status the status code; 0 if there was no response
+ * @param note what went wrong; empty if nothing did
+ * @param pause the time to wait before the next attempt; null if the retry rule decides
  */
 public record Delivery(
         Verdict verdict,
@@ -26,7 +26,7 @@ public record Delivery(
         String note,
         long millis,
         @Nullable Duration pause) {
-    private static final String MARK = "webhook ";
+    private static final String LOG_PREFIX = "webhook ";
     private static final JsonCodec JSON = new JsonCodec();
 
     public Delivery {
@@ -35,17 +35,20 @@ public record Delivery(
         note = note == null ? "" : note;
     }
 
-    /** Not sent at all. */
+    /** Returns the result of a request that was not sent. */
     static Delivery unsent(Verdict verdict, String note, @Nullable Duration pause) {
         return new Delivery(verdict, 0, Map.of(), "", note, 0, pause);
     }
 
-    /** The text that is kept, never longer than is kept: then less of the body is. */
-    String text() {
+    /**
+     * Returns the text to store, at most {@link TextCleaner#MAX_LENGTH} characters long; the body is shortened if
+     * necessary.
+     */
+    String toText() {
         Delivery shorter = this;
         String text = new String(JSON.encode(shorter), UTF_8);
-        while (text.length() > Text.LIMIT && !shorter.body.isEmpty()) {
-            shorter = shorter.withBody(Text.clean(shorter.body, shorter.body.length() / 2 + 1));
+        while (text.length() > TextCleaner.MAX_LENGTH && !shorter.body.isEmpty()) {
+            shorter = shorter.withBody(TextCleaner.clean(shorter.body, shorter.body.length() / 2 + 1));
             if (shorter.body.length() < 16) shorter = shorter.withBody("");
             text = new String(JSON.encode(shorter), UTF_8);
         }
@@ -57,23 +60,23 @@ public record Delivery(
     }
 
     /**
-     * The delivery that a run or one of its attempts tells of: in its {@code delivery}, or, if it ended before there was one, in a line of its {@code log};
-     * empty: none was made.
+     * Reads the delivery of a run or attempt from its {@code delivery}. Earlier versions stored it in a line of the
+     * {@code log}. Empty if the text contains no delivery.
      */
-    public static Optional<Delivery> in(@Nullable String kept) {
-        if (kept == null) return Optional.empty();
-        if (kept.startsWith("{")) return read(kept);
-        return kept.lines()
-                .filter(line -> line.startsWith(MARK))
+    public static Optional<Delivery> parse(@Nullable String text) {
+        if (text == null) return Optional.empty();
+        if (text.startsWith("{")) return read(text);
+        return text.lines()
+                .filter(line -> line.startsWith(LOG_PREFIX))
                 .reduce((earlier, later) -> later)
-                .flatMap(line -> read(line.substring(MARK.length())));
+                .flatMap(line -> read(line.substring(LOG_PREFIX.length())));
     }
 
     private static Optional<Delivery> read(String text) {
         try {
             return Optional.of(JSON.decode(text.getBytes(UTF_8), Delivery.class));
         } catch (CarillonException other) {
-            // A text that others may write to as well.
+            // Handlers may write any text to the log.
             return Optional.empty();
         }
     }

@@ -1,8 +1,14 @@
 package io.carillon.webhook;
 
-/** Hears of each delivery of a run, on the thread that made it and before the run's end is written. What it throws is logged and changes nothing. */
+/**
+ * Called for each delivery of a run, on the thread of the attempt and before the outcome of the run is stored.
+ * Exceptions are logged and have no other effect.
+ */
 @FunctionalInterface
 public interface DeliveryListener {
-    /** A delivery was made or held back. On {@link Verdict#GONE} whoever owns the webhook should switch it off. */
-    void delivered(Envelope envelope, WebhookTarget target, Delivery delivery);
+    /**
+     * Called after a delivery was sent or held back. On {@link Verdict#GONE} the owner of the webhook should disable
+     * it.
+     */
+    void onDelivery(DeliveryMetadata metadata, WebhookTarget target, Delivery delivery);
 }

@@ -3,13 +3,19 @@ package io.carillon.webhook;
 import io.carillon.seal.Secret;
 import java.util.List;
 
-/** Where secrets come from when a delivery needs them. Thread-safe; asked at every attempt, so that a rotation is seen at once. */
+/**
+ * Provides secrets to deliveries. It is called for every attempt, so a rotation takes effect immediately. Must be
+ * thread-safe.
+ */
 @FunctionalInterface
 public interface SecretSource {
-    /** The values of a secret of a project, newest first; two while it is being rotated, none where it is unknown. */
+    /**
+     * Returns the values of a secret, newest first: two while it is being rotated, none if the project has no such
+     * secret.
+     */
     List<Secret> find(String project, String name);
 
-    /** Knows none: for webhooks that are neither signed nor need a secret header. */
+    /** Returns a source without secrets, for webhooks that are not signed and have no secret header. */
     static SecretSource none() {
         return (project, name) -> List.of();
     }

@@ -1,28 +1,43 @@
 package io.carillon.webhook;
 
-/** What an answer means. */
+/** The meaning of a response, or of its absence. */
 public enum Verdict {
-    /** The receiver took it. */
+    /** The receiver accepted the delivery. */
     DELIVERED,
-    /** The receiver took it and goes on with the work: 202 to a webhook with a callback. The run stays open until it calls back. */
+    /**
+     * The receiver answered 202 to a webhook with a callback and continues the work. The run stays open until the
+     * receiver calls back.
+     */
     ACCEPTED,
-    /** The receiver asks for less: 429, 502, 503 or 504. Tried again, not before the time it named. */
+    /**
+     * The receiver asks for fewer requests: 429, 502, 503 or 504. The delivery is retried, not before the requested
+     * time.
+     */
     SLOW_DOWN,
-    /** The receiver does not want to be called any more: 410. Never tried again; whoever owns the webhook should switch it off. */
+    /**
+     * The receiver answered 410 and does not want further calls. The delivery is not retried; the owner of the webhook
+     * should disable it.
+     */
     GONE,
-    /** Any other answer, redirects among them: they are never followed. Tried again. */
+    /** Any other response, including redirects, which are never followed. The delivery is retried. */
     FAILED,
-    /** No answer: nobody was reached, or it may not be reached from here. Tried again. */
+    /**
+     * No connection was made: the host is unreachable, or the address policy forbids its address. The delivery is
+     * retried.
+     */
     UNREACHABLE,
-    /** No whole answer in time. Tried again. */
+    /** No complete response within the timeout. The delivery is retried. */
     TIMED_OUT,
-    /** Not sent: this host has enough requests under way, or is being left alone for a while. Tried later, and no failure. */
+    /**
+     * Not sent: the host has reached its limit of concurrent requests, is paused, or its breaker is open. The delivery
+     * is postponed; this is not a failure.
+     */
     HELD_BACK,
-    /** Not sent: a secret it names is unknown here, or cannot be used. Tried again. */
+    /** Not sent: a secret of the webhook is unknown or unusable. The delivery is retried. */
     NOT_SENDABLE;
 
-    /** Whether the host itself seems to be in trouble, by this alone. */
-    boolean blamesTheHost() {
+    /** Returns whether the verdict alone indicates a failure of the host. */
+    boolean isHostFailure() {
         return this == UNREACHABLE || this == TIMED_OUT || this == SLOW_DOWN;
     }
 }

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.Names;
-import io.carillon.webhook.guard.Endpoint;
+import io.carillon.webhook.guard.TargetAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,14 +16,16 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a webhook run calls: the payload of its run or schedule. It checks itself; whether its host may be reached is decided at each delivery. Secrets are named,
- * never held. In JSON only {@code url} is required; what is missing has the values of {@link #post}. Immutable; each method returns a changed copy.
+ * The HTTP request that a webhook run sends; the payload of the run or schedule. The constructor validates it; whether
+ * its host may be reached is decided at each delivery. It contains the names of secrets, never their values. In JSON
+ * only {@code url} is required; missing fields have the values of {@link #post}. Immutable; each method returns a
+ * changed copy.
  *
- * @param headers sent as they are
- * @param secretHeaders header to the name of the secret that is its value
- * @param secret the name of the signing secret; null: unsigned
- * @param success status codes that mean delivered; empty: 200 to 299
- * @param callback how long a receiver that answers 202 may take to call back; null: 202 is an answer like any other
+ * @param headers the headers to send
+ * @param secretHeaders maps a header name to the name of the secret that is its value
+ * @param secret the name of the signing secret; null if the request is not signed
+ * @param success the status codes that mean success; empty means 200 to 299
+ * @param callback the time a receiver that answers 202 may take to call back; null if 202 has no special meaning
  */
 public record WebhookTarget(
         String url,
@@ -36,45 +38,45 @@ public record WebhookTarget(
         List<Integer> success,
         @Nullable Duration callback) {
     private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE");
-    private static final Duration LONGEST_CALLBACK = Duration.ofDays(30);
-    private static final int LONGEST_BODY = 256 * 1024;
+    private static final Duration MAX_CALLBACK = Duration.ofDays(30);
+    private static final int MAX_BODY_LENGTH = 256 * 1024;
 
-    /** How long a delivery may take altogether, and how long connecting may. */
+    /** The maximum duration of a delivery, and of connecting. */
     public record Timeouts(Duration total, Duration connect) {
-        private static final Duration LONGEST = Duration.ofSeconds(60);
+        private static final Duration MAX_TIMEOUT = Duration.ofSeconds(60);
 
         public Timeouts {
             total = total == null ? Duration.ofSeconds(15) : total;
             connect = connect == null ? Duration.ofSeconds(5) : connect;
-            if (total.compareTo(Duration.ofMillis(100)) < 0 || total.compareTo(LONGEST) > 0)
-                throw invalid("a timeout of %s is outside 0.1..60 seconds".formatted(total));
-            if (connect.compareTo(Duration.ofMillis(100)) < 0 || connect.compareTo(LONGEST) > 0)
-                throw invalid("a connect timeout of %s is outside 0.1..60 seconds".formatted(connect));
+            if (total.compareTo(Duration.ofMillis(100)) < 0 || total.compareTo(MAX_TIMEOUT) > 0)
+                throw invalid("timeouts.total must be between 0.1 and 60 seconds (was %s)".formatted(total));
+            if (connect.compareTo(Duration.ofMillis(100)) < 0 || connect.compareTo(MAX_TIMEOUT) > 0)
+                throw invalid("timeouts.connect must be between 0.1 and 60 seconds (was %s)".formatted(connect));
         }
     }
 
-    /** What JSON leaves out arrives as null. */
+    /** Replaces null by the default value, because JSON may leave out fields. */
     public WebhookTarget {
-        if (url == null) throw invalid("it has no url");
-        Endpoint.of(url);
+        if (url == null) throw invalid("url is missing");
+        TargetAddress.parse(url);
         method = method == null ? "POST" : method.toUpperCase(Locale.ROOT);
-        if (!METHODS.contains(method)) throw invalid("its method is none of " + METHODS);
-        headers = RequestHeaders.checked(headers == null ? Map.of() : headers);
-        secretHeaders = RequestHeaders.checked(secretHeaders == null ? Map.of() : secretHeaders);
+        if (!METHODS.contains(method)) throw invalid("method must be one of " + METHODS);
+        headers = RequestHeaderRules.checked(headers == null ? Map.of() : headers);
+        secretHeaders = RequestHeaderRules.checked(secretHeaders == null ? Map.of() : secretHeaders);
         secretHeaders.values().forEach(name -> Names.check("secret", name));
         if (secret != null) Names.check("secret", secret);
         body = body == null ? "" : body;
-        if (body.length() > LONGEST_BODY) throw invalid("its body has more than %d characters".formatted(LONGEST_BODY));
+        if (body.length() > MAX_BODY_LENGTH)
+            throw invalid("body must have at most %d characters".formatted(MAX_BODY_LENGTH));
         timeouts = timeouts == null ? new Timeouts(Duration.ofSeconds(15), Duration.ofSeconds(5)) : timeouts;
         success = success == null ? List.of() : List.copyOf(success);
         if (success.stream().anyMatch(code -> code < 200 || code > 599))
-            throw invalid("a status code that means success is outside 200..599");
-        if (callback != null
-                && (callback.compareTo(Duration.ofSeconds(1)) < 0 || callback.compareTo(LONGEST_CALLBACK) > 0))
-            throw invalid("a callback after %s is outside 1 second..30 days".formatted(callback));
+            throw invalid("the status codes of success must be between 200 and 599");
+        if (callback != null && (callback.compareTo(Duration.ofSeconds(1)) < 0 || callback.compareTo(MAX_CALLBACK) > 0))
+            throw invalid("callback must be between 1 second and 30 days (was %s)".formatted(callback));
     }
 
-    /** A POST without a body, signed by nobody, in 15 seconds at most. */
+    /** Returns a POST request without a body and signature, with a timeout of 15 seconds. */
     public static WebhookTarget post(String url) {
         return new WebhookTarget(
                 url,
@@ -92,7 +94,10 @@ public record WebhookTarget(
         return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, callback);
     }
 
-    /** The body, sent as these bytes in UTF-8 at every attempt; {@code application/json} unless a header says otherwise. */
+    /**
+     * Sets the body, which is sent in UTF-8 with every attempt. Its content type is {@code application/json} unless a
+     * header sets another.
+     */
     public WebhookTarget body(String text) {
         return new WebhookTarget(url, method, headers, secretHeaders, secret, text, timeouts, success, callback);
     }
@@ -102,13 +107,15 @@ public record WebhookTarget(
                 url, method, plus(headers, name, value), secretHeaders, secret, body, timeouts, success, callback);
     }
 
-    /** A header whose value is a secret, by the secret's name. */
+    /** Adds a header whose value is the secret of this name. */
     public WebhookTarget secretHeader(String name, String secretName) {
         return new WebhookTarget(
                 url, method, headers, plus(secretHeaders, name, secretName), secret, body, timeouts, success, callback);
     }
 
-    /** Signed with the secret of this name; during its rotation with the old and the new one. */
+    /**
+     * Signs the request with the secret of this name; while the secret is being rotated, with the old and the new one.
+     */
     public WebhookTarget signedWith(String secretName) {
         return new WebhookTarget(url, method, headers, secretHeaders, secretName, body, timeouts, success, callback);
     }
@@ -118,7 +125,7 @@ public record WebhookTarget(
                 url, method, headers, secretHeaders, secret, body, new Timeouts(total, connect), success, callback);
     }
 
-    /** Exactly these status codes mean delivered. */
+    /** Sets the status codes that mean success. */
     public WebhookTarget success(int... codes) {
         return new WebhookTarget(
                 url,
@@ -132,21 +139,24 @@ public record WebhookTarget(
                 callback);
     }
 
-    /** A receiver that answers 202 goes on with the work, and calls back within this time with the token it was sent. */
+    /**
+     * Lets a receiver that answers 202 continue the work and call back within this time with the callback token it
+     * received.
+     */
     public WebhookTarget callback(Duration within) {
         return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, within);
     }
 
-    /** Where it goes. */
-    Endpoint endpoint() {
-        return Endpoint.of(url);
+    /** Returns the address of the request. */
+    TargetAddress address() {
+        return TargetAddress.parse(url);
     }
 
-    byte[] bytes() {
+    byte[] bodyBytes() {
         return body.getBytes(UTF_8);
     }
 
-    boolean succeeds(int status) {
+    boolean isSuccess(int status) {
         return success.isEmpty() ? status >= 200 && status <= 299 : success.contains(status);
     }
 
@@ -157,13 +167,12 @@ public record WebhookTarget(
     }
 
     private static CarillonException invalid(String why) {
-        return new CarillonException(
-                ErrorCode.INVALID_OPTION, "The webhook is refused: %s. Choose what is allowed.".formatted(why));
+        return new CarillonException(ErrorCode.INVALID_OPTION, "Invalid webhook: %s.".formatted(why));
     }
 
-    /** Neither path nor headers nor body: each may hold a secret. */
+    /** Shows neither path nor headers nor body, because each may contain a secret. */
     @Override
     public String toString() {
-        return "WebhookTarget[%s %s]".formatted(method, endpoint());
+        return "WebhookTarget[%s %s]".formatted(method, address());
     }
 }

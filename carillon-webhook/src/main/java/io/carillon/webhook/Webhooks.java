@@ -2,7 +2,7 @@ package io.carillon.webhook;
 
 import io.carillon.CarillonBuilder;
 import io.carillon.HandlerOptions;
-import io.carillon.run.CompletionToken;
+import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
@@ -11,11 +11,11 @@ import io.carillon.run.RunId;
 import io.carillon.seal.Secret;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.webhook.guard.Guard;
-import io.carillon.webhook.hosts.HostBook;
-import io.carillon.webhook.send.Answer;
-import io.carillon.webhook.send.Message;
+import io.carillon.webhook.guard.AddressGuard;
+import io.carillon.webhook.hosts.HostLimiter;
+import io.carillon.webhook.send.SendResult;
 import io.carillon.webhook.send.Sender;
+import io.carillon.webhook.send.WebhookRequest;
 import io.carillon.webhook.sign.SigningSecret;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -26,42 +26,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls URLs: as the handler of webhook runs, or once by hand. Every call passes the same guard, is signed as Standard Webhooks says, and ends in time. Thread-safe;
- * close it after the Carillon it serves.
+ * The sender of webhooks: the handler of webhook runs, and of single tests and replays. Every request passes the
+ * address guard and has a timeout; if the webhook names a signing secret, the request is signed according to Standard
+ * Webhooks. Thread-safe; close it after the Carillon it serves.
  */
 public final class Webhooks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Webhooks.class);
-    private static final Duration BREATH = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_SLOW_DOWN = Duration.ofSeconds(1);
 
-    /** The handler's name and payload: enqueue and schedule webhooks with it. */
+    /** The name and payload type of the handler. Use it to enqueue and schedule webhooks. */
     public static final HandlerType<WebhookTarget> TYPE = HandlerType.of("webhook", WebhookTarget.class);
 
     private final SecretSource secrets;
     private final DeliveryListener listener;
-    private final Duration longestPause;
+    private final Duration maxPause;
     private final Sender sender;
-    private final HostBook hosts;
+    private final HostLimiter hosts;
 
     Webhooks(WebhooksBuilder builder) {
         this.secrets = builder.secrets;
         this.listener = builder.listener;
-        this.longestPause = builder.longestPause;
-        this.sender = new Sender(new Guard(builder.guard, builder.resolver), builder.tls);
-        this.hosts = new HostBook(builder.hosts);
+        this.maxPause = builder.maxPause;
+        this.sender = new Sender(new AddressGuard(builder.addressPolicy, builder.resolver), builder.tls);
+        this.hosts = new HostLimiter(builder.hostLimits);
     }
 
-    /** Starts here: public addresses only, no secrets, until said otherwise. */
+    /** Returns a builder whose defaults are: public addresses only, no secrets. */
     public static WebhooksBuilder builder() {
         return new WebhooksBuilder();
     }
 
-    /** Makes the nodes built there execute webhook runs: in the queue {@code webhooks}, twelve attempts over about a day. */
-    public CarillonBuilder handleOn(CarillonBuilder carillon) {
-        return handleOn(carillon, options -> options);
+    /**
+     * Registers the handler of webhook runs on a builder, with the queue {@code webhooks} and twelve attempts over
+     * about a day.
+     */
+    public CarillonBuilder registerOn(CarillonBuilder carillon) {
+        return registerOn(carillon, options -> options);
     }
 
-    /** The same with other options. */
-    public CarillonBuilder handleOn(CarillonBuilder carillon, UnaryOperator<HandlerOptions> options) {
+    /** Like {@link #registerOn(CarillonBuilder)}, but with changed options. */
+    public CarillonBuilder registerOn(CarillonBuilder carillon, UnaryOperator<HandlerOptions> options) {
         Retry overADay = Retry.exponential(Duration.ofSeconds(5))
                 .factor(4)
                 .cap(Duration.ofHours(10))
@@ -76,84 +80,90 @@ public final class Webhooks implements AutoCloseable {
     }
 
     private Outcome deliver(WebhookTarget target, RunContext run) throws InterruptedException {
-        Envelope envelope = Envelope.of(run);
-        CompletionToken token = CompletionToken.next();
+        DeliveryMetadata metadata = DeliveryMetadata.ofRun(run);
+        CallbackToken callbackToken = CallbackToken.generate();
         Map<String, String> callback =
-                target.callback() == null ? Map.of() : Map.of("carillon-callback-token", token.reveal());
-        Delivery delivery = send(envelope, target, callback);
-        run.delivery(delivery.text());
-        tell(envelope, target, delivery);
-        return Judge.outcome(target, delivery, token);
+                target.callback() == null ? Map.of() : Map.of("carillon-callback-token", callbackToken.reveal());
+        Delivery delivery = send(metadata, target, callback);
+        run.recordDelivery(delivery.toText());
+        notifyListener(metadata, target, delivery);
+        return ResponseClassifier.outcome(target, delivery, callbackToken);
     }
 
-    /** Sends it once, now, as a message of its own: for a test of a webhook. No run is made. */
+    /** Sends a webhook once, immediately, with a new message id, to test it. No run is created. */
     public Delivery test(String project, WebhookTarget target) throws InterruptedException {
-        return send(Envelope.byHand(project, RunId.next()), target, Map.of());
+        return send(DeliveryMetadata.manual(project, RunId.generate()), target, Map.of());
     }
 
-    /** Sends it once, now, under the id of a run: for a receiver that lost what it was sent. The run is not changed. */
+    /**
+     * Sends a webhook once, immediately, with the id of a run, for a receiver that lost the message. The run does not
+     * change.
+     */
     public Delivery replay(String project, RunId run, WebhookTarget target) throws InterruptedException {
-        return send(Envelope.byHand(project, run), target, Map.of());
+        return send(DeliveryMetadata.manual(project, run), target, Map.of());
     }
 
-    private Delivery send(Envelope envelope, WebhookTarget target, Map<String, String> more)
+    private Delivery send(DeliveryMetadata metadata, WebhookTarget target, Map<String, String> extraHeaders)
             throws InterruptedException {
-        Message message;
+        WebhookRequest request;
         try {
-            message = message(envelope, target, more);
+            request = newRequest(metadata, target, extraHeaders);
         } catch (CarillonException unusable) {
             return Delivery.unsent(Verdict.NOT_SENDABLE, String.valueOf(unusable.getMessage()), null);
         }
-        // By project as well: what one project does to a host must not keep another from it.
-        HostBook.Entry entry =
-                hosts.enter(envelope.project() + " " + target.endpoint().hostAndPort());
-        if (entry instanceof HostBook.Entry.Wait wait)
-            return Delivery.unsent(Verdict.HELD_BACK, "the host is being left alone", wait.pause());
-        HostBook.Entry.Enter entered = (HostBook.Entry.Enter) entry;
-        boolean blamed = true;
+        // Limits are per project and host: requests of one project must not prevent those of another.
+        HostLimiter.Admission admission =
+                hosts.tryAcquire(metadata.project() + " " + target.address().hostAndPort());
+        if (admission instanceof HostLimiter.Admission.Deferred deferred)
+            return Delivery.unsent(
+                    Verdict.HELD_BACK, "the host is at its limit, is paused, or its breaker is open", deferred.pause());
+        HostLimiter.Admission.Admitted admitted = (HostLimiter.Admission.Admitted) admission;
+        boolean hostFailed = true;
         Duration slowDown = Duration.ZERO;
         try {
             long start = System.nanoTime();
-            Answer answer = sender.send(message);
+            SendResult result = sender.send(request);
             long millis = (System.nanoTime() - start) / 1_000_000;
-            Delivery delivery = Judge.judge(target, answer, envelope.now(), longestPause, millis);
-            blamed = delivery.verdict().blamesTheHost() || delivery.status() >= 500;
-            if (delivery.verdict() == Verdict.SLOW_DOWN) slowDown = pauseOf(delivery);
+            Delivery delivery = ResponseClassifier.classify(target, result, metadata.now(), maxPause, millis);
+            hostFailed = delivery.verdict().isHostFailure() || delivery.status() >= 500;
+            if (delivery.verdict() == Verdict.SLOW_DOWN) slowDown = slowDownOf(delivery);
             return delivery;
         } finally {
-            entered.leave(blamed, slowDown);
+            admitted.release(hostFailed, slowDown);
         }
     }
 
-    private static Duration pauseOf(Delivery delivery) {
+    private static Duration slowDownOf(Delivery delivery) {
         Duration pause = delivery.pause();
-        return pause == null ? BREATH : pause;
+        return pause == null ? DEFAULT_SLOW_DOWN : pause;
     }
 
-    private Message message(Envelope envelope, WebhookTarget target, Map<String, String> more) {
-        byte[] body = target.bytes();
+    private WebhookRequest newRequest(
+            DeliveryMetadata metadata, WebhookTarget target, Map<String, String> extraHeaders) {
+        byte[] body = target.bodyBytes();
         Map<String, String> headers = new LinkedHashMap<>();
         if (body.length > 0) headers.put("content-type", "application/json");
         headers.putAll(target.headers());
         target.secretHeaders().forEach((header, name) -> {
-            String value = secret(envelope.project(), name).get(0).reveal();
-            RequestHeaders.checkValue(header, value);
+            String value = secret(metadata.project(), name).get(0).reveal();
+            RequestHeaderRules.checkValue(header, value);
             headers.put(header, value);
         });
-        headers.putAll(envelope.headers());
-        headers.putAll(more);
+        headers.putAll(metadata.headers());
+        headers.putAll(extraHeaders);
         String secret = target.secret();
         if (secret != null) {
-            List<SigningSecret> signers = secret(envelope.project(), secret).stream()
+            List<SigningSecret> signers = secret(metadata.project(), secret).stream()
                     .map(value -> SigningSecret.parse(value.reveal()))
                     .toList();
             headers.put(
                     "webhook-signature",
                     SigningSecret.signatures(
-                            signers, envelope.id(), envelope.now().getEpochSecond(), body));
+                            signers, metadata.id(), metadata.now().getEpochSecond(), body));
         }
         WebhookTarget.Timeouts timeouts = target.timeouts();
-        return new Message(target.endpoint(), target.method(), headers, body, timeouts.total(), timeouts.connect());
+        return new WebhookRequest(
+                target.address(), target.method(), headers, body, timeouts.total(), timeouts.connect());
     }
 
     private List<Secret> secret(String project, String name) {
@@ -161,16 +171,16 @@ public final class Webhooks implements AutoCloseable {
         if (found.isEmpty())
             throw new CarillonException(
                     ErrorCode.UNKNOWN_SECRET,
-                    "Project '%s' has no secret named '%s'. Store it, or name another one in the webhook."
+                    "Project \"%s\" has no secret named \"%s\". Create it, or name another secret in the webhook."
                             .formatted(project, name));
         return found;
     }
 
-    private void tell(Envelope envelope, WebhookTarget target, Delivery delivery) {
+    private void notifyListener(DeliveryMetadata metadata, WebhookTarget target, Delivery delivery) {
         try {
-            listener.delivered(envelope, target, delivery);
+            listener.onDelivery(metadata, target, delivery);
         } catch (RuntimeException broken) {
-            log.warn("a listener of deliveries failed run={}", envelope.id(), broken);
+            log.warn("delivery listener failed run={}", metadata.id(), broken);
         }
     }
 

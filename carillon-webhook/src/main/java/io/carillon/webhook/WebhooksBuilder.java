@@ -2,65 +2,68 @@ package io.carillon.webhook;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.hosts.HostLimits;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import javax.net.ssl.SSLContext;
 
-/** Collects what webhooks need; {@link #build()} makes them. */
+/** The settings of {@link Webhooks}. */
 public final class WebhooksBuilder {
-    GuardPolicy guard = GuardPolicy.defaults();
+    AddressPolicy addressPolicy = AddressPolicy.defaults();
     Resolver resolver = Resolver.system();
-    HostLimits hosts = HostLimits.defaults();
+    HostLimits hostLimits = HostLimits.defaults();
     SecretSource secrets = SecretSource.none();
-    DeliveryListener listener = (envelope, target, delivery) -> {};
-    Duration longestPause = Duration.ofHours(1);
+    DeliveryListener listener = (deliveryMetadata, target, delivery) -> {};
+    Duration maxPause = Duration.ofHours(1);
     SSLContext tls = defaultTls();
 
     WebhooksBuilder() {}
 
-    /** Where webhooks may go: public addresses on the usual ports unless set. */
-    public WebhooksBuilder guard(GuardPolicy policy) {
-        this.guard = policy;
+    /** Sets the addresses that webhooks may connect to. Default: public addresses on the usual HTTP ports. */
+    public WebhooksBuilder addressPolicy(AddressPolicy policy) {
+        this.addressPolicy = policy;
         return this;
     }
 
-    /** Who resolves names: the machine unless set. What it answers is checked all the same. */
+    /**
+     * Sets the resolver of host names. Default: the resolver of the operating system. The resolved addresses are always
+     * checked.
+     */
     public WebhooksBuilder resolver(Resolver resolver) {
         this.resolver = resolver;
         return this;
     }
 
-    /** How hard this node presses one host. */
-    public WebhooksBuilder hosts(HostLimits limits) {
-        this.hosts = limits;
+    /** Sets the limits of requests from this node to one host. */
+    public WebhooksBuilder hostLimits(HostLimits limits) {
+        this.hostLimits = limits;
         return this;
     }
 
-    /** Where the secrets come from that webhooks name. */
+    /** Sets the source of the secrets that webhooks name. Default: no secrets. */
     public WebhooksBuilder secrets(SecretSource source) {
         this.secrets = source;
         return this;
     }
 
-    /** Hears of deliveries. */
+    /** Sets the listener that is called for each delivery. */
     public WebhooksBuilder listener(DeliveryListener listener) {
         this.listener = listener;
         return this;
     }
 
-    /** The longest pause a receiver may ask for; an hour unless set. */
-    public WebhooksBuilder longestPause(Duration atMost) {
+    /** Sets the longest pause that a receiver can request; longer ones are shortened to it. Default: 1 hour. */
+    public WebhooksBuilder maxPause(Duration atMost) {
         if (atMost.isNegative() || atMost.isZero())
             throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "The longest pause %s is none. Choose longer.".formatted(atMost));
-        this.longestPause = atMost;
+                    ErrorCode.INVALID_OPTION, "maxPause must be greater than 0 (was %s).".formatted(atMost));
+        this.maxPause = atMost;
         return this;
     }
 
-    /** Which certificates are trusted: those of the JDK unless set. */
+    /** Sets the TLS context, which determines the trusted certificates. Default: the certificates of the JDK. */
     public WebhooksBuilder tls(SSLContext context) {
         this.tls = context;
         return this;
@@ -74,7 +77,7 @@ public final class WebhooksBuilder {
         try {
             return SSLContext.getDefault();
         } catch (NoSuchAlgorithmException missing) {
-            throw new IllegalStateException("every JDK has TLS", missing);
+            throw new IllegalStateException("TLS is missing in this JDK", missing);
         }
     }
 }

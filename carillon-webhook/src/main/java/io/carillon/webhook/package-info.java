@@ -1,6 +1,7 @@
 /**
- * The webhook target: a handler that calls a URL. Start at {@link io.carillon.webhook.Webhooks}. What may be connected to, how a request is signed and sent, and
- * how hard a host is pressed have rooms of their own; here it is decided what an answer means.
+ * Webhooks: a handler that calls a URL. Start at {@link io.carillon.webhook.Webhooks}. Subpackages check addresses,
+ * sign and send requests, and limit the requests to each host; this package decides what a response means. Depends on
+ * the public API like the handlers of an application.
  */
 @NullMarked
 package io.carillon.webhook;

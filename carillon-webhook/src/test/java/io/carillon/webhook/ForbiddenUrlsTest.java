@@ -3,7 +3,7 @@ package io.carillon.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.value.CarillonException;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.guard.Resolver;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every way we know to write an address that must not be reached. A listener on all addresses of this machine, at a port that is allowed, sees none of them. */
+/**
+ * All known notations of forbidden addresses. A listener on all addresses of this machine, on an allowed port, receives
+ * no connection.
+ */
 class ForbiddenUrlsTest {
     private static final Map<String, String[]> NAMES = Map.of(
             "loop.example", new String[] {"127.0.0.1"},
@@ -31,21 +34,21 @@ class ForbiddenUrlsTest {
             "public.example", new String[] {"8.8.8.8"},
             "xn--bcher-kva.example", new String[] {"127.0.0.1"});
     private static final Resolver NAME_SERVER = host -> {
-        // What a name server of the inner network, or the hosts file, would say of any other name.
+        // The response of an internal name server, or of the hosts file, for any other name.
         String[] answers = NAMES.getOrDefault(host, new String[] {"127.0.0.1"});
         InetAddress[] addresses = new InetAddress[answers.length];
         for (int i = 0; i < answers.length; i++) addresses[i] = literal(answers[i]);
         return addresses;
     };
 
-    private static Canary canary;
+    private static ConnectionDetector detector;
     private static Webhooks webhooks;
 
     @BeforeAll
     static void listen() throws IOException {
-        canary = new Canary();
+        detector = new ConnectionDetector();
         webhooks = Webhooks.builder()
-                .guard(GuardPolicy.defaults().ports(canary.port()))
+                .addressPolicy(AddressPolicy.defaults().ports(detector.port()))
                 .resolver(NAME_SERVER)
                 .build();
     }
@@ -53,12 +56,12 @@ class ForbiddenUrlsTest {
     @AfterAll
     static void stop() throws IOException {
         webhooks.close();
-        canary.close();
+        detector.close();
     }
 
     static Stream<String> hosts() {
         return Stream.of(
-                // IPv4, as different readers write it
+                // IPv4 in the notations of different parsers
                 "127.0.0.1",
                 "127.0.0.2",
                 "127.255.255.254",
@@ -203,12 +206,12 @@ class ForbiddenUrlsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("hosts")
     void no_host_of_an_inner_network_is_reached(String host) throws InterruptedException {
-        notReached("http://" + host + ":" + canary.port() + "/");
+        notReached("http://" + host + ":" + detector.port() + "/");
     }
 
     static Stream<String> urls() {
         return Stream.of(
-                // who is the host?
+                // ambiguous hosts
                 "http://public.example@127.0.0.1:PORT/",
                 "http://user:word@127.0.0.1:PORT/",
                 "http://127.0.0.1:PORT@public.example/",
@@ -267,8 +270,8 @@ class ForbiddenUrlsTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("urls")
-    void no_url_with_two_readings_is_followed(String url) throws InterruptedException {
-        notReached(url.replace("PORT", Integer.toString(canary.port())));
+    void no_ambiguous_url_is_followed(String url) throws InterruptedException {
+        notReached(url.replace("PORT", Integer.toString(detector.port())));
     }
 
     private static void notReached(String url) throws InterruptedException {
@@ -277,22 +280,22 @@ class ForbiddenUrlsTest {
             Delivery delivery = webhooks.test("default", target);
 
             assertThat(delivery.verdict()).isEqualTo(Verdict.UNREACHABLE);
-            assertThat(delivery.note()).isEqualTo(target.endpoint() + " could not be reached");
+            assertThat(delivery.note()).isEqualTo(target.address() + " could not be reached");
         } catch (CarillonException refused) {
-            assertThat(refused).hasMessageContaining("is refused");
+            assertThat(refused).hasMessageStartingWith("Invalid webhook");
         }
-        assertThat(canary.untouched()).as("nobody connected").isTrue();
+        assertThat(detector.hasNoConnection()).as("no connection").isTrue();
     }
 
     @Test
-    void a_closed_port_of_an_allowed_host_reads_the_same_as_a_blocked_one() throws Exception {
+    void a_closed_port_and_a_blocked_host_give_the_same_result() throws Exception {
         int closed;
-        try (Canary gone = new Canary()) {
+        try (ConnectionDetector gone = new ConnectionDetector()) {
             closed = gone.port();
         }
         WebhookTarget target = WebhookTarget.post("http://loop.example:" + closed + "/");
         try (Webhooks open = Webhooks.builder()
-                .guard(GuardPolicy.defaults().allow("loop.example:" + closed))
+                .addressPolicy(AddressPolicy.defaults().allow("loop.example:" + closed))
                 .resolver(NAME_SERVER)
                 .build()) {
             Delivery unreachable = open.test("default", target);

@@ -3,8 +3,8 @@ package io.carillon.webhook;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.Text;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.value.TextCleaner;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -18,12 +18,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Receivers that answer slowly, too much, or something else than HTTP. */
+/** Receivers that respond slowly, with too much data, or not with HTTP. */
 @Timeout(30)
 class HostileReceiverTest {
     private static final Duration SHORT = Duration.ofMillis(400);
     private final Webhooks webhooks = Webhooks.builder()
-            .guard(GuardPolicy.defaults().allow("127.0.0.0/8"))
+            .addressPolicy(AddressPolicy.defaults().allow("127.0.0.0/8"))
             .build();
     private RawReceiver receiver;
 
@@ -80,7 +80,7 @@ class HostileReceiverTest {
     }
 
     @Test
-    void of_an_endless_body_a_little_is_read_and_less_is_kept() throws Exception {
+    void an_endless_body_is_read_and_kept_up_to_a_limit() throws Exception {
         AtomicInteger written = new AtomicInteger();
         receiver.script = out -> {
             write(out, "HTTP/1.1 200 OK\r\n\r\n");
@@ -94,8 +94,8 @@ class HostileReceiverTest {
 
         assertThat(delivery.verdict()).isEqualTo(Verdict.DELIVERED);
         assertThat(delivery.body()).hasSize(4096);
-        assertThat(delivery.text().length()).isLessThan(Text.LIMIT);
-        // What the sockets hold in between; a reader without a bound would have gone on until the timeout.
+        assertThat(delivery.toText().length()).isLessThan(TextCleaner.MAX_LENGTH);
+        // The buffers of the sockets hold some data; an unbounded reader would read until the timeout.
         assertThat(written.get()).isLessThan(32 * 1024 * 1024);
     }
 
@@ -124,7 +124,7 @@ class HostileReceiverTest {
     }
 
     @Test
-    void more_headers_than_anybody_needs_are_a_failure() throws Exception {
+    void too_many_headers_are_a_failure() throws Exception {
         receiver.script = out -> write(out, "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(5000) + "\r\n");
 
         assertThat(sent(Duration.ofSeconds(10)).verdict()).isEqualTo(Verdict.FAILED);
@@ -137,7 +137,7 @@ class HostileReceiverTest {
         Delivery delivery = sent(Duration.ofSeconds(2));
 
         assertThat(delivery.verdict()).isIn(Verdict.FAILED, Verdict.TIMED_OUT);
-        assertThat(delivery.text()).doesNotContain("banner");
+        assertThat(delivery.toText()).doesNotContain("banner");
     }
 
     @Test
@@ -148,7 +148,7 @@ class HostileReceiverTest {
     }
 
     @Test
-    void one_that_hangs_up_is_a_failure() throws Exception {
+    void a_closed_connection_is_a_failure() throws Exception {
         receiver.script = out -> {};
 
         assertThat(sent(Duration.ofSeconds(10)).verdict()).isEqualTo(Verdict.FAILED);
@@ -165,7 +165,7 @@ class HostileReceiverTest {
         Delivery delivery = sent(Duration.ofSeconds(10));
 
         assertThat(delivery.headers()).containsEntry("x-seen", "yes").doesNotContainKey("set-cookie");
-        assertThat(delivery.text()).doesNotContain("hidden");
+        assertThat(delivery.toText()).doesNotContain("hidden");
         assertThat(delivery.headers().get("x-long")).hasSizeLessThanOrEqualTo(200);
         assertThat(delivery.body()).isEqualTo("a\uFFFDb\uFFFDc\uFFFD\uFFFD\n");
     }
@@ -199,7 +199,7 @@ class HostileReceiverTest {
         out.flush();
     }
 
-    /** Writes what it is told to, after it has read the head of a request. */
+    /** A receiver that runs a script after it has read the head of a request. */
     private static final class RawReceiver implements AutoCloseable {
         interface Script {
             void run(OutputStream out) throws Exception;
@@ -228,7 +228,7 @@ class HostileReceiverTest {
                     request = new String(bytes, 0, Math.max(0, length), ISO_8859_1);
                     script.run(next.getOutputStream());
                 } catch (Exception gone) {
-                    // The sender hung up, as it should, or the test is over.
+                    // The sender closed the connection, as expected, or the test has ended.
                 }
             }
         }

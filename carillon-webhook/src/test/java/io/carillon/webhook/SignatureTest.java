@@ -8,7 +8,7 @@ import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
 import io.carillon.run.RunId;
 import io.carillon.seal.Secret;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.sign.SigningSecret;
 import java.net.http.HttpHeaders;
 import java.util.List;
@@ -18,112 +18,119 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What we send, as the reference library of Standard Webhooks sees it. */
+/** Signed requests, verified with the reference library of Standard Webhooks. */
 class SignatureTest {
     private static final String BODY = "{\"text\": \"gr\u00FC\u00DFe \uD83D\uDD14\", \"n\": 1.10}";
     private final SigningSecret old = SigningSecret.generate();
     private final SigningSecret fresh = SigningSecret.generate();
-    private Receiver receiver;
+    private TestReceiver testReceiver;
 
     @BeforeEach
     void listen() throws Exception {
-        receiver = new Receiver();
+        testReceiver = new TestReceiver();
     }
 
     @AfterEach
     void stop() {
-        receiver.close();
+        testReceiver.close();
     }
 
     @Test
     void the_reference_library_accepts_it() throws Exception {
-        Receiver.Got got = sent(List.of(fresh));
+        TestReceiver.ReceivedRequest receivedRequest = sent(List.of(fresh));
 
-        assertThat(got.body()).isEqualTo(BODY);
-        assertThatCode(() -> verify(fresh, got)).doesNotThrowAnyException();
-        assertThatThrownBy(() -> verify(old, got)).isInstanceOf(WebhookVerificationException.class);
+        assertThat(receivedRequest.body()).isEqualTo(BODY);
+        assertThatCode(() -> verify(fresh, receivedRequest)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> verify(old, receivedRequest)).isInstanceOf(WebhookVerificationException.class);
     }
 
     @Test
     void during_a_rotation_either_secret_accepts_it() throws Exception {
-        Receiver.Got got = sent(List.of(fresh, old));
+        TestReceiver.ReceivedRequest receivedRequest = sent(List.of(fresh, old));
 
-        assertThat(got.header("webhook-signature").split(" ")).hasSize(2).allMatch(one -> one.startsWith("v1,"));
-        assertThatCode(() -> verify(old, got)).doesNotThrowAnyException();
-        assertThatCode(() -> verify(fresh, got)).doesNotThrowAnyException();
+        assertThat(receivedRequest.header("webhook-signature").split(" "))
+                .hasSize(2)
+                .allMatch(one -> one.startsWith("v1,"));
+        assertThatCode(() -> verify(old, receivedRequest)).doesNotThrowAnyException();
+        assertThatCode(() -> verify(fresh, receivedRequest)).doesNotThrowAnyException();
     }
 
     @Test
-    void whoever_changes_the_body_or_the_id_is_found_out() throws Exception {
-        Receiver.Got got = sent(List.of(fresh));
-        Receiver.Got other = new Receiver.Got(
-                got.method(), got.path(), got.headers(), "{}".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    void a_changed_body_or_id_fails_the_verification() throws Exception {
+        TestReceiver.ReceivedRequest receivedRequest = sent(List.of(fresh));
+        TestReceiver.ReceivedRequest other = new TestReceiver.ReceivedRequest(
+                receivedRequest.method(),
+                receivedRequest.path(),
+                receivedRequest.headers(),
+                "{}".getBytes(java.nio.charset.StandardCharsets.UTF_8));
 
         assertThatThrownBy(() -> verify(fresh, other)).isInstanceOf(WebhookVerificationException.class);
     }
 
     @Test
     void a_replay_has_the_id_of_its_run() throws Exception {
-        RunId run = RunId.next();
+        RunId run = RunId.generate();
         try (Webhooks webhooks = webhooks(List.of(fresh))) {
             webhooks.replay("default", run, target());
             webhooks.replay("default", run, target());
         }
 
-        assertThat(receiver.got()).extracting(got -> got.header("webhook-id")).containsOnly(run.toString());
-        assertThat(receiver.got()).hasSize(2).allSatisfy(got -> verify(fresh, got));
+        assertThat(testReceiver.requests())
+                .extracting(receivedRequest -> receivedRequest.header("webhook-id"))
+                .containsOnly(run.toString());
+        assertThat(testReceiver.requests()).hasSize(2).allSatisfy(receivedRequest -> verify(fresh, receivedRequest));
     }
 
     @Test
     void an_unknown_secret_is_named_and_nothing_is_sent() throws Exception {
         try (Webhooks webhooks = Webhooks.builder()
-                .guard(GuardPolicy.defaults().allow("127.0.0.0/8"))
+                .addressPolicy(AddressPolicy.defaults().allow("127.0.0.0/8"))
                 .build()) {
             Delivery delivery = webhooks.test("shop", target());
 
             assertThat(delivery.verdict()).isEqualTo(Verdict.NOT_SENDABLE);
-            assertThat(delivery.note()).contains("'shop'").contains("'orders'");
-            assertThat(receiver.got()).isEmpty();
+            assertThat(delivery.note()).contains("\"shop\"").contains("\"orders\"");
+            assertThat(testReceiver.requests()).isEmpty();
         }
     }
 
     @Test
     void a_secret_header_is_sent_and_shown_nowhere() throws Exception {
         try (Webhooks webhooks = Webhooks.builder()
-                .guard(GuardPolicy.defaults().allow("127.0.0.0/8"))
+                .addressPolicy(AddressPolicy.defaults().allow("127.0.0.0/8"))
                 .secrets((project, name) -> List.of(Secret.of("Bearer of-" + project + "-" + name)))
                 .build()) {
-            WebhookTarget target = WebhookTarget.post(receiver.url()).secretHeader("Authorization", "token");
+            WebhookTarget target = WebhookTarget.post(testReceiver.url()).secretHeader("Authorization", "token");
             Delivery delivery = webhooks.test("shop", target);
 
-            assertThat(receiver.got().get(0).header("authorization")).isEqualTo("Bearer of-shop-token");
-            assertThat(delivery.toString() + delivery.text() + target).doesNotContain("Bearer");
+            assertThat(testReceiver.requests().get(0).header("authorization")).isEqualTo("Bearer of-shop-token");
+            assertThat(delivery.toString() + delivery.toText() + target).doesNotContain("Bearer");
         }
     }
 
-    private Receiver.Got sent(List<SigningSecret> secrets) throws InterruptedException {
+    private TestReceiver.ReceivedRequest sent(List<SigningSecret> secrets) throws InterruptedException {
         try (Webhooks webhooks = webhooks(secrets)) {
             assertThat(webhooks.test("default", target()).verdict()).isEqualTo(Verdict.DELIVERED);
         }
-        return receiver.got().get(0);
+        return testReceiver.requests().get(0);
     }
 
     private WebhookTarget target() {
-        return WebhookTarget.post(receiver.url()).signedWith("orders").body(BODY);
+        return WebhookTarget.post(testReceiver.url()).signedWith("orders").body(BODY);
     }
 
     private static Webhooks webhooks(List<SigningSecret> secrets) {
         List<Secret> values =
                 secrets.stream().map(secret -> Secret.of(secret.reveal())).toList();
         return Webhooks.builder()
-                .guard(GuardPolicy.defaults().allow("127.0.0.0/8"))
+                .addressPolicy(AddressPolicy.defaults().allow("127.0.0.0/8"))
                 .secrets((project, name) -> values)
                 .build();
     }
 
-    private static void verify(SigningSecret secret, Receiver.Got got) throws Exception {
-        Map<String, List<String>> headers = got.headers().entrySet().stream()
+    private static void verify(SigningSecret secret, TestReceiver.ReceivedRequest receivedRequest) throws Exception {
+        Map<String, List<String>> headers = receivedRequest.headers().entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, entry -> List.of(entry.getValue())));
-        new Webhook(secret.reveal()).verify(got.body(), HttpHeaders.of(headers, (name, value) -> true));
+        new Webhook(secret.reveal()).verify(receivedRequest.body(), HttpHeaders.of(headers, (name, value) -> true));
     }
 }

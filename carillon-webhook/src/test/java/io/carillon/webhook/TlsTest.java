@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsServer;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The connection goes to the checked address, but certificate and SNI are those of the name. */
+/** The connection uses the checked address, but certificate and SNI use the host name. */
 class TlsTest {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final List<String> ASKED_FOR = new CopyOnWriteArrayList<>();
@@ -97,7 +97,7 @@ class TlsTest {
     }
 
     @Test
-    void a_certificate_of_another_name_or_of_a_stranger_is_a_failure() throws Exception {
+    void a_certificate_for_another_name_or_from_an_unknown_issuer_is_a_failure() throws Exception {
         int before = ASKED_FOR.size();
 
         assertThat(sent("other.example", trusting).note()).startsWith("TLS failed");
@@ -108,7 +108,7 @@ class TlsTest {
     private static Delivery sent(String host, SSLContext tls) throws InterruptedException {
         int port = server.getAddress().getPort();
         try (Webhooks webhooks = Webhooks.builder()
-                .guard(GuardPolicy.defaults().allow(host + ":" + port))
+                .addressPolicy(AddressPolicy.defaults().allow(host + ":" + port))
                 .resolver(name -> new InetAddress[] {InetAddress.getLoopbackAddress()})
                 .tls(tls)
                 .build()) {

@@ -68,7 +68,7 @@ class WebhookTargetTest {
     void headers_of_the_sender_and_what_is_no_name_are_refused(String name) {
         assertThatThrownBy(() -> WebhookTarget.post("https://hooks.example").header(name, "x"))
                 .isInstanceOf(CarillonException.class)
-                .hasMessageStartingWith("The headers of the webhook are refused");
+                .hasMessageStartingWith("Invalid webhook headers: ");
     }
 
     @ParameterizedTest
@@ -76,8 +76,8 @@ class WebhookTargetTest {
     void values_that_could_split_a_request_are_refused_and_not_repeated(String value) {
         assertThatThrownBy(() -> WebhookTarget.post("https://hooks.example").header("x", value))
                 .isInstanceOf(CarillonException.class)
-                .hasMessage(
-                        "The headers of the webhook are refused: the value of 'x' is not 1 to 2000 printable ASCII characters. Remove or change it.");
+                .hasMessage("Invalid webhook headers: the value of \"x\" must have between 1 and 2000 printable ASCII "
+                        + "characters.");
     }
 
     @ParameterizedTest
@@ -115,16 +115,16 @@ class WebhookTargetTest {
     void a_delivery_reads_back_from_the_log_it_was_written_to() {
         Delivery delivery =
                 new Delivery(Verdict.FAILED, 500, Map.of("x", "y"), "\"".repeat(4096), "status 500", 12, null);
-        String log = "something else\nwebhook {broken\n" + "webhook " + delivery.text() + "\n";
+        String log = "something else\nwebhook {broken\n" + "webhook " + delivery.toText() + "\n";
 
-        assertThat(delivery.text().length()).isLessThan(8 * 1024);
-        assertThat(Delivery.in(delivery.text())).isEqualTo(Delivery.in(log));
-        assertThat(Delivery.in(log)).hasValueSatisfying(read -> {
+        assertThat(delivery.toText().length()).isLessThan(8 * 1024);
+        assertThat(Delivery.parse(delivery.toText())).isEqualTo(Delivery.parse(log));
+        assertThat(Delivery.parse(log)).hasValueSatisfying(read -> {
             assertThat(read.status()).isEqualTo(500);
             assertThat(read.body()).startsWith("\"\"\"").hasSizeGreaterThan(1000);
         });
-        assertThat(Delivery.in("nothing of ours")).isEmpty();
-        assertThat(Delivery.in(null)).isEmpty();
+        assertThat(Delivery.parse("nothing of ours")).isEmpty();
+        assertThat(Delivery.parse(null)).isEmpty();
     }
 
     private static WebhookTarget read(String json) {

@@ -8,13 +8,16 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** The other process: reads commands from its standard input until that closes, and answers each with one line. */
+/**
+ * The main class of a child process: reads commands from standard input until it closes, and answers each with one
+ * line.
+ */
 public final class ChildMain {
     private ChildMain() {}
 
-    /** One role: answers a command. */
-    interface Player extends AutoCloseable {
-        String answer(String command, List<String> words) throws Exception;
+    /** A role of the child process, which answers commands. */
+    interface CommandHandler extends AutoCloseable {
+        String handle(String command, List<String> words) throws Exception;
 
         @Override
         void close();
@@ -23,17 +26,17 @@ public final class ChildMain {
     public static void main(String[] arguments) throws Exception {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try (Player player = player(Role.valueOf(arguments[0]))) {
-            serve(in, out, player);
+        try (CommandHandler handler = handlerFor(Role.valueOf(arguments[0]))) {
+            serve(in, out, handler);
         }
-        // Threads of a pool that did not end in time must not keep an orphan alive.
+        // Pool threads that did not end in time must not keep the process alive.
         System.exit(0);
     }
 
-    private static void serve(BufferedReader in, PrintStream out, Player player) throws Exception {
+    private static void serve(BufferedReader in, PrintStream out, CommandHandler handler) throws Exception {
         for (String line = read(in); line != null; line = read(in)) {
             List<String> words = List.of(line.split("\t", -1));
-            out.println(player.answer(words.get(0), words.subList(1, words.size())));
+            out.println(handler.handle(words.get(0), words.subList(1, words.size())));
         }
     }
 
@@ -45,11 +48,11 @@ public final class ChildMain {
         }
     }
 
-    private static Player player(Role role) {
-        if (role == Role.NODE) return new NodePlayer();
-        if (role == Role.ENQUEUER) return new EnqueuerPlayer();
-        if (role == Role.HOLDER) return new HolderPlayer();
-        throw new IllegalArgumentException("No player for " + role);
+    private static CommandHandler handlerFor(Role role) {
+        if (role == Role.NODE) return new NodeChild();
+        if (role == Role.ENQUEUER) return new EnqueuerChild();
+        if (role == Role.HOLDER) return new HolderChild();
+        throw new IllegalArgumentException("Unknown role " + role);
     }
 
     static BenchDatabase.Address address(List<String> words) {

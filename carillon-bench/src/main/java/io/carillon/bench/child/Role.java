@@ -1,8 +1,8 @@
 package io.carillon.bench.child;
 
-/** What another process is there for. */
+/** The role of a child process. */
 public enum Role {
-    /** A node that empties a queue. */
+    /** A node that drains a queue. */
     NODE,
     /** An application that enqueues and has no node. */
     ENQUEUER,

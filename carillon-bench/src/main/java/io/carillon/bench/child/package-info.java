@@ -1,6 +1,6 @@
 /**
- * Other processes: a {@link io.carillon.bench.child.Child} is started here and answers lines with lines; {@link io.carillon.bench.child.ChildMain} is what runs
- * in it. Nothing here decides what is measured.
+ * Child processes of the benchmark: {@link io.carillon.bench.child.ChildProcess} starts one and sends it commands, and
+ * {@link io.carillon.bench.child.ChildMain} runs in it. Must not depend on the workloads.
  */
 @NullMarked
 package io.carillon.bench.child;

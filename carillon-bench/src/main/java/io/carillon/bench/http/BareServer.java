@@ -14,7 +14,10 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/** Jetty with the settings of the product and one handler: it reads the body, does what it was told, and answers 201 with as many bytes as the product does. */
+/**
+ * Jetty with the settings of the product and one handler, which reads the body, runs an action, and answers 201 with as
+ * many bytes as the product.
+ */
 public final class BareServer implements AutoCloseable {
     private static final Map<String, String> HEADERS = Map.of(
             "Content-Type",
@@ -29,14 +32,14 @@ public final class BareServer implements AutoCloseable {
     private final Server server;
     private final ServerConnector connector;
 
-    /** What is done between the body and the answer. */
+    /** The action between reading the body and answering. */
     @FunctionalInterface
-    public interface Deed {
-        void on(byte[] body) throws Exception;
+    public interface BodyAction {
+        void run(byte[] body) throws Exception;
     }
 
-    /** Listens on any free port of the loopback address. */
-    public BareServer(byte[] answer, Deed deed) throws Exception {
+    /** Listens on a free port of the loopback address. */
+    public BareServer(byte[] answer, BodyAction action) throws Exception {
         QueuedThreadPool threads = new QueuedThreadPool(100, 4, 60_000);
         threads.setDaemon(true);
         server = new Server(threads);
@@ -45,7 +48,7 @@ public final class BareServer implements AutoCloseable {
         connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
         connector.setHost(InetAddress.getLoopbackAddress().getHostAddress());
         server.addConnector(connector);
-        server.setHandler(new Only(answer, deed));
+        server.setHandler(new FixedResponseHandler(answer, action));
         server.start();
     }
 
@@ -58,22 +61,22 @@ public final class BareServer implements AutoCloseable {
         try {
             server.stop();
         } catch (Exception already) {
-            // Its threads are daemons: whatever is left ends with the benchmark.
+            // The threads of Jetty are daemons and end with the benchmark.
         }
     }
 
-    private static final class Only extends Handler.Abstract {
+    private static final class FixedResponseHandler extends Handler.Abstract {
         private final byte[] answer;
-        private final Deed deed;
+        private final BodyAction action;
 
-        Only(byte[] answer, Deed deed) {
+        FixedResponseHandler(byte[] answer, BodyAction action) {
             this.answer = answer.clone();
-            this.deed = deed;
+            this.action = action;
         }
 
         @Override
         public boolean handle(Request request, Response response, Callback callback) throws Exception {
-            deed.on(Content.Source.asInputStream(request).readAllBytes());
+            action.run(Content.Source.asInputStream(request).readAllBytes());
             response.setStatus(201);
             HEADERS.forEach(response.getHeaders()::put);
             response.write(true, ByteBuffer.wrap(answer), callback);

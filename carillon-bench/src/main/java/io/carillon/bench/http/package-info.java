@@ -1,6 +1,7 @@
 /**
- * Requests over loopback: {@link io.carillon.bench.http.HttpLoad} sends them, {@link io.carillon.bench.http.BareServer} is the least that could answer. Nothing here
- * knows what a run is.
+ * HTTP requests over loopback. {@link io.carillon.bench.http.HttpLoadGenerator} sends them, and {@link
+ * io.carillon.bench.http.BareServer} is a minimal server that responds to them. Depends on the instruments and Jetty,
+ * not on Carillon.
  */
 @NullMarked
 package io.carillon.bench.http;

@@ -4,30 +4,33 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Lets a scheduler fire by a plan and looks how late each fire was, on the database's clock. */
+/** Runs a scheduler with a plan and measures the lateness of each fire on the clock of the database. */
 public record FireMeter(Connection clock, long postmaster, Progress progress) {
-    private static final Duration LATEST = Duration.ofSeconds(15);
-    private static final Duration ASK_AGAIN = Duration.ofSeconds(5);
+    private static final Duration MAX_LATENESS = Duration.ofSeconds(15);
+    private static final Duration CLOCK_REFRESH_INTERVAL = Duration.ofSeconds(5);
 
-    /** What came of it. */
-    public record Fired(FirePlan plan, FireBoard board, CpuMeter.Used cpu, Duration clockError) {
+    /** The result of a measurement. */
+    public record FireResult(FirePlan plan, FireLatencies latencies, CpuMeter.Used cpu, Duration clockError) {
         public int missing() {
-            return board.missing(plan.warmFires(), plan.allFires());
+            return latencies.missing(plan.warmFires(), plan.allFires());
         }
 
-        public int twice() {
-            return board.twice(plan.warmFires(), plan.allFires());
+        public int duplicates() {
+            return latencies.duplicates(plan.warmFires(), plan.allFires());
         }
 
         public Samples lateMillis() {
-            return board.lateMillis(plan.warmFires(), plan.allFires());
+            return latencies.lateMillis(plan.warmFires(), plan.allFires());
         }
 
-        /** One of so many equal parts of the window: the rounds of a measurement that goes on. */
+        /**
+         * Returns the lateness in one of several equal parts of the window. The parts serve as rounds of a continuous
+         * measurement.
+         */
         public Samples lateMillis(int part, int parts) {
             int size = (plan.allFires() - plan.warmFires()) / parts;
             int from = plan.warmFires() + part * size;
-            return board.lateMillis(from, from + size);
+            return latencies.lateMillis(from, from + size);
         }
 
         public long fires() {
@@ -35,30 +38,31 @@ public record FireMeter(Connection clock, long postmaster, Progress progress) {
         }
     }
 
-    public Fired measure(String who, FirePlan plan, Firing firing) throws Exception {
+    public FireResult measure(String name, FirePlan plan, FiringScheduler firingScheduler) throws Exception {
         ServerTime time = ServerTime.on(clock);
         Instant first = time.now().plus(plan.lead()).truncatedTo(java.time.temporal.ChronoUnit.MILLIS);
-        FireBoard board = new FireBoard(first, plan.stepNanos(), plan.allFires());
+        FireLatencies latencies = new FireLatencies(first, plan.stepNanos(), plan.allFires());
         Instant warm = first.plus(plan.warm());
         Instant end = warm.plus(plan.window());
-        progress.say("%s: storing %d schedules".formatted(who, plan.schedules()));
-        AutoCloseable node = firing.start(plan, first, planned -> board.fired(planned, time.nanos()));
+        progress.report("%s: storing %d schedules".formatted(name, plan.schedules()));
+        AutoCloseable node = firingScheduler.start(plan, first, planned -> latencies.fired(planned, time.nanos()));
         try (node) {
-            progress.say("%s: fires from %d s on".formatted(who, plan.lead().toSeconds()));
+            progress.report("%s: first fire in %d s".formatted(name, plan.lead().toSeconds()));
             sleepUntil(warm, time);
-            progress.say("%s: measuring for %d s".formatted(who, plan.window().toSeconds()));
+            progress.report(
+                    "%s: measuring for %d s".formatted(name, plan.window().toSeconds()));
             CpuMeter cpu = CpuMeter.start(postmaster);
             sleepUntil(end, time);
             CpuMeter.Used used = cpu.used();
-            Pace.await(() -> board.missing(0, plan.allFires()) == 0, LATEST);
-            return new Fired(plan, board, used, time.error());
+            Waiting.await(() -> latencies.missing(0, plan.allFires()) == 0, MAX_LATENESS);
+            return new FireResult(plan, latencies, used, time.error());
         }
     }
 
     private void sleepUntil(Instant wanted, ServerTime time) throws Exception {
         for (Duration left = left(wanted, time); !left.isNegative(); left = left(wanted, time)) {
-            Pace.sleep(left.compareTo(ASK_AGAIN) < 0 ? left.plusMillis(1) : ASK_AGAIN);
-            time.askAgain(clock);
+            Waiting.sleep(left.compareTo(CLOCK_REFRESH_INTERVAL) < 0 ? left.plusMillis(1) : CLOCK_REFRESH_INTERVAL);
+            time.refresh(clock);
         }
     }
 

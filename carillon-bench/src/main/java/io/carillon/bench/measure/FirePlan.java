@@ -3,20 +3,22 @@ package io.carillon.bench.measure;
 import java.time.Duration;
 import java.time.Instant;
 
-/** So many schedules of one period, spread evenly; after a lead and a warm-up the fires of a window count. */
+/**
+ * A number of schedules with the same period, spread evenly. After a lead and a warm-up, the fires of a window count.
+ */
 public record FirePlan(int schedules, Duration period, Duration lead, Duration warm, Duration window) {
     public FirePlan {
         if (period.toNanos() % schedules != 0 || period.toNanos() / schedules % 1000 != 0)
             throw new IllegalArgumentException(
-                    "%d schedules do not divide a period of %s into whole microseconds".formatted(schedules, period));
+                    "%d schedules must divide the period %s into whole microseconds".formatted(schedules, period));
     }
 
-    /** Between two fires. */
+    /** Returns the time between two fires. */
     public long stepNanos() {
         return period.toNanos() / schedules;
     }
 
-    /** When schedule number {@code i} fires first. */
+    /** Returns the first instant of schedule {@code i}. */
     public Instant phase(Instant first, int i) {
         return first.plusNanos(i * stepNanos());
     }

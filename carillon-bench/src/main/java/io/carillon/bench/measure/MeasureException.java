@@ -1,6 +1,6 @@
 package io.carillon.bench.measure;
 
-/** A measurement that could not be made, or whose result cannot be trusted; the message says what to look at. */
+/** A failed measurement, or a measurement whose result is not reliable. The message states what to check. */
 public final class MeasureException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,7 +1,7 @@
 package io.carillon.bench.measure;
 
-/** Hears what is being done, in a few words. */
+/** Receives short descriptions of the current step. */
 @FunctionalInterface
 public interface Progress {
-    void say(String what);
+    void report(String what);
 }

@@ -3,7 +3,7 @@ package io.carillon.bench.measure;
 import java.util.Arrays;
 import java.util.List;
 
-/** A set of measured values in order. Percentiles are values that were measured, never something between two of them. */
+/** A sorted set of measured values. Percentiles are measured values and never interpolated. */
 public final class Samples {
     private final double[] sorted;
 
@@ -11,10 +11,9 @@ public final class Samples {
         this.sorted = sorted;
     }
 
-    /** These values, in any order; at least one. */
+    /** Creates samples from at least one value, in any order. */
     public static Samples of(double... values) {
-        if (values.length == 0)
-            throw new IllegalArgumentException("No samples: a figure needs at least one measured value.");
+        if (values.length == 0) throw new IllegalArgumentException("Samples need at least one value.");
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         return new Samples(sorted);
@@ -24,25 +23,25 @@ public final class Samples {
         return of(values.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** The smallest value that at least this part of all values does not exceed. */
+    /** Returns the smallest measured value such that at least this percentage of all values does not exceed it. */
     public double percentile(double percent) {
         if (percent < 0 || percent > 100)
-            throw new IllegalArgumentException("percentile %s is outside 0..100".formatted(percent));
+            throw new IllegalArgumentException("percent must be between 0 and 100 (was %s).".formatted(percent));
         int rank = (int) Math.ceil(percent / 100 * sorted.length);
         return sorted[Math.max(0, rank - 1)];
     }
 
-    /** The middle value; of an even number the mean of the two in the middle. */
+    /** Returns the middle value; for an even number of values, the mean of the two middle values. */
     public double median() {
         int half = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
     }
 
-    public double least() {
+    public double min() {
         return sorted[0];
     }
 
-    public double most() {
+    public double max() {
         return sorted[sorted.length - 1];
     }
 

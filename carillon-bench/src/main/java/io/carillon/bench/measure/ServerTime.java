@@ -8,31 +8,31 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The database's clock, read without a round trip: mapped to the monotonic clock of this process through the quickest of many questions. The error is at most
- * half of that round trip.
+ * The clock of the database, read without a round trip: it is mapped to the monotonic clock of this process with the
+ * fastest of many queries. The error is at most half of that round trip.
  */
 public final class ServerTime {
-    private static final int QUESTIONS = 300;
+    private static final int SAMPLES = 300;
     private static final String SQL = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
     private volatile Mapping mapping = new Mapping(0, 0, Long.MAX_VALUE);
 
     private record Mapping(long nanoTime, long epochNanos, long roundTrip) {}
 
-    /** Asks the server now. */
+    /** Reads the clock of the server. */
     public static ServerTime on(Connection connection) throws SQLException {
         ServerTime time = new ServerTime();
-        time.askAgain(connection);
+        time.refresh(connection);
         return time;
     }
 
-    /** Asks once more: over minutes the two clocks may drift. */
-    public void askAgain(Connection connection) throws SQLException {
+    /** Reads the clock again, because the two clocks may drift over minutes. */
+    public void refresh(Connection connection) throws SQLException {
         Mapping best = new Mapping(0, 0, Long.MAX_VALUE);
         try (PreparedStatement question = connection.prepareStatement(SQL)) {
-            for (int i = 0; i < QUESTIONS; i++) {
+            for (int i = 0; i < SAMPLES; i++) {
                 long before = System.nanoTime();
-                long micros = ask(question);
+                long micros = query(question);
                 long roundTrip = System.nanoTime() - before;
                 if (roundTrip < best.roundTrip) best = new Mapping(before + roundTrip / 2, micros * 1000, roundTrip);
             }
@@ -40,17 +40,17 @@ public final class ServerTime {
         mapping = best;
     }
 
-    private static long ask(PreparedStatement question) throws SQLException {
+    private static long query(PreparedStatement question) throws SQLException {
         try (ResultSet answer = question.executeQuery()) {
             answer.next();
             return answer.getLong(1);
         }
     }
 
-    /** Nanoseconds since the epoch on the database's clock. */
+    /** Returns the nanoseconds since the epoch on the clock of the database. */
     public long nanos() {
-        Mapping known = mapping;
-        return known.epochNanos + (System.nanoTime() - known.nanoTime);
+        Mapping current = mapping;
+        return current.epochNanos + (System.nanoTime() - current.nanoTime);
     }
 
     public Instant now() {
@@ -66,7 +66,7 @@ public final class ServerTime {
         return instant.getEpochSecond() * 1_000_000_000L + instant.getNano();
     }
 
-    /** How far off it may be. */
+    /** Returns the maximum error. */
     public Duration error() {
         return Duration.ofNanos(mapping.roundTrip / 2);
     }

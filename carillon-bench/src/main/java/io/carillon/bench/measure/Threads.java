@@ -8,12 +8,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** The one place of this room that makes threads. */
+/** The only class of this package that creates threads. */
 public final class Threads {
     private Threads() {}
 
-    /** Does the same work on so many threads at a time, and returns what each of them answered when all are done. */
-    public static <T> List<T> together(int threads, Callable<T> work) {
+    /** Does the same work on several threads and returns the result of each when all are done. */
+    public static <T> List<T> runConcurrently(int threads, Callable<T> work) {
         ExecutorService pool = Executors.newFixedThreadPool(threads, run -> daemon("bench-worker", run));
         try {
             List<Future<T>> futures = new ArrayList<>();
@@ -22,7 +22,7 @@ public final class Threads {
             for (Future<T> future : futures) answers.add(future.get());
             return answers;
         } catch (ExecutionException e) {
-            throw new MeasureException("A thread of the benchmark failed: " + e.getCause(), e);
+            throw new MeasureException("A benchmark thread failed: " + e.getCause(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new MeasureException("The measurement was interrupted.", e);
@@ -31,7 +31,7 @@ public final class Threads {
         }
     }
 
-    /** A thread that runs beside until it ends by itself; it does not keep the JVM alive. */
+    /** Starts a daemon thread. */
     public static Thread start(String name, Runnable work) {
         Thread thread = daemon(name, work);
         thread.start();

@@ -1,5 +1,6 @@
 /**
- * How things are measured: samples, clocks, CPU, threads. Start at {@link io.carillon.bench.measure.Samples}. Knows nothing of what is measured.
+ * Measuring instruments: samples, clocks, CPU time, threads. Start at {@link io.carillon.bench.measure.Samples}.
+ * Depends on the JDK only.
  */
 @NullMarked
 package io.carillon.bench.measure;

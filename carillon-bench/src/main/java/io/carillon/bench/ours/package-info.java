@@ -1,6 +1,6 @@
 /**
- * Carillon as an application uses it: through the front door. Start at {@link io.carillon.bench.ours.OurDrain}. Only the copying of schedules speaks SQL, since
- * a million of them would take an hour one by one.
+ * Carillon as an application uses it, through the public API. Start at {@link io.carillon.bench.ours.CarillonDrain}.
+ * Only the copies of schedules are stored with SQL: a million of them would take an hour through the API.
  */
 @NullMarked
 package io.carillon.bench.ours;

@@ -7,14 +7,14 @@ import com.github.kagkarlsson.scheduler.task.Task;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.bench.measure.ArrivalCounter;
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.Drained;
+import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.FirePlan;
-import io.carillon.bench.measure.Firing;
-import io.carillon.bench.measure.Pace;
-import io.carillon.bench.measure.Roll;
+import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.measure.ServerTime;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
 import java.sql.Connection;
@@ -34,9 +34,10 @@ final class DbScheduler implements Peer {
     private static final double UPPER = 10;
     private static final Duration POLL = Duration.ofMillis(100);
     private static final int BATCH = 5_000;
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
-    // Its jar ships no script. These are the columns it reads and writes, and the two indexes it asks for.
+    // The jar of db-scheduler contains no script. These are the columns that it reads and writes, and the two indexes
+    // that its documentation requires.
     private static final String TABLE = """
             CREATE TABLE scheduled_tasks (
               task_name text NOT NULL, task_instance text NOT NULL, task_data bytea, execution_time timestamptz NOT NULL,
@@ -64,10 +65,10 @@ final class DbScheduler implements Peer {
     }
 
     @Override
-    public Drained drain(BenchDatabase database, int jobs) throws Exception {
-        Roll roll = new Roll(jobs);
+    public DrainResult drain(BenchDatabase database, int jobs) throws Exception {
+        ArrivalCounter arrivals = new ArrivalCounter(jobs);
         Task<String> task = Tasks.oneTime("job", String.class)
-                .execute((instance, context) -> roll.here(Integer.parseInt(instance.getId())));
+                .execute((instance, context) -> arrivals.arrived(Integer.parseInt(instance.getId())));
         try (HikariDataSource pool = database.pool(POOL)) {
             Sql sql = new Sql(pool);
             sql.execute(TABLE);
@@ -76,26 +77,26 @@ final class DbScheduler implements Peer {
             for (int from = 0; from < jobs; from += BATCH) {
                 List<TaskInstance<?>> batch = new ArrayList<>();
                 for (int i = from; i < Math.min(jobs, from + BATCH); i++)
-                    batch.add(task.instance(String.valueOf(i), Job.TEXT));
+                    batch.add(task.instance(String.valueOf(i), BenchPayload.TEXT));
                 scheduler.scheduleBatch(batch, due);
             }
-            database.settle();
+            database.analyzeAndCheckpoint();
             CpuMeter cpu = CpuMeter.start(database.serverPid());
             scheduler.start();
-            Pace.require("The drain of db-scheduler", () -> roll.missing() == 0, PATIENCE);
-            Pace.require(
+            Waiting.require("The drain of db-scheduler", () -> arrivals.missing() == 0, TIMEOUT);
+            Waiting.require(
                     "The last ending of db-scheduler",
                     () -> sql.number("SELECT count(*) FROM scheduled_tasks") == 0,
-                    PATIENCE);
-            double seconds = Pace.seconds(roll.firstNanos(), System.nanoTime());
+                    TIMEOUT);
+            double seconds = Waiting.seconds(arrivals.firstNanos(), System.nanoTime());
             CpuMeter.Used used = cpu.used();
             scheduler.stop();
-            return new Drained(jobs, seconds, roll.missing(), roll.twice(), used);
+            return new DrainResult(jobs, seconds, arrivals.missing(), arrivals.duplicates(), used);
         }
     }
 
     @Override
-    public Optional<Firing> firing(BenchDatabase database, double perSecond) {
+    public Optional<FiringScheduler> firing(BenchDatabase database, double perSecond) {
         return Optional.of((plan, first, fired) -> fire(database, plan, first, fired));
     }
 
@@ -119,7 +120,7 @@ final class DbScheduler implements Peer {
                 batch.clear();
             }
         }
-        database.settle();
+        database.analyzeAndCheckpoint();
         scheduler.start();
         return () -> {
             scheduler.stop();

@@ -1,12 +1,12 @@
 package io.carillon.bench.peer;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.bench.measure.ArrivalCounter;
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.Drained;
-import io.carillon.bench.measure.Firing;
-import io.carillon.bench.measure.Pace;
-import io.carillon.bench.measure.Roll;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.measure.DrainResult;
+import io.carillon.bench.measure.FiringScheduler;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
 import java.time.Duration;
@@ -20,15 +20,15 @@ import org.jobrunr.storage.sql.postgres.PostgresStorageProvider;
 import org.jobrunr.utils.mapper.JsonMapper;
 import org.jobrunr.utils.mapper.jackson3.Jackson3JsonMapper;
 
-/** JobRunr with many workers and the shortest poll it allows. */
+/** JobRunr with many workers and its shortest poll interval. */
 final class JobRunr implements Peer {
     private static final int WORKERS = 64;
     private static final int POOL = 40;
     private static final int POLL_SECONDS = 5;
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
-    // Its jobs are static methods or beans; the one that counts must be found from there.
-    private static volatile Roll roll = new Roll(0);
+    // Jobs of JobRunr are static methods or beans, so they need a static counter.
+    private static volatile ArrivalCounter arrivals = new ArrivalCounter(0);
 
     @Override
     public String name() {
@@ -45,25 +45,26 @@ final class JobRunr implements Peer {
         return 900;
     }
 
-    /** What its jobs do; public, because it is called by reflection. */
-    public static final class Count {
-        private Count() {}
+    /** The job. Public because JobRunr calls it by reflection. */
+    public static final class CountingJob {
+        private CountingJob() {}
 
-        public static void here(int number, String text) {
-            if (text.isEmpty()) throw new IllegalArgumentException("The payload of job " + number + " is lost.");
-            roll.here(number);
+        public static void run(int number, String text) {
+            if (text.isEmpty()) throw new IllegalArgumentException("Job %d has no payload.".formatted(number));
+            arrivals.arrived(number);
         }
     }
 
     @Override
-    public Drained drain(BenchDatabase database, int jobs) {
-        Roll counted = new Roll(jobs);
-        roll = counted;
+    public DrainResult drain(BenchDatabase database, int jobs) {
+        ArrivalCounter counted = new ArrivalCounter(jobs);
+        arrivals = counted;
         try (HikariDataSource pool = database.pool(POOL);
                 PostgresStorageProvider storage = new PostgresStorageProvider(pool)) {
             JsonMapper json = new Jackson3JsonMapper();
             storage.setJobMapper(new JobMapper(json));
-            new JobScheduler(storage).enqueue(IntStream.range(0, jobs).boxed(), number -> Count.here(number, Job.TEXT));
+            new JobScheduler(storage)
+                    .enqueue(IntStream.range(0, jobs).boxed(), number -> CountingJob.run(number, BenchPayload.TEXT));
             settle(database);
             CpuMeter cpu = CpuMeter.start(database.serverPid());
             BackgroundJobServer server = new BackgroundJobServer(
@@ -75,14 +76,14 @@ final class JobRunr implements Peer {
                             .andPollIntervalInSeconds(POLL_SECONDS));
             try {
                 server.start();
-                Pace.require("The drain of JobRunr", () -> counted.missing() == 0, PATIENCE);
+                Waiting.require("The drain of JobRunr", () -> counted.missing() == 0, TIMEOUT);
                 Sql sql = new Sql(pool);
-                Pace.require(
+                Waiting.require(
                         "The last ending of JobRunr",
                         () -> sql.number("SELECT count(*) FROM jobrunr_jobs WHERE state <> 'SUCCEEDED'") == 0,
-                        PATIENCE);
-                double seconds = Pace.seconds(counted.firstNanos(), System.nanoTime());
-                return new Drained(jobs, seconds, counted.missing(), counted.twice(), cpu.used());
+                        TIMEOUT);
+                double seconds = Waiting.seconds(counted.firstNanos(), System.nanoTime());
+                return new DrainResult(jobs, seconds, counted.missing(), counted.duplicates(), cpu.used());
             } finally {
                 server.stop();
             }
@@ -91,15 +92,17 @@ final class JobRunr implements Peer {
 
     private static void settle(BenchDatabase database) {
         try {
-            database.settle();
+            database.analyzeAndCheckpoint();
         } catch (java.sql.SQLException e) {
-            throw new io.carillon.bench.measure.MeasureException("The database could not be settled.", e);
+            throw new io.carillon.bench.measure.MeasureException("Could not prepare the database.", e);
         }
     }
 
-    /** It creates the jobs of its schedules once per poll: seconds of lateness by design. */
+    /**
+     * Returns empty: JobRunr creates the jobs of its schedules once per poll, so that they are seconds late by design.
+     */
     @Override
-    public Optional<Firing> firing(BenchDatabase database, double perSecond) {
+    public Optional<FiringScheduler> firing(BenchDatabase database, double perSecond) {
         return Optional.empty();
     }
 }

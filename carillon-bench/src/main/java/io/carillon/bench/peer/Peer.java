@@ -1,24 +1,27 @@
 package io.carillon.bench.peer;
 
-import io.carillon.bench.measure.Drained;
-import io.carillon.bench.measure.Firing;
+import io.carillon.bench.measure.DrainResult;
+import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.server.BenchDatabase;
 import java.util.Optional;
 
-/** Another scheduler on PostgreSQL. Each call gets an empty database of its own. */
+/** Another scheduler on PostgreSQL. Each call gets a new, empty database. */
 public interface Peer {
-    /** As on the command line. */
+    /** Returns the name on the command line. */
     String name();
 
-    /** How it is set up, for the report. */
+    /** Returns the settings, for the report. */
     String settings();
 
-    /** About how many jobs a second it can drain here: a round is as long for each peer, not as large. */
+    /**
+     * Returns the approximate number of jobs per second that it can drain. It makes the rounds of all peers equally
+     * long.
+     */
     int expectedPerSecond();
 
-    /** Stores due jobs that do nothing, then starts one node and waits until none is left. */
-    Drained drain(BenchDatabase database, int jobs) throws Exception;
+    /** Stores due jobs that do nothing, starts one node and waits until all jobs have ended. */
+    DrainResult drain(BenchDatabase database, int jobs) throws Exception;
 
-    /** Fires schedules at a rate; empty where it is not made for that rate. */
-    Optional<Firing> firing(BenchDatabase database, double perSecond) throws Exception;
+    /** Returns a scheduler that fires at this rate; empty if the peer does not support the rate. */
+    Optional<FiringScheduler> firing(BenchDatabase database, double perSecond) throws Exception;
 }

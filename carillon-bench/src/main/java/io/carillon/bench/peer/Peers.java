@@ -2,7 +2,7 @@ package io.carillon.bench.peer;
 
 import java.util.List;
 
-/** All peers by name. */
+/** All peers, by name. */
 public final class Peers {
     public static final String DB_SCHEDULER = "db-scheduler";
 
@@ -16,12 +16,12 @@ public final class Peers {
         return all().stream().map(Peer::name).toList();
     }
 
-    /** The peer of this name. */
+    /** Returns the peer with this name. */
     public static Peer named(String name) {
         return all().stream()
                 .filter(peer -> peer.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "There is no peer '%s'. Choose from %s, or none.".formatted(name, String.join(", ", names()))));
+                        "Unknown peer '%s'. Choose from %s, or none.".formatted(name, String.join(", ", names()))));
     }
 }

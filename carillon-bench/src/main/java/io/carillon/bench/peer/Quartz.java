@@ -1,14 +1,14 @@
 package io.carillon.bench.peer;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.bench.measure.ArrivalCounter;
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.Drained;
+import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.FirePlan;
-import io.carillon.bench.measure.Firing;
+import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.measure.MeasureException;
-import io.carillon.bench.measure.Pace;
-import io.carillon.bench.measure.Roll;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
 import java.io.IOException;
@@ -37,15 +37,15 @@ import org.quartz.impl.StdSchedulerFactory;
 import org.quartz.utils.ConnectionProvider;
 import org.quartz.utils.DBConnectionManager;
 
-/** Quartz, clustered, in the better of two settings that were tried. */
+/** Quartz in a cluster, in the better of two settings that were tried. */
 final class Quartz implements Peer {
     private static final int THREADS = 10;
     private static final int POOL = THREADS + 5;
     private static final int BATCH = 500;
-    private static final int MOST_PER_SECOND = 150;
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final int MAX_PER_SECOND = 150;
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final String TABLES = "/org/quartz/impl/jdbcjobstore/tables_postgres.sql";
-    private static final String HEARS = "hears";
+    private static final String LISTENER_KEY = "listener";
     private static final Instant LONG_AGO = Instant.parse("2026-01-01T00:00:00Z");
 
     @Override
@@ -63,52 +63,52 @@ final class Quartz implements Peer {
         return 180;
     }
 
-    /** The job of all triggers; it tells whoever listens in the scheduler's context. */
-    public static final class Tell implements org.quartz.Job {
+    /** The job of all triggers. It notifies the listener in the context of the scheduler. */
+    public static final class NotifyingJob implements org.quartz.Job {
         @Override
         public void execute(JobExecutionContext context) {
             try {
-                Object hears = context.getScheduler().getContext().get(HEARS);
-                if (hears instanceof Hears listener) listener.hear(context);
+                Object value = context.getScheduler().getContext().get(LISTENER_KEY);
+                if (value instanceof FireListener listener) listener.onFire(context);
             } catch (SchedulerException e) {
-                throw new MeasureException("Quartz lost its context.", e);
+                throw new MeasureException("Quartz has no scheduler context.", e);
             }
         }
     }
 
-    private interface Hears {
-        void hear(JobExecutionContext context);
+    private interface FireListener {
+        void onFire(JobExecutionContext context);
     }
 
     @Override
-    public Drained drain(BenchDatabase database, int jobs) throws Exception {
-        Roll roll = new Roll(jobs);
+    public DrainResult drain(BenchDatabase database, int jobs) throws Exception {
+        ArrivalCounter arrivals = new ArrivalCounter(jobs);
         try (HikariDataSource pool = pool(database)) {
             Scheduler scheduler = scheduler(
                     pool,
-                    context -> roll.here(
+                    context -> arrivals.arrived(
                             Integer.parseInt(context.getTrigger().getKey().getName())));
             store(
                     scheduler,
                     jobs,
                     number -> trigger(number).startAt(Date.from(LONG_AGO)).build());
-            database.settle();
+            database.analyzeAndCheckpoint();
             CpuMeter cpu = CpuMeter.start(database.serverPid());
             scheduler.start();
-            Pace.require("The drain of Quartz", () -> roll.missing() == 0, PATIENCE);
+            Waiting.require("The drain of Quartz", () -> arrivals.missing() == 0, TIMEOUT);
             Sql sql = new Sql(pool);
-            Pace.require(
-                    "The last ending of Quartz", () -> sql.number("SELECT count(*) FROM qrtz_triggers") == 0, PATIENCE);
-            double seconds = Pace.seconds(roll.firstNanos(), System.nanoTime());
+            Waiting.require(
+                    "The last ending of Quartz", () -> sql.number("SELECT count(*) FROM qrtz_triggers") == 0, TIMEOUT);
+            double seconds = Waiting.seconds(arrivals.firstNanos(), System.nanoTime());
             CpuMeter.Used used = cpu.used();
             scheduler.shutdown(true);
-            return new Drained(jobs, seconds, roll.missing(), roll.twice(), used);
+            return new DrainResult(jobs, seconds, arrivals.missing(), arrivals.duplicates(), used);
         }
     }
 
     @Override
-    public Optional<Firing> firing(BenchDatabase database, double perSecond) {
-        if (perSecond > MOST_PER_SECOND) return Optional.empty();
+    public Optional<FiringScheduler> firing(BenchDatabase database, double perSecond) {
+        if (perSecond > MAX_PER_SECOND) return Optional.empty();
         return Optional.of((plan, first, fired) -> fire(database, plan, first, fired));
     }
 
@@ -126,7 +126,7 @@ final class Quartz implements Peer {
                                 .withIntervalInMilliseconds(plan.period().toMillis())
                                 .repeatForever())
                         .build());
-        database.settle();
+        database.analyzeAndCheckpoint();
         scheduler.start();
         return () -> {
             scheduler.shutdown(true);
@@ -134,18 +134,18 @@ final class Quartz implements Peer {
         };
     }
 
-    private interface Triggers {
+    private interface TriggerFactory {
         Trigger make(int number);
     }
 
-    private static void store(Scheduler scheduler, int count, Triggers triggers) throws SchedulerException {
-        JobDetail job = JobBuilder.newJob(Tell.class)
-                .withIdentity("tell")
+    private static void store(Scheduler scheduler, int count, TriggerFactory triggerFactory) throws SchedulerException {
+        JobDetail job = JobBuilder.newJob(NotifyingJob.class)
+                .withIdentity("notify")
                 .storeDurably()
                 .build();
         for (int from = 0; from < count; from += BATCH) {
             Set<Trigger> batch = new HashSet<>();
-            for (int i = from; i < Math.min(count, from + BATCH); i++) batch.add(triggers.make(i));
+            for (int i = from; i < Math.min(count, from + BATCH); i++) batch.add(triggerFactory.make(i));
             scheduler.scheduleJobs(Map.of(job, batch), true);
         }
     }
@@ -153,22 +153,22 @@ final class Quartz implements Peer {
     private static TriggerBuilder<Trigger> trigger(int number) {
         return TriggerBuilder.newTrigger()
                 .withIdentity(String.valueOf(number))
-                .forJob("tell")
-                .usingJobData("text", Job.TEXT);
+                .forJob("notify")
+                .usingJobData("text", BenchPayload.TEXT);
     }
 
     private static HikariDataSource pool(BenchDatabase database) throws IOException {
         HikariDataSource pool = database.pool(POOL);
         try (InputStream script = Quartz.class.getResourceAsStream(TABLES)) {
-            if (script == null) throw new MeasureException("Quartz' jar has no " + TABLES + ".");
+            if (script == null) throw new MeasureException("The jar of Quartz does not contain " + TABLES + ".");
             new Sql(pool).execute(new String(script.readAllBytes(), StandardCharsets.UTF_8));
         }
         return pool;
     }
 
-    private static Scheduler scheduler(HikariDataSource pool, Hears hears) throws SchedulerException {
+    private static Scheduler scheduler(HikariDataSource pool, FireListener fireListener) throws SchedulerException {
         String source = "bench-" + System.identityHashCode(pool);
-        DBConnectionManager.getInstance().addConnectionProvider(source, new Lent(pool));
+        DBConnectionManager.getInstance().addConnectionProvider(source, new SharedPoolProvider(pool));
         Properties properties = new Properties();
         properties.putAll(Map.of(
                 "org.quartz.scheduler.instanceName", source,
@@ -181,18 +181,18 @@ final class Quartz implements Peer {
                 "org.quartz.jobStore.dataSource", source,
                 "org.quartz.jobStore.isClustered", "true",
                 "org.quartz.jobStore.acquireTriggersWithinLock", "true"));
-        // What waits in a drain is a backlog, not a misfire.
+        // Waiting triggers in a drain are a backlog, not misfires.
         properties.put(
                 "org.quartz.jobStore.misfireThreshold",
                 String.valueOf(Duration.ofDays(3_650).toMillis()));
         properties.put("org.quartz.scheduler.skipUpdateCheck", "true");
         Scheduler scheduler = new StdSchedulerFactory(properties).getScheduler();
-        scheduler.getContext().put(HEARS, hears);
+        scheduler.getContext().put(LISTENER_KEY, fireListener);
         return scheduler;
     }
 
-    /** Our pool, which Quartz must not close. */
-    private record Lent(HikariDataSource pool) implements ConnectionProvider {
+    /** The pool of the benchmark, which Quartz must not close. */
+    private record SharedPoolProvider(HikariDataSource pool) implements ConnectionProvider {
         @Override
         public Connection getConnection() throws SQLException {
             return pool.getConnection();

@@ -1,5 +1,6 @@
 /**
- * Other schedulers, each behind the port {@link io.carillon.bench.peer.Peer} and tuned as its own documentation says. Start there; nothing else knows their names.
+ * Other schedulers, each behind the port {@link io.carillon.bench.peer.Peer} and tuned as its documentation recommends.
+ * Start at this port. Only this package depends on their libraries.
  */
 @NullMarked
 package io.carillon.bench.peer;

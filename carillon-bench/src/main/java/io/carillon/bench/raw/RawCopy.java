@@ -1,6 +1,6 @@
 package io.carillon.bench.raw;
 
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.value.Uuid7;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.util.HexFormat;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 
-/** COPY into {@code carillon.run}, so many rows to a commit. */
+/** Stores rows in {@code carillon.run} with COPY, 10,000 rows per commit. */
 public final class RawCopy {
     private static final int CHUNK = 10_000;
     private static final String COPY = """
@@ -23,43 +23,46 @@ public final class RawCopy {
 
     private RawCopy() {}
 
-    /** Stores due rows; returns the seconds it took, the making of the text included, as the making of payloads is for an enqueue. */
+    /**
+     * Stores due rows. Returns the seconds it took, including the creation of the text, because an enqueue also creates
+     * its payloads.
+     */
     public static double store(BenchDatabase database, int rows) throws SQLException, IOException {
         return store(database, rows, Duration.ZERO);
     }
 
-    /** Stores rows that are due after a while. */
+    /** Stores rows that are due after a delay. Returns the seconds it took. */
     public static double store(BenchDatabase database, int rows, Duration delay) throws SQLException, IOException {
         try (Connection connection = database.connect()) {
-            Shape shape = Shape.read(connection);
-            Instant due = shape.now().plus(delay);
+            RowDefaults rowDefaults = RowDefaults.read(connection);
+            Instant due = rowDefaults.now().plus(delay);
             String day = due.atOffset(ZoneOffset.UTC).toLocalDate().toString();
             CopyManager copy = connection.unwrap(PGConnection.class).getCopyAPI();
             long start = System.nanoTime();
             for (int from = 0; from < rows; from += CHUNK) {
                 StringBuilder text = new StringBuilder();
-                for (int i = from; i < Math.min(rows, from + CHUNK); i++) row(text, shape, due, day, i);
+                for (int i = from; i < Math.min(rows, from + CHUNK); i++) row(text, rowDefaults, due, day, i);
                 copy.copyIn(COPY, new StringReader(text.toString()));
             }
             return (System.nanoTime() - start) / 1e9;
         }
     }
 
-    private static void row(StringBuilder text, Shape shape, Instant due, String day, int number) {
+    private static void row(StringBuilder text, RowDefaults rowDefaults, Instant due, String day, int number) {
         text.append("default\t")
                 .append(Uuid7.next())
                 .append('\t')
-                .append(Job.QUEUE)
+                .append(BenchPayload.QUEUE)
                 .append('\t');
-        text.append(shape.priority())
+        text.append(rowDefaults.priority())
                 .append('\t')
                 .append(due)
                 .append('\t')
                 .append(due)
                 .append('\t')
                 .append(day);
-        text.append("\tdirect\thandler\t").append(Job.TYPE.name()).append("\tjson\t\\\\x");
-        HexFormat.of().formatHex(text, Job.json(number));
+        text.append("\tdirect\thandler\t").append(BenchPayload.TYPE.name()).append("\tjson\t\\\\x");
+        HexFormat.of().formatHex(text, BenchPayload.json(number));
         text.append('\n');
     }
 }

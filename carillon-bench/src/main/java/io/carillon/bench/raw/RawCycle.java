@@ -1,9 +1,9 @@
 package io.carillon.bench.raw;
 
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.Drained;
+import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.Threads;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.run.Priority;
 import java.sql.Array;
@@ -19,15 +19,15 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * R: claim a batch and commit, then delete it behind the fence, append it to the history and commit. Two connections, a thousand rows each time: the least
- * that any scheduler on these tables must do.
+ * R (plain SQL): claim a batch and commit; then delete it with the fence, insert it into the history and commit. Two
+ * connections with batches of 1000 rows: the minimum that any scheduler on these tables must do.
  */
 public final class RawCycle {
     private static final int CONNECTIONS = 2;
     private static final int BATCH = 1_000;
     static final OffsetDateTime LONG_AGO = OffsetDateTime.of(2000, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
 
-    // The lower bound keeps the claim from wading through entries of rows that are gone.
+    // The lower bound keeps the claim from scanning index entries of deleted rows.
     static final String CLAIM = """
             UPDATE carillon.run
                SET owner = ?, attempt = attempt + 1, started_at = carillon.clock()
@@ -56,39 +56,40 @@ public final class RawCycle {
 
     private RawCycle() {}
 
-    /** Empties a queue of stored rows. */
-    public static Drained drain(BenchDatabase database, int jobs) {
+    /** Drains a queue of stored rows. */
+    public static DrainResult drain(BenchDatabase database, int jobs) {
         AtomicInteger ended = new AtomicInteger();
         CpuMeter cpu = CpuMeter.start(database.serverPid());
-        List<Span> spans = Threads.together(CONNECTIONS, () -> {
+        List<Span> spans = Threads.runConcurrently(CONNECTIONS, () -> {
             try (Connection connection = database.connect()) {
-                return new Cycle(connection).run(ended);
+                return new ClaimCycle(connection).run(ended);
             }
         });
         long first = spans.stream().mapToLong(Span::first).min().orElse(0);
         long last = spans.stream().mapToLong(Span::last).max().orElse(0);
         int done = ended.get();
-        return new Drained(jobs, (last - first) / 1e9, Math.max(0, jobs - done), Math.max(0, done - jobs), cpu.used());
+        return new DrainResult(
+                jobs, (last - first) / 1e9, Math.max(0, jobs - done), Math.max(0, done - jobs), cpu.used());
     }
 
-    /** The parameters of a claim. */
-    static void ask(PreparedStatement claim, UUID owner, OffsetDateTime low, int most) throws SQLException {
+    /** Sets the parameters of a claim. */
+    static void bindClaim(PreparedStatement claim, UUID owner, OffsetDateTime low, int most) throws SQLException {
         claim.setObject(1, owner);
-        claim.setString(2, Job.QUEUE);
+        claim.setString(2, BenchPayload.QUEUE);
         claim.setInt(3, Priority.NORMAL.number());
-        claim.setString(4, Job.TYPE.name());
+        claim.setString(4, BenchPayload.TYPE.name());
         claim.setObject(5, low);
         claim.setInt(6, most);
     }
 
     private record Span(long first, long last) {}
 
-    private static final class Cycle {
+    private static final class ClaimCycle {
         private final UUID owner = UUID.randomUUID();
         private final Connection connection;
         private OffsetDateTime low = LONG_AGO;
 
-        Cycle(Connection connection) {
+        ClaimCycle(Connection connection) {
             this.connection = connection;
         }
 
@@ -110,7 +111,7 @@ public final class RawCycle {
         private boolean claim(PreparedStatement claim, List<UUID> ids, List<Integer> attempts) throws SQLException {
             ids.clear();
             attempts.clear();
-            ask(claim, owner, low, BATCH);
+            bindClaim(claim, owner, low, BATCH);
             OffsetDateTime least = null;
             try (ResultSet rows = claim.executeQuery()) {
                 while (rows.next()) {

@@ -1,7 +1,7 @@
 package io.carillon.bench.raw;
 
 import io.carillon.bench.measure.Threads;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.run.Priority;
 import io.carillon.value.Uuid7;
@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One row, one commit, on so many connections at a time. */
+/** Inserts single rows, one per commit, on several connections. */
 public final class RawInserts {
     static final String INSERT = """
             INSERT INTO carillon.run
@@ -21,10 +21,10 @@ public final class RawInserts {
 
     private RawInserts() {}
 
-    /** Rows a second. */
+    /** Returns the rows per second. */
     public static double perSecond(BenchDatabase database, int threads, Duration time) {
         AtomicInteger number = new AtomicInteger();
-        return Threads.together(threads, () -> {
+        return Threads.runConcurrently(threads, () -> {
                     try (Connection connection = database.connect();
                             PreparedStatement insert = connection.prepareStatement(INSERT)) {
                         int rows = 0;
@@ -41,7 +41,7 @@ public final class RawInserts {
                 .sum();
     }
 
-    /** One row on a connection of a pool; the driver keeps the statement prepared. */
+    /** Inserts one row on a pooled connection; the driver keeps the statement prepared. */
     public static void insert(Connection connection, int number) throws SQLException {
         try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
             insert(insert, number);
@@ -49,16 +49,16 @@ public final class RawInserts {
     }
 
     private static void insert(PreparedStatement insert, int number) throws SQLException {
-        describe(insert, number);
+        bindRow(insert, number);
         insert.executeUpdate();
     }
 
-    /** The five parameters of a row. */
-    static void describe(PreparedStatement insert, int number) throws SQLException {
+    /** Sets the five parameters of a row. */
+    static void bindRow(PreparedStatement insert, int number) throws SQLException {
         insert.setObject(1, Uuid7.next());
-        insert.setString(2, Job.QUEUE);
+        insert.setString(2, BenchPayload.QUEUE);
         insert.setInt(3, Priority.NORMAL.number());
-        insert.setString(4, Job.TYPE.name());
-        insert.setBytes(5, Job.json(number));
+        insert.setString(4, BenchPayload.TYPE.name());
+        insert.setBytes(5, BenchPayload.json(number));
     }
 }

@@ -14,8 +14,8 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
- * The least that takes one row from another process: it is stored with a NOTIFY, a thread that waits for that claims it and commits. Nothing is handed to
- * another thread, nothing is looked for, and nobody beats.
+ * The minimal way to take one row from another process: the row is stored with a NOTIFY, and a thread that waits for
+ * the notification claims it and commits. There is no second thread, no search for due rows and no heartbeat.
  */
 public final class RawPickup implements AutoCloseable {
     private static final int WAIT_MILLIS = 200;
@@ -23,36 +23,40 @@ public final class RawPickup implements AutoCloseable {
     private static final String STORE =
             "WITH stored AS (" + RawInserts.INSERT + " RETURNING 1) SELECT pg_notify('bench', ?) FROM stored";
 
-    private final Connection ear;
-    private final Connection claims;
+    private final Connection listenConnection;
+    private final Connection claimConnection;
     private final IntConsumer onStart;
     private final Thread thread;
     private volatile boolean open = true;
 
     private RawPickup(BenchDatabase database, IntConsumer onStart) throws SQLException {
-        this.ear = database.connect();
-        this.claims = database.connect();
+        this.listenConnection = database.connect();
+        this.claimConnection = database.connect();
         this.onStart = onStart;
-        try (Statement listen = ear.createStatement()) {
+        try (Statement listen = listenConnection.createStatement()) {
             listen.execute("LISTEN bench");
         }
         this.thread = Threads.start("bench-plain", this::work);
     }
 
-    /** Waits for rows; {@code onStart} gets the number of each as soon as it is claimed. */
+    /**
+     * Starts to wait for rows.
+     *
+     * @param onStart receives the number of each row when it is claimed
+     */
     public static RawPickup start(BenchDatabase database, IntConsumer onStart) throws SQLException {
         return new RawPickup(database, onStart);
     }
 
-    /** Whether it still waits. */
-    public boolean listening() {
+    /** Returns whether the thread still waits for rows. */
+    public boolean isListening() {
         return thread.isAlive();
     }
 
-    /** Stores one row on a connection of a pool, and tells of it. */
+    /** Stores one row on a pooled connection and sends a notification. */
     public static void store(Connection connection, int number) throws SQLException {
         try (PreparedStatement store = connection.prepareStatement(STORE)) {
-            RawInserts.describe(store, number);
+            RawInserts.bindRow(store, number);
             store.setString(6, Integer.toString(number));
             store.execute();
         }
@@ -62,21 +66,21 @@ public final class RawPickup implements AutoCloseable {
         try {
             listen();
         } catch (SQLException failure) {
-            throw new MeasureException("Plain SQL could not take a row: " + failure.getMessage(), failure);
+            throw new MeasureException("Plain SQL could not claim a row: " + failure.getMessage(), failure);
         }
     }
 
     private void listen() throws SQLException {
         UUID owner = UUID.randomUUID();
-        PGConnection signals = ear.unwrap(PGConnection.class);
-        try (PreparedStatement claim = claims.prepareStatement(RawCycle.CLAIM);
-                PreparedStatement remove =
-                        claims.prepareStatement("DELETE FROM carillon.run WHERE project = 'default' AND id = ?")) {
+        PGConnection signals = listenConnection.unwrap(PGConnection.class);
+        try (PreparedStatement claim = claimConnection.prepareStatement(RawCycle.CLAIM);
+                PreparedStatement remove = claimConnection.prepareStatement(
+                        "DELETE FROM carillon.run WHERE project = 'default' AND id = ?")) {
             while (open) {
-                PGNotification[] heard = signals.getNotifications(WAIT_MILLIS);
-                for (int i = 0; heard != null && i < heard.length; i++) {
+                PGNotification[] notifications = signals.getNotifications(WAIT_MILLIS);
+                for (int i = 0; notifications != null && i < notifications.length; i++) {
                     UUID id = claim(claim, owner);
-                    onStart.accept(Integer.parseInt(heard[i].getParameter()));
+                    onStart.accept(Integer.parseInt(notifications[i].getParameter()));
                     remove.setObject(1, id);
                     remove.executeUpdate();
                 }
@@ -85,9 +89,9 @@ public final class RawPickup implements AutoCloseable {
     }
 
     private static UUID claim(PreparedStatement claim, UUID owner) throws SQLException {
-        RawCycle.ask(claim, owner, RawCycle.LONG_AGO, 1);
+        RawCycle.bindClaim(claim, owner, RawCycle.LONG_AGO, 1);
         try (ResultSet row = claim.executeQuery()) {
-            if (!row.next()) throw new SQLException("a row was told of and is not there");
+            if (!row.next()) throw new SQLException("no row found after a notification");
             row.getBytes(4);
             return row.getObject(1, UUID.class);
         }
@@ -96,8 +100,8 @@ public final class RawPickup implements AutoCloseable {
     @Override
     public void close() throws SQLException {
         open = false;
-        try (ear;
-                claims) {
+        try (listenConnection;
+                claimConnection) {
             thread.join();
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 /**
- * Plain SQL on the tables and indexes of Carillon: what the database alone can do. Start at {@link io.carillon.bench.raw.RawCycle}. No scheduler is involved.
+ * Plain SQL on the tables and indexes of Carillon: the upper limit of the database. Start at {@link
+ * io.carillon.bench.raw.RawCycle}. No scheduler executes here.
  */
 @NullMarked
 package io.carillon.bench.raw;

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What one workload found: rows for people, and every single figure behind them. */
+/** The findings of a workload: rows for people, and all measured values behind them. */
 public final class Findings {
     private final List<Row> rows = new ArrayList<>();
     private final Map<String, List<Double>> figures = new LinkedHashMap<>();
@@ -14,7 +14,7 @@ public final class Findings {
         rows.add(row);
     }
 
-    /** Keeps one measured value; several of a name are rounds. */
+    /** Adds a measured value. Several values of the same name are the values of several rounds. */
     public void figure(String name, double value) {
         figures.computeIfAbsent(name, n -> new ArrayList<>()).add(Math.round(value * 1000) / 1000.0);
     }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The table at the end, in the form that was asked for. */
+/** The report of a benchmark in one of several formats. */
 public final class Report {
     private static final List<String> HEAD = List.of("workload", "row", "bar", "measured", "met", "note");
 
-    /** The forms a report can have. */
+    /** The formats of a report. */
     public enum Form {
         TABLE,
         MARKDOWN,
@@ -28,7 +28,7 @@ public final class Report {
         return form == Form.MARKDOWN ? markdown() : table();
     }
 
-    /** Whether every bar was met. */
+    /** Returns whether every bar was met. */
     public boolean allMet() {
         return results.stream()
                 .flatMap(result -> result.rows().stream())

@@ -3,16 +3,19 @@ package io.carillon.bench.report;
 import java.util.List;
 import java.util.Map;
 
-/** One run of one workload, as it is kept. */
+/** The stored result of one execution of a workload. */
 public record Result(
         String workload,
         String startedAt,
         double seconds,
-        Circumstances circumstances,
+        BenchEnvironment circumstances,
         List<Row> rows,
         Map<String, List<Double>> figures) {
-    /** Whether it answers for the same code under the same conditions; times and sizes of the machine do not matter. */
-    public boolean answersFor(String name, Circumstances now) {
+    /**
+     * Returns whether the result is for this workload, the same code, the same profile and the same peers. The machine
+     * is not compared.
+     */
+    public boolean answersFor(String name, BenchEnvironment now) {
         return workload.equals(name)
                 && !now.commit().equals("unknown")
                 && circumstances.commit().equals(now.commit())

@@ -11,7 +11,7 @@ import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The file that keeps all results: one JSON object on a line for each run of a workload, only ever appended to. */
+/** The file of all results: one JSON object per line for each execution of a workload. Lines are only appended. */
 public final class ResultFile {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -29,7 +29,7 @@ public final class ResultFile {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null) Files.createDirectories(folder);
         String line = JSON.writeValueAsString(result) + "\n";
-        // A line that a killed benchmark left half written must not swallow this one.
+        // An interrupted benchmark may have left an incomplete line; the new line must not continue it.
         if (Files.exists(file) && Files.size(file) > 0 && !endsWithNewline()) line = "\n" + line;
         Files.writeString(file, line, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
@@ -43,7 +43,7 @@ public final class ResultFile {
         }
     }
 
-    /** All that can be read, oldest first. */
+    /** Returns all readable results, oldest first. */
     public List<Result> read() throws IOException {
         if (!Files.exists(file)) return List.of();
         List<Result> results = new ArrayList<>();
@@ -52,14 +52,14 @@ public final class ResultFile {
             try {
                 results.add(JSON.readValue(line, Result.class));
             } catch (JacksonException cutOff) {
-                // A benchmark was killed while it wrote; what it measured is measured again.
+                // A benchmark was killed while it wrote this line; its workload is measured again.
             }
         }
         return results;
     }
 
-    /** The newest result of a workload that answers for these circumstances. */
-    public Optional<Result> find(String workload, Circumstances now) throws IOException {
+    /** Returns the newest result of a workload for this environment. */
+    public Optional<Result> find(String workload, BenchEnvironment now) throws IOException {
         return read().stream()
                 .filter(result -> result.answersFor(workload, now))
                 .reduce((older, newer) -> newer);

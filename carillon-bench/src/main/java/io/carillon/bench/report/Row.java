@@ -2,10 +2,15 @@ package io.carillon.bench.report;
 
 import org.jspecify.annotations.Nullable;
 
-/** One line of the table: what was asked (empty: nothing, it is there to compare with), what was measured, and whether that is enough. */
+/**
+ * A row of the table.
+ *
+ * @param bar the required value; empty if the row is only for comparison
+ * @param met whether the bar was met, null without a bar
+ */
 public record Row(
         String name, String bar, String measured, @Nullable Boolean met, String note) {
-    /** A row without a bar. */
+    /** Returns a row without a bar. */
     public static Row info(String name, String measured, String note) {
         return new Row(name, "", measured, null, note);
     }
@@ -18,7 +23,7 @@ public record Row(
         return new Row(name, bar, measured, met, note.isEmpty() ? text : note + "; " + text);
     }
 
-    /** yes, no, or nothing where there is no bar. */
+    /** Returns yes, NO, or nothing without a bar. */
     public String verdict() {
         return met == null ? "" : met ? "yes" : "NO";
     }

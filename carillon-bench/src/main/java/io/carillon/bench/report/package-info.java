@@ -1,5 +1,6 @@
 /**
- * What was found: rows with a bar, and the file that keeps them. Start at {@link io.carillon.bench.report.Report}. Nothing here measures.
+ * The results of the benchmark: rows with targets, and the file that stores them. Start at {@link
+ * io.carillon.bench.report.Report}. This package measures nothing and depends on no other package of the benchmark.
  */
 @NullMarked
 package io.carillon.bench.report;

@@ -1,22 +1,22 @@
 package io.carillon.bench.server;
 
-import io.carillon.bench.measure.Pace;
+import io.carillon.bench.measure.Waiting;
 import java.time.Duration;
 
-/** Looks whether autovacuum is at work, so that nobody takes its CPU for that of a node. */
+/** Reports the activity of autovacuum, whose CPU time must not be counted as that of a node. */
 public record Autovacuum(Sql sql) {
-    /** Waits until no worker of it runs; false: it did not stop in time. */
+    /** Waits until no autovacuum worker runs. Returns whether that happened in time. */
     public boolean awaitQuiet(Duration atMost) {
-        return Pace.await(
+        return Waiting.await(
                 () -> {
-                    Pace.sleep(Duration.ofMillis(200));
+                    Waiting.sleep(Duration.ofMillis(200));
                     return sql.number("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'")
                             == 0;
                 },
                 atMost);
     }
 
-    /** How often it has gone through a table here. */
+    /** Returns how many times autovacuum has processed a table of this database. */
     public long rounds() {
         return sql.number("SELECT sum(autovacuum_count + autoanalyze_count)::bigint FROM pg_stat_all_tables");
     }

@@ -5,7 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** One database of the server, dropped when it is closed. */
+/** A database of the server, dropped by {@link #close}. */
 public final class BenchDatabase implements AutoCloseable {
     private final BenchServer server;
     private final String name;
@@ -23,28 +23,30 @@ public final class BenchDatabase implements AutoCloseable {
         return name;
     }
 
-    /** How another process reaches it. */
+    /** Returns the address for another process. */
     public Address address() {
         return new Address(server.jdbcUrl(name), server.user(), server.password());
     }
 
-    /** A pool as an application would have it. */
+    /** Returns a connection pool such as an application has. */
     public HikariDataSource pool(int size) {
         return address().pool(size);
     }
 
-    /** The process id of the postmaster. */
+    /** Returns the process id of the postmaster. */
     public long serverPid() {
         return server.pid();
     }
 
-    /** Statistics are fresh, and no checkpoint of what was stored falls into what is measured. */
-    public void settle() throws SQLException {
+    /**
+     * Updates the statistics and writes a checkpoint, so that no checkpoint of stored data falls into the measurement.
+     */
+    public void analyzeAndCheckpoint() throws SQLException {
         server.execute(name, "ANALYZE");
         server.execute(name, "CHECKPOINT");
     }
 
-    /** Nothing is left for autovacuum to do. */
+    /** Vacuums all tables, so that autovacuum has nothing to do. */
     public void vacuum() throws SQLException {
         server.execute(name, "VACUUM (FREEZE, ANALYZE)");
         server.execute(name, "CHECKPOINT");
@@ -55,9 +57,9 @@ public final class BenchDatabase implements AutoCloseable {
         server.drop(name);
     }
 
-    /** What it takes to connect. */
+    /** The address and the credentials of a database. */
     public record Address(String url, String user, String password) {
-        /** A pool whose connections are all there from the start. */
+        /** Returns a pool that opens all its connections at the start. */
         public HikariDataSource pool(int size) {
             HikariConfig config = new HikariConfig();
             config.setPoolName("bench");

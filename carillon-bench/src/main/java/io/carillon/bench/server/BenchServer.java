@@ -1,7 +1,7 @@
 package io.carillon.bench.server;
 
 import io.carillon.Carillon;
-import io.carillon.bench.measure.Pace;
+import io.carillon.bench.measure.Waiting;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -21,28 +21,35 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An embedded PostgreSQL with full durability, or one that runs already, and a template with the tables of Carillon from which databases are made in a moment. */
+/**
+ * An embedded PostgreSQL with full durability, or a running PostgreSQL, with a template database that contains the
+ * schema of Carillon. New databases are copies of the template.
+ */
 public final class BenchServer implements AutoCloseable {
-    /** What differs from the defaults of PostgreSQL; {@code fsync} and {@code synchronous_commit} stay on. */
+    /** The settings that are set explicitly; {@code fsync} and {@code synchronous_commit} stay on. */
     public static final Map<String, String> SETTINGS = settings();
 
     private static final String TEMPLATE = "bench_template";
     private static final String PREFIX = "bench_";
-    private static final HandlerType<String> FIRST = HandlerType.of("first", String.class);
+    private static final HandlerType<String> TEMPLATE_HANDLER = HandlerType.of("first", String.class);
 
-    /** Where the server is. {@code embedded}: null where it was there before and stays. */
-    private record Place(
+    /**
+     * The location of the server.
+     *
+     * @param embedded null if the server was already running and keeps running
+     */
+    private record ServerLocation(
             UnaryOperator<String> jdbcUrl,
             String user,
             String password,
             long pid,
             @Nullable EmbeddedPostgres embedded) {}
 
-    private final Place place;
+    private final ServerLocation location;
     private final AtomicInteger databases = new AtomicInteger();
 
-    private BenchServer(Place place) {
-        this.place = place;
+    private BenchServer(ServerLocation serverLocation) {
+        this.location = serverLocation;
     }
 
     private static Map<String, String> settings() {
@@ -57,26 +64,26 @@ public final class BenchServer implements AutoCloseable {
         return settings;
     }
 
-    /** Starts on data in this directory, and removes databases that a killed benchmark left there. */
+    /** Starts an embedded server on this data directory. Drops databases that an interrupted benchmark left there. */
     public static BenchServer start(Path data, Map<String, String> settings, Consumer<String> progress)
             throws SQLException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.in(data).progress(progress);
         settings.forEach(builder::setting);
         EmbeddedPostgres postgres = builder.start();
         return ready(new BenchServer(
-                new Place(postgres::jdbcUrl, postgres.user(), postgres.password(), postgres.pid(), postgres)));
+                new ServerLocation(postgres::jdbcUrl, postgres.user(), postgres.password(), postgres.pid(), postgres)));
     }
 
     /**
-     * Uses a server that runs on this machine, as it is set up: {@code postgres://user:password@host:port/}. The user must be a superuser, and
-     * pg_stat_statements must be loaded. Databases named {@code bench_…} are dropped.
+     * Uses a server that already runs on this machine, with its settings: {@code postgres://user:password@host:port/}.
+     * The user must be a superuser, and pg_stat_statements must be loaded. Databases named {@code bench_…} are dropped.
      */
     public static BenchServer at(String url) throws SQLException {
         URI address = URI.create(url);
         String[] login = String.valueOf(address.getUserInfo()).split(":", 2);
         if (address.getHost() == null || address.getUserInfo() == null || login.length != 2)
             throw new IllegalArgumentException(
-                    "The database URL cannot be read. Write postgres://user:password@host:5432/");
+                    "The database URL is invalid. Write postgres://user:password@host:5432/");
         UnaryOperator<String> jdbcUrl = database -> "jdbc:postgresql://%s:%d/%s"
                 .formatted(address.getHost(), address.getPort() < 0 ? 5432 : address.getPort(), database);
         try (Connection connection = DriverManager.getConnection(jdbcUrl.apply("postgres"), login[0], login[1]);
@@ -84,7 +91,7 @@ public final class BenchServer implements AutoCloseable {
                         .createStatement()
                         .executeQuery("SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)::bigint")) {
             row.next();
-            return ready(new BenchServer(new Place(jdbcUrl, login[0], login[1], row.getLong(1), null)));
+            return ready(new BenchServer(new ServerLocation(jdbcUrl, login[0], login[1], row.getLong(1), null)));
         }
     }
 
@@ -111,16 +118,17 @@ public final class BenchServer implements AutoCloseable {
         for (String name : left) drop(name);
     }
 
-    /** One run has gone through it, so that the partitions of today exist. */
+    /** Creates the template. One run is executed in it, so that the partitions of today exist. */
     private void makeTemplate() throws SQLException {
         execute("postgres", "CREATE DATABASE " + TEMPLATE);
         BenchDatabase template = new BenchDatabase(this, TEMPLATE);
         try (var pool = template.pool(6);
-                Carillon carillon =
-                        Carillon.on(pool).handle(FIRST, (payload, run) -> {}).start()) {
-            carillon.enqueue(FIRST, "first", Enqueue.now().queue("template"));
+                Carillon carillon = Carillon.on(pool)
+                        .handle(TEMPLATE_HANDLER, (payload, run) -> {})
+                        .start()) {
+            carillon.enqueue(TEMPLATE_HANDLER, "first", Enqueue.now().queue("template"));
             Sql sql = new Sql(pool);
-            Pace.require(
+            Waiting.require(
                     "The first run",
                     () -> sql.number("SELECT count(*) FROM carillon.run_history") == 1,
                     Duration.ofSeconds(30));
@@ -131,12 +139,12 @@ public final class BenchServer implements AutoCloseable {
         execute(TEMPLATE, "VACUUM ANALYZE");
     }
 
-    /** A fresh database with the tables of Carillon. */
+    /** Creates a database with the schema of Carillon. */
     public BenchDatabase migrated() throws SQLException {
         return create(" TEMPLATE " + TEMPLATE);
     }
 
-    /** A fresh database without any table. */
+    /** Creates a database without tables. */
     public BenchDatabase empty() throws SQLException {
         return create("");
     }
@@ -152,29 +160,29 @@ public final class BenchServer implements AutoCloseable {
     }
 
     Connection connect(String database) throws SQLException {
-        return DriverManager.getConnection(place.jdbcUrl.apply(database), place.user, place.password);
+        return DriverManager.getConnection(location.jdbcUrl.apply(database), location.user, location.password);
     }
 
     String jdbcUrl(String database) {
-        return place.jdbcUrl.apply(database);
+        return location.jdbcUrl.apply(database);
     }
 
     String user() {
-        return place.user;
+        return location.user;
     }
 
     String password() {
-        return place.password;
+        return location.password;
     }
 
-    /** The process id of the postmaster. */
+    /** Returns the process id of the postmaster. */
     public long pid() {
-        return place.pid;
+        return location.pid;
     }
 
-    /** The settings that matter, as the server has them. */
+    /** Returns the relevant settings, as the server reports them. */
     public Map<String, String> effectiveSettings() throws SQLException {
-        if (place.embedded != null) return SETTINGS;
+        if (location.embedded != null) return SETTINGS;
         Map<String, String> settings = new LinkedHashMap<>();
         try (Connection connection = connect("postgres");
                 var read = connection.prepareStatement("SELECT current_setting(?)")) {
@@ -190,7 +198,7 @@ public final class BenchServer implements AutoCloseable {
         return settings;
     }
 
-    /** The server's own word on its version. */
+    /** Returns the version that the server reports. */
     public String version() throws SQLException {
         try (Connection connection = connect("postgres")) {
             return connection.getMetaData().getDatabaseProductVersion();
@@ -206,7 +214,7 @@ public final class BenchServer implements AutoCloseable {
 
     @Override
     public void close() {
-        EmbeddedPostgres embedded = place.embedded;
+        EmbeddedPostgres embedded = location.embedded;
         if (embedded != null) embedded.close();
     }
 }

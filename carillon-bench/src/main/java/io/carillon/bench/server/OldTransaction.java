@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** A transaction that somebody forgot: while it is open, no row that dies after its snapshot may be removed. */
+/** A forgotten transaction: while it is open, PostgreSQL cannot remove rows that died after its snapshot. */
 public final class OldTransaction implements AutoCloseable {
     private final Connection connection;
 
@@ -12,7 +12,7 @@ public final class OldTransaction implements AutoCloseable {
         this.connection = database.connect();
     }
 
-    /** Takes the snapshot and a transaction number. */
+    /** Takes the snapshot and a transaction id. */
     public void open() throws SQLException {
         connection.setAutoCommit(false);
         connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
 
-/** Small questions to a database. */
+/** Executes simple SQL statements. */
 public final class Sql {
     private final DataSource source;
 
@@ -15,7 +15,7 @@ public final class Sql {
         this.source = source;
     }
 
-    /** One number. */
+    /** Returns the number that a query yields. */
     public long number(String sql) {
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement();
@@ -23,7 +23,7 @@ public final class Sql {
             answer.next();
             return answer.getLong(1);
         } catch (SQLException e) {
-            throw new MeasureException("The database did not answer '%s': %s".formatted(sql, e.getMessage()), e);
+            throw new MeasureException("The query '%s' failed: %s".formatted(sql, e.getMessage()), e);
         }
     }
 
@@ -32,7 +32,7 @@ public final class Sql {
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         } catch (SQLException e) {
-            throw new MeasureException("The database refused '%s': %s".formatted(sql, e.getMessage()), e);
+            throw new MeasureException("The statement '%s' failed: %s".formatted(sql, e.getMessage()), e);
         }
     }
 }

@@ -5,15 +5,15 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Counts the statements of one database by {@code pg_stat_statements}; its own are not among them. */
+/** Counts the statements of one database with {@code pg_stat_statements}, without its own. */
 public final class StatementMeter implements AutoCloseable {
     private static final String CALLS = """
             SELECT coalesce(sum(s.calls), 0) FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
              WHERE d.datname = current_database() AND s.query NOT LIKE '%pg_stat_%' AND s.query ~* ?
             """;
 
-    // A claim is what picks the first of a lane to write to them.
-    private static final String CLAIM = "update carillon\\.run.*carillon\\.pick";
+    // The statement that updates the rows returned by claim_candidates is a claim.
+    private static final String CLAIM = "update carillon\\.run.*carillon\\.claim_candidates";
 
     private final Connection connection;
 
@@ -21,12 +21,12 @@ public final class StatementMeter implements AutoCloseable {
         this.connection = database.connect();
     }
 
-    /** All so far. */
+    /** Returns the number of statements so far. */
     public long all() throws SQLException {
         return calls(".");
     }
 
-    /** Claims of runs so far. */
+    /** Returns the number of claims so far. */
     public long claims() throws SQLException {
         return calls(CLAIM);
     }

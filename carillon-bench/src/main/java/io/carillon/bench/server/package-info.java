@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server everything is measured on, and the databases in it. Start at {@link io.carillon.bench.server.BenchServer}. Each round gets a fresh
- * database; nothing here knows what it is for.
+ * The PostgreSQL server of the benchmark and its databases. Start at {@link io.carillon.bench.server.BenchServer}. Each
+ * round gets a new database. Must not depend on workloads.
  */
 @NullMarked
 package io.carillon.bench.server;

@@ -4,7 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Threads;
-import io.carillon.bench.ours.Job;
+import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.raw.RawCopy;
 import io.carillon.bench.raw.RawInserts;
 import io.carillon.bench.report.Findings;
@@ -16,7 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Storing runs: one at a time, many at once, in the caller's transaction; beside COPY and plain inserts into the same table. */
+/**
+ * Measures enqueues: single, in bulk, and in the transaction of the caller; compared with COPY and single inserts into
+ * the same table.
+ */
 final class EnqueueRates implements Workload {
     private static final int CHUNK = 10_000;
     private static final List<Integer> THREADS = List.of(1, 8, 32);
@@ -31,29 +34,29 @@ final class EnqueueRates implements Workload {
         return "storing runs: single, bulk, in the caller's transaction; 1, 8 and 32 threads";
     }
 
-    /** One turn of one thread. */
-    private interface Turn {
-        void take(int number) throws Exception;
+    /** One iteration of one thread. */
+    private interface Iteration {
+        void run(int number) throws Exception;
     }
 
     @Override
-    public Findings run(Stage stage) throws Exception {
+    public Findings run(WorkloadContext context) throws Exception {
         Findings findings = new Findings();
-        bulk(stage, findings);
-        Duration time = Duration.ofMillis(stage.profile().pick(200, 2_000, 5_000));
-        for (int threads : THREADS) singles(stage, findings, threads, time);
+        bulk(context, findings);
+        Duration time = Duration.ofMillis(context.profile().choose(200, 2_000, 5_000));
+        for (int threads : THREADS) singles(context, findings, threads, time);
         return findings;
     }
 
-    private static void bulk(Stage stage, Findings findings) throws Exception {
-        int rows = stage.profile().pick(2_000, 100_000, 300_000);
+    private static void bulk(WorkloadContext context, Findings findings) throws Exception {
+        int rows = context.profile().choose(2_000, 100_000, 300_000);
         List<Double> ours = new ArrayList<>();
         List<Double> copy = new ArrayList<>();
-        // The first round warms up.
-        for (int round = stage.firstRound(); round <= stage.rounds(); round++) {
-            stage.progress().say("bulk, round %d of %d".formatted(round, stage.rounds()));
-            double raw = rows / copy(stage, rows);
-            double own = rows / enqueueAll(stage, rows);
+        // Round 0 is the warm-up.
+        for (int round = context.firstRound(); round <= context.rounds(); round++) {
+            context.progress().report("bulk, round %d of %d".formatted(round, context.rounds()));
+            double raw = rows / copy(context, rows);
+            double own = rows / enqueueAll(context, rows);
             if (round == 0) continue;
             copy.add(raw);
             ours.add(own);
@@ -61,41 +64,42 @@ final class EnqueueRates implements Workload {
             findings.figure("bulk, per second", own);
         }
         double part = Samples.of(ours).median() / Samples.of(copy).median();
-        findings.add(Row.judged("bulk against COPY", ">= 60 %", Text.percent(part), part >= 0.6)
+        findings.add(Row.judged("bulk against COPY", ">= 60 %", FigureText.percent(part), part >= 0.6)
                 .note("calls of 10,000 on one thread"));
-        findings.add(Row.info("bulk", Text.rate(Samples.of(ours)), ""));
-        findings.add(Row.info("COPY", Text.rate(Samples.of(copy)), "10,000 rows to a commit"));
+        findings.add(Row.info("bulk", FigureText.rate(Samples.of(ours)), ""));
+        findings.add(Row.info("COPY", FigureText.rate(Samples.of(copy)), "10,000 rows per commit"));
     }
 
-    private static double copy(Stage stage, int rows) throws Exception {
-        try (BenchDatabase database = stage.server().migrated()) {
-            database.settle();
+    private static double copy(WorkloadContext context, int rows) throws Exception {
+        try (BenchDatabase database = context.server().migrated()) {
+            database.analyzeAndCheckpoint();
             return RawCopy.store(database, rows);
         }
     }
 
-    private static double enqueueAll(Stage stage, int rows) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
+    private static double enqueueAll(WorkloadContext context, int rows) throws Exception {
+        try (BenchDatabase database = context.server().migrated();
                 HikariDataSource pool = database.pool(4);
-                Carillon carillon = desk(pool)) {
-            database.settle();
+                Carillon carillon = client(pool)) {
+            database.analyzeAndCheckpoint();
             long start = System.nanoTime();
             for (int from = 0; from < rows; from += CHUNK)
-                carillon.enqueueAll(Job.TYPE, Job.range(from, Math.min(rows, from + CHUNK)));
+                carillon.enqueueAll(BenchPayload.TYPE, BenchPayload.range(from, Math.min(rows, from + CHUNK)));
             return (System.nanoTime() - start) / 1e9;
         }
     }
 
-    private static void singles(Stage stage, Findings findings, int threads, Duration time) throws Exception {
+    private static void singles(WorkloadContext context, Findings findings, int threads, Duration time)
+            throws Exception {
         List<Double> raw = new ArrayList<>();
         List<Double> single = new ArrayList<>();
         List<Double> joined = new ArrayList<>();
-        for (int round = stage.firstRound(); round <= stage.rounds(); round++) {
-            stage.progress().say("%d threads, round %d of %d".formatted(threads, round, stage.rounds()));
+        for (int round = context.firstRound(); round <= context.rounds(); round++) {
+            context.progress().report("%d threads, round %d of %d".formatted(threads, round, context.rounds()));
             Duration part = round == 0 ? time.dividedBy(2) : time;
-            double inserts = inserts(stage, threads, part);
-            double own = single(stage, threads, part);
-            double caller = joined(stage, threads, part);
+            double inserts = inserts(context, threads, part);
+            double own = single(context, threads, part);
+            double caller = inCallersTransaction(context, threads, part);
             if (round == 0) continue;
             raw.add(inserts);
             single.add(own);
@@ -108,57 +112,60 @@ final class EnqueueRates implements Workload {
         findings.add(Row.judged(
                         "single against inserts, %d threads".formatted(threads),
                         ">= 80 %",
-                        Text.percent(part),
+                        FigureText.percent(part),
                         part >= 0.8)
-                .note("%s against %s".formatted(Text.rate(Samples.of(single)), Text.rate(Samples.of(raw)))));
+                .note("%s against %s"
+                        .formatted(FigureText.rate(Samples.of(single)), FigureText.rate(Samples.of(raw)))));
         findings.add(Row.info(
                 "caller's transaction, %d threads".formatted(threads),
-                Text.rate(Samples.of(joined)),
-                "hint rides along"));
+                FigureText.rate(Samples.of(joined)),
+                "NOTIFY in the same transaction"));
     }
 
-    private static double inserts(Stage stage, int threads, Duration time) throws Exception {
-        try (BenchDatabase database = stage.server().migrated()) {
-            database.settle();
+    private static double inserts(WorkloadContext context, int threads, Duration time) throws Exception {
+        try (BenchDatabase database = context.server().migrated()) {
+            database.analyzeAndCheckpoint();
             return RawInserts.perSecond(database, threads, time);
         }
     }
 
-    private static double single(Stage stage, int threads, Duration time) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
+    private static double single(WorkloadContext context, int threads, Duration time) throws Exception {
+        try (BenchDatabase database = context.server().migrated();
                 HikariDataSource pool = database.pool(threads + 4);
-                Carillon carillon = desk(pool)) {
-            database.settle();
-            return perSecond(threads, time, number -> carillon.enqueue(Job.TYPE, Job.of(number)));
+                Carillon carillon = client(pool)) {
+            database.analyzeAndCheckpoint();
+            return perSecond(threads, time, number -> carillon.enqueue(BenchPayload.TYPE, BenchPayload.of(number)));
         }
     }
 
-    private static double joined(Stage stage, int threads, Duration time) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
+    private static double inCallersTransaction(WorkloadContext context, int threads, Duration time) throws Exception {
+        try (BenchDatabase database = context.server().migrated();
                 HikariDataSource pool = database.pool(threads + 4);
-                Carillon carillon = desk(pool)) {
-            database.settle();
+                Carillon carillon = client(pool)) {
+            database.analyzeAndCheckpoint();
             return perSecond(threads, time, number -> {
                 try (Connection connection = pool.getConnection()) {
                     connection.setAutoCommit(false);
-                    carillon.in(connection).enqueue(Job.TYPE, Job.of(number));
+                    carillon.in(connection).enqueue(BenchPayload.TYPE, BenchPayload.of(number));
                     connection.commit();
                 }
             });
         }
     }
 
-    private static Carillon desk(HikariDataSource pool) {
-        return Carillon.on(pool).handle(Job.TYPE, (job, run) -> {}).build();
+    private static Carillon client(HikariDataSource pool) {
+        return Carillon.on(pool)
+                .handle(BenchPayload.TYPE, (benchPayload, run) -> {})
+                .build();
     }
 
-    private static double perSecond(int threads, Duration time, Turn turn) {
+    private static double perSecond(int threads, Duration time, Iteration iteration) {
         AtomicInteger number = new AtomicInteger();
-        return Threads.together(threads, () -> {
+        return Threads.runConcurrently(threads, () -> {
                     int turns = 0;
                     long start = System.nanoTime();
                     while (System.nanoTime() - start < time.toNanos()) {
-                        turn.take(number.incrementAndGet());
+                        iteration.run(number.incrementAndGet());
                         turns++;
                     }
                     return turns / ((System.nanoTime() - start) / 1e9);

@@ -2,9 +2,9 @@ package io.carillon.bench.workload;
 
 import io.carillon.bench.measure.FireMeter;
 import io.carillon.bench.measure.FirePlan;
-import io.carillon.bench.measure.Firing;
+import io.carillon.bench.measure.FiringScheduler;
 import io.carillon.bench.measure.Samples;
-import io.carillon.bench.ours.OurFiring;
+import io.carillon.bench.ours.CarillonFiring;
 import io.carillon.bench.peer.Peer;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
@@ -13,7 +13,10 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Many schedules, spread evenly: how late is the handler's start after the planned instant, and did each fire exactly once. */
+/**
+ * Measures the lateness of many evenly spread schedules, from planned instant to handler start, and whether each
+ * instant fires exactly once.
+ */
 final class Fire implements Workload {
     private static final int PARTS = 3;
 
@@ -28,17 +31,17 @@ final class Fire implements Workload {
     }
 
     @Override
-    public Findings run(Stage stage) throws Exception {
+    public Findings run(WorkloadContext context) throws Exception {
         Findings findings = new Findings();
         FirePlan thousand = plan(
-                stage,
-                stage.profile().pick(100, 10_000, 10_000),
-                stage.profile().pick(1, 10, 10));
-        FireMeter.Fired slow = ours(stage, thousand);
+                context,
+                context.profile().choose(100, 10_000, 10_000),
+                context.profile().choose(1, 10, 10));
+        FireMeter.FireResult slow = measureCarillon(context, thousand);
         Samples late = slow.lateMillis();
         double p50 = median(slow, 50);
         double p99 = median(slow, 99);
-        boolean all = slow.missing() == 0 && slow.twice() == 0;
+        boolean all = slow.missing() == 0 && slow.duplicates() == 0;
         figures(findings, title(thousand), slow);
         findings.add(Row.judged(
                         title(thousand),
@@ -48,96 +51,104 @@ final class Fire implements Workload {
                 .note(note(slow, late)));
 
         FirePlan more = plan(
-                stage,
-                stage.profile().pick(100, 100_000, 100_000),
-                stage.profile().pick(1, 20, 20));
-        FireMeter.Fired fast = ours(stage, more);
+                context,
+                context.profile().choose(100, 100_000, 100_000),
+                context.profile().choose(1, 20, 20));
+        FireMeter.FireResult fast = measureCarillon(context, more);
         p50 = median(fast, 50);
         p99 = median(fast, 99);
-        all = fast.missing() == 0 && fast.twice() == 0;
+        all = fast.missing() == 0 && fast.duplicates() == 0;
         figures(findings, title(more), fast);
         findings.add(Row.judged(title(more), "all once, p99 <= 100 ms", measured(fast, p50, p99), all && p99 <= 100)
                 .note(note(fast, fast.lateMillis())));
-        for (Peer peer : stage.peers()) peer(stage, findings, peer, thousand);
+        for (Peer peer : context.peers()) measurePeer(context, findings, peer, thousand);
         return findings;
     }
 
-    private static FirePlan plan(Stage stage, int schedules, int seconds) {
-        // The lead must be long enough to store the schedules and to plan two minutes ahead.
-        int lead = stage.profile().pick(2, 8 + schedules / 2_500, 10 + schedules / 2_000);
+    private static FirePlan plan(WorkloadContext context, int schedules, int seconds) {
+        // The lead must suffice to store the schedules and to plan two minutes ahead.
+        int lead = context.profile().choose(2, 8 + schedules / 2_500, 10 + schedules / 2_000);
         return new FirePlan(
                 schedules,
                 Duration.ofSeconds(seconds),
                 Duration.ofSeconds(lead),
-                Duration.ofSeconds(stage.profile().pick(0, 8, 15)),
-                Duration.ofSeconds(stage.profile().pick(1, 30, 120)));
+                Duration.ofSeconds(context.profile().choose(0, 8, 15)),
+                Duration.ofSeconds(context.profile().choose(1, 30, 120)));
     }
 
-    private static FireMeter.Fired ours(Stage stage, FirePlan plan) throws Exception {
-        try (BenchDatabase database = stage.server().migrated()) {
-            return measure(stage, database, "Carillon", plan, new OurFiring(database));
+    private static FireMeter.FireResult measureCarillon(WorkloadContext context, FirePlan plan) throws Exception {
+        try (BenchDatabase database = context.server().migrated()) {
+            return measure(context, database, "Carillon", plan, new CarillonFiring(database));
         }
     }
 
-    private static FireMeter.Fired measure(
-            Stage stage, BenchDatabase database, String who, FirePlan plan, Firing firing) throws Exception {
+    private static FireMeter.FireResult measure(
+            WorkloadContext context,
+            BenchDatabase database,
+            String name,
+            FirePlan plan,
+            FiringScheduler firingScheduler)
+            throws Exception {
         try (Connection clock = database.connect()) {
-            return new FireMeter(clock, database.serverPid(), stage.progress()).measure(who, plan, firing);
+            return new FireMeter(clock, database.serverPid(), context.progress()).measure(name, plan, firingScheduler);
         }
     }
 
-    private static void peer(Stage stage, Findings findings, Peer peer, FirePlan plan) throws Exception {
-        try (BenchDatabase database = stage.server().empty()) {
-            Optional<Firing> firing = peer.firing(database, plan.perSecond());
+    private static void measurePeer(WorkloadContext context, Findings findings, Peer peer, FirePlan plan)
+            throws Exception {
+        try (BenchDatabase database = context.server().empty()) {
+            Optional<FiringScheduler> firing = peer.firing(database, plan.perSecond());
             if (firing.isEmpty()) {
-                findings.add(Row.info(peer.name() + ", " + title(plan), "not run", "it is not made for this rate"));
+                findings.add(Row.info(peer.name() + ", " + title(plan), "not run", "does not support this rate"));
                 return;
             }
-            FireMeter.Fired fired = measure(stage, database, peer.name(), plan, firing.get());
-            figures(findings, peer.name() + ", " + title(plan), fired);
+            FireMeter.FireResult fireResult = measure(context, database, peer.name(), plan, firing.get());
+            figures(findings, peer.name() + ", " + title(plan), fireResult);
             findings.add(Row.info(
                     peer.name() + ", " + title(plan),
-                    measured(fired, median(fired, 50), median(fired, 99)),
-                    note(fired, fired.lateMillis())));
+                    measured(fireResult, median(fireResult, 50), median(fireResult, 99)),
+                    note(fireResult, fireResult.lateMillis())));
         }
     }
 
-    /** The median of three parts of the window. */
-    private static double median(FireMeter.Fired fired, double percent) {
+    /** Returns the median over three parts of the window. */
+    private static double median(FireMeter.FireResult fireResult, double percent) {
         double[] parts = new double[PARTS];
-        for (int i = 0; i < PARTS; i++) parts[i] = fired.lateMillis(i, PARTS).percentile(percent);
+        for (int i = 0; i < PARTS; i++)
+            parts[i] = fireResult.lateMillis(i, PARTS).percentile(percent);
         return Samples.of(parts).median();
     }
 
-    private static void figures(Findings findings, String title, FireMeter.Fired fired) {
+    private static void figures(Findings findings, String title, FireMeter.FireResult fireResult) {
         for (int i = 0; i < PARTS; i++) {
-            Samples part = fired.lateMillis(i, PARTS);
+            Samples part = fireResult.lateMillis(i, PARTS);
             findings.figure(title + ", p50 ms", part.percentile(50));
             findings.figure(title + ", p95 ms", part.percentile(95));
             findings.figure(title + ", p99 ms", part.percentile(99));
-            findings.figure(title + ", max ms", part.most());
+            findings.figure(title + ", max ms", part.max());
         }
-        findings.figure(title + ", missing", fired.missing());
-        findings.figure(title + ", twice", fired.twice());
-        findings.figure(title + ", us of CPU per fire", fired.cpu().both() * 1e6 / fired.fires());
+        findings.figure(title + ", missing", fireResult.missing());
+        findings.figure(title + ", twice", fireResult.duplicates());
+        findings.figure(title + ", us of CPU per fire", fireResult.cpu().both() * 1e6 / fireResult.fires());
     }
 
     private static String title(FirePlan plan) {
-        return "%,d schedules at %s".formatted(plan.schedules(), Text.rate(plan.perSecond()));
+        return "%,d schedules at %s".formatted(plan.schedules(), FigureText.rate(plan.perSecond()));
     }
 
-    private static String measured(FireMeter.Fired fired, double p50, double p99) {
-        String all = fired.missing() == 0 && fired.twice() == 0
+    private static String measured(FireMeter.FireResult fireResult, double p50, double p99) {
+        String all = fireResult.missing() == 0 && fireResult.duplicates() == 0
                 ? "all once"
-                : "%d missing, %d twice of %d".formatted(fired.missing(), fired.twice(), fired.fires());
-        return "%s, p50 %s, p99 %s".formatted(all, Text.millis(p50), Text.millis(p99));
+                : "%d missing, %d twice of %d"
+                        .formatted(fireResult.missing(), fireResult.duplicates(), fireResult.fires());
+        return "%s, p50 %s, p99 %s".formatted(all, FigureText.millis(p50), FigureText.millis(p99));
     }
 
-    private static String note(FireMeter.Fired fired, Samples late) {
+    private static String note(FireMeter.FireResult fireResult, Samples late) {
         return "max %s, CPU worker + database %s, clock to %.2f ms"
                 .formatted(
-                        Text.millis(late.most()),
-                        fired.cpu().each(fired.fires()),
-                        fired.clockError().toNanos() / 1e6);
+                        FigureText.millis(late.max()),
+                        fireResult.cpu().each(fireResult.fires()),
+                        fireResult.clockError().toNanos() / 1e6);
     }
 }

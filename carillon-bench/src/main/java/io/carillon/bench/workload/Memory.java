@@ -1,17 +1,17 @@
 package io.carillon.bench.workload;
 
-import io.carillon.bench.child.Child;
+import io.carillon.bench.child.ChildProcess;
 import io.carillon.bench.child.Role;
-import io.carillon.bench.measure.Pace;
-import io.carillon.bench.ours.OurDrain;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.CarillonDrain;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
 import java.time.Duration;
 
-/** A node in a heap of 256 MiB holds ten thousand runs at a time, each in a handler that waits. */
+/** Measures a node with a heap of 256 MiB that holds ten thousand runs at a time, each in a handler that waits. */
 final class Memory implements Workload {
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration TIMEOUT = Duration.ofMinutes(3);
     private static final double MIB = 1 << 20;
 
     @Override
@@ -25,21 +25,21 @@ final class Memory implements Workload {
     }
 
     @Override
-    public Findings run(Stage stage) throws Exception {
-        int runs = stage.profile().pick(200, 10_000, 10_000);
+    public Findings run(WorkloadContext context) throws Exception {
+        int runs = context.profile().choose(200, 10_000, 10_000);
         Findings findings = new Findings();
-        try (BenchDatabase database = stage.server().migrated();
-                Child holder = Child.start(Role.HOLDER, "-Xmx256m", "-Xss512k")) {
-            stage.progress().say("storing");
-            OurDrain.store(database, runs);
+        try (BenchDatabase database = context.server().migrated();
+                ChildProcess holder = ChildProcess.start(Role.HOLDER, "-Xmx256m", "-Xss512k")) {
+            context.progress().report("storing");
+            CarillonDrain.store(database, runs);
             BenchDatabase.Address address = database.address();
-            holder.ask(PATIENCE, "start", address.url(), address.user(), address.password(), String.valueOf(runs));
-            stage.progress().say("holding %,d runs".formatted(runs));
-            boolean all = Pace.await(() -> ask(holder, "held") >= runs, PATIENCE);
+            holder.ask(TIMEOUT, "start", address.url(), address.user(), address.password(), String.valueOf(runs));
+            context.progress().report("holding %,d runs".formatted(runs));
+            boolean all = Waiting.await(() -> ask(holder, "held") >= runs, TIMEOUT);
             long held = ask(holder, "held");
             double heap = ask(holder, "heap") / MIB;
-            holder.ask(PATIENCE, "release");
-            boolean ended = Pace.await(() -> ask(holder, "ended") >= runs, PATIENCE);
+            holder.ask(TIMEOUT, "release");
+            boolean ended = Waiting.await(() -> ask(holder, "ended") >= runs, TIMEOUT);
             findings.figure("held", (double) held);
             findings.figure("heap MiB", heap);
             findings.add(Row.judged(
@@ -52,7 +52,7 @@ final class Memory implements Workload {
         return findings;
     }
 
-    private static long ask(Child holder, String what) {
-        return Long.parseLong(holder.ask(PATIENCE, what).get(0));
+    private static long ask(ChildProcess holder, String what) {
+        return Long.parseLong(holder.ask(TIMEOUT, what).get(0));
     }
 }

@@ -1,11 +1,11 @@
 package io.carillon.bench.workload;
 
-import io.carillon.bench.measure.Drained;
+import io.carillon.bench.measure.DrainResult;
 import io.carillon.bench.measure.FireMeter;
 import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.Samples;
-import io.carillon.bench.ours.OurDrain;
-import io.carillon.bench.ours.OurFiring;
+import io.carillon.bench.ours.CarillonDrain;
+import io.carillon.bench.ours.CarillonFiring;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An old transaction is held open, so that no dead row may be removed: does the work go on as before. */
+/** Measures the effect of an old open transaction, which keeps PostgreSQL from removing dead rows. */
 final class Pinned implements Workload {
     @Override
     public String name() {
@@ -28,28 +28,28 @@ final class Pinned implements Workload {
     }
 
     @Override
-    public Findings run(Stage stage) throws Exception {
+    public Findings run(WorkloadContext context) throws Exception {
         Findings findings = new Findings();
-        fires(stage, findings);
-        drains(stage, findings);
+        fires(context, findings);
+        drains(context, findings);
         return findings;
     }
 
-    private static void fires(Stage stage, Findings findings) throws Exception {
-        Profile profile = stage.profile();
+    private static void fires(WorkloadContext context, Findings findings) throws Exception {
+        Profile profile = context.profile();
         FirePlan plan = new FirePlan(
-                profile.pick(100, 3_125, 3_125),
-                Duration.ofSeconds(profile.pick(1, 10, 10)),
-                Duration.ofSeconds(profile.pick(2, 8, 10)),
-                Duration.ofSeconds(profile.pick(0, 5, 30)),
-                Duration.ofSeconds(profile.pick(1, 30, 600)));
-        Samples free = fire(stage, plan, false).lateMillis();
-        FireMeter.Fired pinned = fire(stage, plan, true);
+                profile.choose(100, 3_125, 3_125),
+                Duration.ofSeconds(profile.choose(1, 10, 10)),
+                Duration.ofSeconds(profile.choose(2, 8, 10)),
+                Duration.ofSeconds(profile.choose(0, 5, 30)),
+                Duration.ofSeconds(profile.choose(1, 30, 600)));
+        Samples free = fire(context, plan, false).lateMillis();
+        FireMeter.FireResult pinned = fire(context, plan, true);
         Samples late = pinned.lateMillis();
         double factor = late.percentile(99) / free.percentile(99);
         findings.figure("p99 ms, unpinned", free.percentile(99));
         findings.figure("p99 ms, pinned", late.percentile(99));
-        boolean once = pinned.missing() == 0 && pinned.twice() == 0;
+        boolean once = pinned.missing() == 0 && pinned.duplicates() == 0;
         findings.add(Row.judged(
                         "%.0f fires/s for %d s"
                                 .formatted(plan.perSecond(), plan.window().toSeconds()),
@@ -57,38 +57,38 @@ final class Pinned implements Workload {
                         "%s, p99 %s, unpinned %s (%.1fx)"
                                 .formatted(
                                         once ? "all once" : "NOT all once",
-                                        Text.millis(late.percentile(99)),
-                                        Text.millis(free.percentile(99)),
+                                        FigureText.millis(late.percentile(99)),
+                                        FigureText.millis(free.percentile(99)),
                                         factor),
                         once && factor <= 2)
-                .note(profile == Profile.FULL ? "" : "miniature: the bar means 10 minutes"));
+                .note(profile == Profile.FULL ? "" : "shortened: the bar applies to 10 minutes"));
     }
 
-    private static FireMeter.Fired fire(Stage stage, FirePlan plan, boolean pinned) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
+    private static FireMeter.FireResult fire(WorkloadContext context, FirePlan plan, boolean pinned) throws Exception {
+        try (BenchDatabase database = context.server().migrated();
                 OldTransaction old = new OldTransaction(database);
                 Connection clock = database.connect()) {
             if (pinned) old.open();
-            // In the miniature: what ten minutes of fires would leave behind.
-            int before = stage.profile().pick(500, 190_000, 0);
+            // In the shortened profile, a drain leaves as many dead rows as ten minutes of fires.
+            int before = context.profile().choose(500, 190_000, 0);
             if (before > 0) {
-                OurDrain.store(database, before);
-                OurDrain.drain(database, before).verified("Carillon");
+                CarillonDrain.store(database, before);
+                CarillonDrain.drain(database, before).requireComplete("Carillon");
             }
-            FireMeter meter = new FireMeter(clock, database.serverPid(), stage.progress());
-            return meter.measure(pinned ? "pinned" : "unpinned", plan, new OurFiring(database));
+            FireMeter meter = new FireMeter(clock, database.serverPid(), context.progress());
+            return meter.measure(pinned ? "pinned" : "unpinned", plan, new CarillonFiring(database));
         }
     }
 
-    private static void drains(Stage stage, Findings findings) throws Exception {
-        int jobs = stage.profile().pick(2_000, 200_000, 2_000_000);
+    private static void drains(WorkloadContext context, Findings findings) throws Exception {
+        int jobs = context.profile().choose(2_000, 200_000, 2_000_000);
         List<Double> free = new ArrayList<>();
         List<Double> held = new ArrayList<>();
-        for (int round = 0; round < stage.profile().pick(1, 2, 1); round++) {
-            stage.progress().say("drain of %,d, unpinned".formatted(jobs));
-            free.add(drain(stage, jobs, false).perSecond());
-            stage.progress().say("drain of %,d, pinned".formatted(jobs));
-            held.add(drain(stage, jobs, true).perSecond());
+        for (int round = 0; round < context.profile().choose(1, 2, 1); round++) {
+            context.progress().report("drain of %,d, unpinned".formatted(jobs));
+            free.add(drain(context, jobs, false).perSecond());
+            context.progress().report("drain of %,d, pinned".formatted(jobs));
+            held.add(drain(context, jobs, true).perSecond());
         }
         free.forEach(rate -> findings.figure("drain per second, unpinned", rate));
         held.forEach(rate -> findings.figure("drain per second, pinned", rate));
@@ -98,19 +98,19 @@ final class Pinned implements Workload {
                         ">= 80 % of unpinned",
                         "%s: %s against %s"
                                 .formatted(
-                                        Text.percent(part),
-                                        Text.rate(Samples.of(held).median()),
-                                        Text.rate(Samples.of(free).median())),
+                                        FigureText.percent(part),
+                                        FigureText.rate(Samples.of(held).median()),
+                                        FigureText.rate(Samples.of(free).median())),
                         part >= 0.8)
-                .note(stage.profile() == Profile.FULL ? "" : "miniature: the bar means 2 M runs"));
+                .note(context.profile() == Profile.FULL ? "" : "shortened: the bar applies to 2 M runs"));
     }
 
-    private static Drained drain(Stage stage, int jobs, boolean pinned) throws Exception {
-        try (BenchDatabase database = stage.server().migrated();
+    private static DrainResult drain(WorkloadContext context, int jobs, boolean pinned) throws Exception {
+        try (BenchDatabase database = context.server().migrated();
                 OldTransaction old = new OldTransaction(database)) {
             if (pinned) old.open();
-            OurDrain.store(database, jobs);
-            return OurDrain.drain(database, jobs).verified("Carillon");
+            CarillonDrain.store(database, jobs);
+            return CarillonDrain.drain(database, jobs).requireComplete("Carillon");
         }
     }
 }

@@ -1,13 +1,16 @@
 package io.carillon.bench.workload;
 
-/** How thorough: a smoke test of the benchmark itself, the whole table in twenty minutes, or with the rows of ten minutes each. */
+/**
+ * The size of a benchmark: a smoke test of the benchmark itself, the whole table in 20 minutes, or all measurements at
+ * full length.
+ */
 public enum Profile {
     SMOKE,
     QUICK,
     FULL;
 
-    /** The size for this profile. */
-    public int pick(int smoke, int quick, int full) {
+    /** Returns the value for this profile. */
+    public int choose(int smoke, int quick, int full) {
         return this == SMOKE ? smoke : this == QUICK ? quick : full;
     }
 

@@ -2,12 +2,12 @@ package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.bench.child.Child;
+import io.carillon.bench.child.ChildProcess;
 import io.carillon.bench.child.Role;
-import io.carillon.bench.measure.Pace;
 import io.carillon.bench.measure.Samples;
-import io.carillon.bench.ours.Job;
-import io.carillon.bench.ours.OurDrain;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.BenchPayload;
+import io.carillon.bench.ours.CarillonDrain;
 import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
@@ -16,11 +16,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Two nodes on very many due runs in ten thousand lanes: what a new run, the death of a node and a stop take there. */
+/**
+ * Measures two nodes with very many due runs in ten thousand lanes: the latency of a new run, the rescue after the
+ * death of a node, and the time of a stop.
+ */
 final class ScaleOut implements Workload {
-    private static final int HELD = 500;
+    private static final int HELD_RUNS = 500;
     private static final int CHUNK = 500_000;
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final double NEW_RUN_MILLIS = 100;
     private static final double RESCUE_SECONDS = 30;
     private static final double STOP_SECONDS = 5;
@@ -48,45 +51,46 @@ final class ScaleOut implements Workload {
     }
 
     @Override
-    public Findings run(Stage stage) throws Exception {
-        Profile profile = stage.profile();
-        int runs = profile.pick(20_000, 1_000_000, 10_000_000);
-        int projects = profile.pick(10, 1_000, 1_000);
-        int held = profile.pick(20, HELD, HELD);
+    public Findings run(WorkloadContext context) throws Exception {
+        Profile profile = context.profile();
+        int runs = profile.choose(20_000, 1_000_000, 10_000_000);
+        int projects = profile.choose(10, 1_000, 1_000);
+        int held = profile.choose(20, HELD_RUNS, HELD_RUNS);
         Findings findings = new Findings();
         AtomicLong ended = new AtomicLong();
         AtomicLongArray started = new AtomicLongArray(1_000);
-        try (BenchDatabase database = stage.server().migrated();
-                HikariDataSource pool = database.pool(OurDrain.POOL + 2)) {
+        try (BenchDatabase database = context.server().migrated();
+                HikariDataSource pool = database.pool(CarillonDrain.POOL + 2)) {
             Sql sql = new Sql(pool);
-            fill(stage, sql, runs, projects);
-            database.settle();
+            fill(context, sql, runs, projects);
+            database.analyzeAndCheckpoint();
             double rescue;
             double stop;
             Samples news;
-            try (Child victim = Child.start(Role.HOLDER, "-Xmx512m", "-Xss512k")) {
+            try (ChildProcess victim = ChildProcess.start(Role.HOLDER, "-Xmx512m", "-Xss512k")) {
                 BenchDatabase.Address address = database.address();
-                victim.ask(PATIENCE, "start", address.url(), address.user(), address.password(), String.valueOf(held));
-                Pace.require("The claim of %d runs".formatted(held), () -> ask(victim, "held") >= held, PATIENCE);
+                victim.ask(TIMEOUT, "start", address.url(), address.user(), address.password(), String.valueOf(held));
+                Waiting.require("The claim of %d runs".formatted(held), () -> ask(victim, "held") >= held, TIMEOUT);
                 Carillon node = Carillon.on(pool)
-                        .handle(Job.TYPE, (job, run) -> {
-                            if (job.number() > 0) started.set(job.number(), System.nanoTime());
+                        .handle(BenchPayload.TYPE, (benchPayload, run) -> {
+                            if (benchPayload.number() > 0) started.set(benchPayload.number(), System.nanoTime());
                             ended.incrementAndGet();
                         })
                         .start();
                 try (node) {
-                    Pace.require("The start of the drain", () -> ended.get() > 1_000, PATIENCE);
-                    stage.progress().say("new runs beside %,d".formatted(runs));
-                    news = newRuns(stage, node, started);
-                    stage.progress().say("killing a node that holds %d runs".formatted(held));
+                    Waiting.require("The start of the drain", () -> ended.get() > 1_000, TIMEOUT);
+                    context.progress().report("new runs beside %,d".formatted(runs));
+                    news = newRuns(context, node, started);
+                    context.progress().report("killing a node that holds %d runs".formatted(held));
                     victim.kill();
                     long killed = System.nanoTime();
-                    Pace.require("The rescue of %d runs".formatted(held), () -> sql.number(RESCUED) >= held, PATIENCE);
-                    rescue = Pace.seconds(killed, System.nanoTime());
-                    stage.progress().say("stopping");
+                    Waiting.require(
+                            "The rescue of %d runs".formatted(held), () -> sql.number(RESCUED) >= held, TIMEOUT);
+                    rescue = Waiting.seconds(killed, System.nanoTime());
+                    context.progress().report("stopping");
                     killed = System.nanoTime();
                     node.close();
-                    stop = Pace.seconds(killed, System.nanoTime());
+                    stop = Waiting.seconds(killed, System.nanoTime());
                 }
             }
             findings.figure("new run, ms", news.median());
@@ -96,7 +100,7 @@ final class ScaleOut implements Workload {
             findings.add(Row.judged(
                             "a new run " + beside,
                             "<= 100 ms",
-                            "%s, highest %s".formatted(Text.millis(news.median()), Text.millis(news.most())),
+                            "%s, highest %s".formatted(FigureText.millis(news.median()), FigureText.millis(news.max())),
                             news.median() <= NEW_RUN_MILLIS)
                     .note("median of %d, from the call of the enqueue to the start".formatted(news.size())));
             findings.add(Row.judged(
@@ -104,35 +108,35 @@ final class ScaleOut implements Workload {
                             "<= 30 s after the kill",
                             "%.1f s".formatted(rescue),
                             rescue <= RESCUE_SECONDS)
-                    .note("a death is noticed after ten seconds"));
+                    .note("a node is declared dead after ten seconds"));
             findings.add(
                     Row.judged("stop of a node " + beside, "<= 5 s", "%.1f s".formatted(stop), stop <= STOP_SECONDS));
         }
         return findings;
     }
 
-    private static void fill(Stage stage, Sql sql, int runs, int projects) {
+    private static void fill(WorkloadContext context, Sql sql, int runs, int projects) {
         for (int from = 0; from < runs; from += CHUNK) {
-            stage.progress().say("storing, %,d of %,d".formatted(from, runs));
+            context.progress().report("storing, %,d of %,d".formatted(from, runs));
             sql.execute(FILL.formatted(from, Math.min(runs, from + CHUNK) - 1, projects));
         }
     }
 
-    /** One after the other in a project of their own. */
-    private static Samples newRuns(Stage stage, Carillon node, AtomicLongArray started) {
-        double[] millis = new double[stage.profile().pick(3, 50, 50)];
+    /** Enqueues runs one after another in a separate project and returns the milliseconds until their start. */
+    private static Samples newRuns(WorkloadContext context, Carillon node, AtomicLongArray started) {
+        double[] millis = new double[context.profile().choose(3, 50, 50)];
         for (int i = 0; i < millis.length; i++) {
             int number = i + 1;
             long from = System.nanoTime();
-            node.project("small").enqueue(Job.TYPE, Job.of(number));
-            Pace.require("The start of run " + number, () -> started.get(number) != 0, PATIENCE);
+            node.project("small").enqueue(BenchPayload.TYPE, BenchPayload.of(number));
+            Waiting.require("The start of run " + number, () -> started.get(number) != 0, TIMEOUT);
             millis[i] = (started.get(number) - from) / 1e6;
-            Pace.sleep(Duration.ofMillis(20));
+            Waiting.sleep(Duration.ofMillis(20));
         }
         return Samples.of(millis);
     }
 
-    private static long ask(Child node, String what) {
-        return Long.parseLong(node.ask(PATIENCE, what).get(0));
+    private static long ask(ChildProcess node, String what) {
+        return Long.parseLong(node.ask(TIMEOUT, what).get(0));
     }
 }

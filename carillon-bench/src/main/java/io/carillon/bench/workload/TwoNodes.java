@@ -1,13 +1,13 @@
 package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.carillon.bench.child.Child;
+import io.carillon.bench.child.ChildProcess;
 import io.carillon.bench.child.Role;
-import io.carillon.bench.measure.Cpu;
 import io.carillon.bench.measure.CpuMeter;
-import io.carillon.bench.measure.Drained;
-import io.carillon.bench.measure.Pace;
-import io.carillon.bench.ours.OurDrain;
+import io.carillon.bench.measure.CpuTime;
+import io.carillon.bench.measure.DrainResult;
+import io.carillon.bench.measure.Waiting;
+import io.carillon.bench.ours.CarillonDrain;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
 import java.io.IOException;
@@ -16,47 +16,49 @@ import java.util.List;
 
 /** Two node processes that live through all rounds, so that their code is warm. */
 final class TwoNodes implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
-    private final Child first;
-    private final Child second;
+    private final ChildProcess first;
+    private final ChildProcess second;
 
-    private TwoNodes(Child first, Child second) {
+    private TwoNodes(ChildProcess first, ChildProcess second) {
         this.first = first;
         this.second = second;
     }
 
     static TwoNodes start() throws IOException {
-        return new TwoNodes(Child.start(Role.NODE, "-Xmx1g"), Child.start(Role.NODE, "-Xmx1g"));
+        return new TwoNodes(ChildProcess.start(Role.NODE, "-Xmx1g"), ChildProcess.start(Role.NODE, "-Xmx1g"));
     }
 
-    /** How it went, and which part of it the first node did. */
-    record Split(Drained drained, double share) {}
+    /** The result of a drain, and the share of the first node. */
+    record Split(DrainResult drainResult, double share) {}
 
     Split drain(BenchDatabase database, int jobs) throws Exception {
         BenchDatabase.Address address = database.address();
-        long server = Cpu.serverNanos(database.serverPid());
-        for (Child node : List.of(first, second))
-            node.ask(PATIENCE, "start", address.url(), address.user(), address.password(), String.valueOf(jobs));
+        long server = CpuTime.serverNanos(database.serverPid());
+        for (ChildProcess node : List.of(first, second))
+            node.ask(TIMEOUT, "start", address.url(), address.user(), address.password(), String.valueOf(jobs));
         long since = System.nanoTime();
-        while (ended(first) + ended(second) < jobs && System.nanoTime() - since < PATIENCE.toNanos()) Pace.sleep(LOOK);
-        double serverCpu = (Cpu.serverNanos(database.serverPid()) - server) / 1e9;
-        Summary one = Summary.of(first.ask(PATIENCE, "stop"));
-        Summary two = Summary.of(second.ask(PATIENCE, "stop"));
+        while (ended(first) + ended(second) < jobs && System.nanoTime() - since < TIMEOUT.toNanos())
+            Waiting.sleep(POLL_INTERVAL);
+        double serverCpu = (CpuTime.serverNanos(database.serverPid()) - server) / 1e9;
+        Summary one = Summary.of(first.ask(TIMEOUT, "stop"));
+        Summary two = Summary.of(second.ask(TIMEOUT, "stop"));
         try (HikariDataSource pool = database.pool(1)) {
-            OurDrain.check(new Sql(pool), jobs);
+            CarillonDrain.check(new Sql(pool), jobs);
         }
         double seconds = (Math.max(one.last, two.last) - Math.min(one.start(), two.start())) / 1e9;
-        int handled = one.present + two.present;
-        int twice = one.twice + two.twice + Math.max(0, handled - jobs);
+        int handled = one.distinct + two.distinct;
+        int twice = one.duplicates + two.duplicates + Math.max(0, handled - jobs);
         CpuMeter.Used cpu = new CpuMeter.Used((one.cpu + two.cpu) / 1e9, serverCpu);
         return new Split(
-                new Drained(jobs, seconds, Math.max(0, jobs - handled), twice, cpu), (double) one.present / handled);
+                new DrainResult(jobs, seconds, Math.max(0, jobs - handled), twice, cpu),
+                (double) one.distinct / handled);
     }
 
-    private static int ended(Child node) {
-        return Integer.parseInt(node.ask(PATIENCE, "ended").get(0));
+    private static int ended(ChildProcess node) {
+        return Integer.parseInt(node.ask(TIMEOUT, "ended").get(0));
     }
 
     @Override
@@ -65,10 +67,10 @@ final class TwoNodes implements AutoCloseable {
         second.close();
     }
 
-    private record Summary(int present, int twice, long first, long last, long cpu) {
-        /** A node that got nothing never started. */
+    private record Summary(int distinct, int duplicates, long first, long last, long cpu) {
+        /** Returns the time of the first start; a node without runs has none. */
         long start() {
-            return present == 0 ? Long.MAX_VALUE : first;
+            return distinct == 0 ? Long.MAX_VALUE : first;
         }
 
         static Summary of(List<String> words) {

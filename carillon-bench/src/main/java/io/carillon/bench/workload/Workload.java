@@ -2,13 +2,13 @@ package io.carillon.bench.workload;
 
 import io.carillon.bench.report.Findings;
 
-/** One thing to measure. It leaves nothing behind on the server. */
+/** A workload of the benchmark. It removes its databases from the server. */
 public interface Workload {
-    /** As on the command line. */
+    /** Returns the name on the command line. */
     String name();
 
-    /** What it measures, in one line. */
+    /** Returns a description in one line. */
     String about();
 
-    Findings run(Stage stage) throws Exception;
+    Findings run(WorkloadContext workloadContext) throws Exception;
 }

@@ -10,17 +10,17 @@ public final class Workloads {
         return List.of(
                 new Drain(),
                 new EnqueueRates(),
-                new Rest(),
+                new RestEnqueue(),
                 new Fire(),
                 new Herd(),
                 new Pickup(),
-                new Neighbour(),
+                new NoisyNeighbour(),
                 new Idle(),
-                new Scale(),
+                new ScheduleScale(),
                 new ScaleOut(),
                 new Mixed(),
                 new Pinned(),
-                new Nodes(),
+                new ManyNodes(),
                 new Memory());
     }
 

@@ -1,6 +1,7 @@
 /**
- * What is measured: one class for each workload behind the port {@link io.carillon.bench.workload.Workload}. Start at
- * {@link io.carillon.bench.workload.Workloads}. A workload says what its rows mean; how things are measured is not its business.
+ * The workloads, one class each, behind the port {@link io.carillon.bench.workload.Workload}. Start at {@link
+ * io.carillon.bench.workload.Workloads}. A workload defines its rows and may depend on all other packages of the
+ * benchmark; the package {@code measure} contains the instruments.
  */
 @NullMarked
 package io.carillon.bench.workload;

@@ -21,13 +21,13 @@ class SamplesTest {
     }
 
     @Test
-    void the_median_of_an_even_number_lies_between_the_two_in_the_middle() {
+    void the_median_of_an_even_number_is_the_mean_of_the_two_middle_values() {
         assertThat(Samples.of(4, 1, 3, 2).median()).isEqualTo(2.5);
         assertThat(Samples.of(9, 1, 5).median()).isEqualTo(5);
     }
 
     @Test
-    void nothing_measured_is_no_figure() {
+    void empty_samples_are_refused() {
         assertThatIllegalArgumentException().isThrownBy(() -> Samples.of()).withMessageContaining("at least one");
     }
 }

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
-    private static final Circumstances NOW = new Circumstances("abc", "quick", "", Map.of(), Map.of(), Map.of());
+    private static final BenchEnvironment NOW = new BenchEnvironment("abc", "quick", "", Map.of(), Map.of(), Map.of());
     private static final Report REPORT = new Report(List.of(new Result(
             "drain",
             "2026-06-01T12:00:00Z",
@@ -20,7 +20,7 @@ class ReportTest {
             Map.of("1 node", List.of(1.0, 2.0)))));
 
     @Test
-    void the_table_has_columns_that_stand_under_each_other() {
+    void the_columns_of_the_table_are_aligned() {
         assertThat(REPORT.text(Report.Form.TABLE)).isEqualTo("""
                 workload  row      bar      measured  met  note
                 drain     1 node   >= 12x   13.0x     yes  quiet
@@ -30,7 +30,7 @@ class ReportTest {
     }
 
     @Test
-    void markdown_is_a_table_too_and_a_bar_in_a_cell_does_not_end_it() {
+    void markdown_is_a_table_with_escaped_vertical_bars() {
         assertThat(REPORT.text(Report.Form.MARKDOWN).lines())
                 .startsWith("| workload | row | bar | measured | met | note |", "|---|---|---|---|---|---|")
                 .contains("| drain | 1 node | >= 12x | 13.0x | yes | quiet |")
@@ -44,7 +44,7 @@ class ReportTest {
     }
 
     @Test
-    void one_bar_missed_is_not_all_met() {
+    void one_missed_target_fails_the_report() {
         assertThat(REPORT.allMet()).isFalse();
         assertThat(new Report(List.of()).allMet()).isTrue();
     }

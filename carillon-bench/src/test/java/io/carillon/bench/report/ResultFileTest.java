@@ -19,7 +19,7 @@ class ResultFileTest {
     private ResultFile file;
 
     @BeforeEach
-    void name_a_file_in_a_folder_that_is_not_there_yet() {
+    void create_a_file_in_a_missing_folder() {
         file = new ResultFile(folder.resolve("new/results.jsonl"));
     }
 
@@ -35,7 +35,7 @@ class ResultFileTest {
     }
 
     @Test
-    void a_line_cut_off_by_a_kill_costs_only_itself() throws IOException {
+    void an_incomplete_line_does_not_affect_other_lines() throws IOException {
         Result first = result("drain", "abc", "quick", "");
         Result third = result("idle", "abc", "quick", "");
         file.append(first);
@@ -54,18 +54,18 @@ class ResultFileTest {
 
         assertThat(file.find("drain", older.circumstances())).contains(newer);
         assertThat(file.find("fire", older.circumstances())).isEmpty();
-        assertThat(file.find("drain", circumstances("def", "quick", "db-scheduler")))
+        assertThat(file.find("drain", environment("def", "quick", "db-scheduler")))
                 .isEmpty();
-        assertThat(file.find("drain", circumstances("abc", "full", "db-scheduler")))
+        assertThat(file.find("drain", environment("abc", "full", "db-scheduler")))
                 .isEmpty();
-        assertThat(file.find("drain", circumstances("abc", "quick", ""))).isEmpty();
+        assertThat(file.find("drain", environment("abc", "quick", ""))).isEmpty();
     }
 
     @Test
-    void code_that_nobody_can_name_is_measured_every_time() throws IOException {
+    void code_without_a_version_is_measured_every_time() throws IOException {
         file.append(result("drain", "unknown", "quick", ""));
 
-        assertThat(file.find("drain", circumstances("unknown", "quick", ""))).isEmpty();
+        assertThat(file.find("drain", environment("unknown", "quick", ""))).isEmpty();
     }
 
     private static Result result(String workload, String commit, String profile, String peers) {
@@ -73,12 +73,12 @@ class ResultFileTest {
                 workload,
                 "2026-06-01T12:00:00Z",
                 1.5,
-                circumstances(commit, profile, peers),
+                environment(commit, profile, peers),
                 List.of(Row.judged("row", ">= 1", "2", true), Row.info("other", "3", "")),
                 Map.of("figure", List.of(1.0, 2.5)));
     }
 
-    private static Circumstances circumstances(String commit, String profile, String peers) {
-        return new Circumstances(commit, profile, peers, Map.of("cores", "2"), Map.of(), Map.of());
+    private static BenchEnvironment environment(String commit, String profile, String peers) {
+        return new BenchEnvironment(commit, profile, peers, Map.of("cores", "2"), Map.of(), Map.of());
     }
 }

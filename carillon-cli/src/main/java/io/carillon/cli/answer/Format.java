@@ -1,13 +1,13 @@
 package io.carillon.cli.answer;
 
-/** The form of an answer. */
+/** An output format. */
 public enum Format {
-    /** For people. */
+    /** A table, for people. */
     TABLE,
-    /** For programs: what the server said. */
+    /** The JSON of the server, for programs. */
     JSON,
-    /** The same, easier to read. */
+    /** Like {@link #JSON}, but as YAML. */
     YAML,
-    /** Names or ids alone, one a line, for other commands. */
+    /** Only names or ids, one per line, as input for other commands. */
     NAME
 }

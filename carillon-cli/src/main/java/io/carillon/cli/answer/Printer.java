@@ -10,7 +10,7 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Writes answers to standard output. */
+/** Prints results to standard output. */
 public final class Printer {
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
@@ -23,20 +23,26 @@ public final class Printer {
         this.format = format;
     }
 
-    /** Whether people read it, who want a sentence rather than what became of it. */
+    /** Returns whether people read the output and expect a sentence instead of the resulting object. */
     public boolean isTable() {
         return format == Format.TABLE;
     }
 
-    /** Many things: the columns of the table are fields, and one of them is the name. That there are none is told to people only; a program reads an empty list, or no line. */
-    public void list(List<JsonNode> items, String name, List<String> columns) {
+    /**
+     * Prints a list. An empty list is reported on standard error for people only; a program reads an empty list, or no
+     * line.
+     *
+     * @param name the field that {@link Format#NAME} prints
+     * @param columns the fields that are the columns of the table
+     */
+    public void printList(List<JsonNode> items, String name, List<String> columns) {
         boolean none = items.isEmpty();
-        if (none && format == Format.TABLE) shell.err().println("There are none.");
-        else if (!none || format != Format.NAME) shell.out().println(listed(items, name, columns));
+        if (none && format == Format.TABLE) shell.err().println("No items found.");
+        else if (!none || format != Format.NAME) shell.out().println(listText(items, name, columns));
     }
 
-    /** The same as text, without the last newline. */
-    public String listed(List<JsonNode> items, String name, List<String> columns) {
+    /** Returns the text of {@link #printList}, without the last newline. */
+    public String listText(List<JsonNode> items, String name, List<String> columns) {
         return switch (format) {
             case JSON ->
                 JSON.writeValueAsString(JsonNodeFactory.instance.arrayNode().addAll(items));
@@ -51,19 +57,22 @@ public final class Printer {
         List<List<String>> rows = new ArrayList<>();
         rows.add(columns.stream().map(Printer::title).toList());
         for (JsonNode item : items)
-            rows.add(columns.stream().map(column -> inTable(item, column)).toList());
+            rows.add(columns.stream().map(column -> tableCell(item, column)).toList());
         return Table.text(rows);
     }
 
-    /** A target by what it calls; the rest of it has no place in a row. */
-    private static String inTable(JsonNode item, String column) {
+    /** Returns a target as the handler or the URL that it calls; its other fields do not fit into a row. */
+    private static String tableCell(JsonNode item, String column) {
         JsonNode target = item.path(column);
         if (column.equals("target") && target.has("handler")) return cell(target, "handler");
         if (column.equals("target") && target.has("url")) return cell(target, "method") + " " + cell(target, "url");
         return cell(item, column);
     }
 
-    /** {@code target.handler} stands under HANDLER, {@code dueAt} under DUE AT, {@code nextRuns.0} under NEXT RUNS. */
+    /**
+     * Returns the column title: HANDLER for {@code target.handler}, DUE AT for {@code dueAt}, NEXT RUNS for {@code
+     * nextRuns.0}.
+     */
     private static String title(String column) {
         String named = column.replaceAll("\\.\\d+$", "");
         return named.substring(named.lastIndexOf('.') + 1)
@@ -72,17 +81,17 @@ public final class Printer {
     }
 
     private static String cell(JsonNode item, String path) {
-        return value(at(item, path));
+        return value(fieldAt(item, path));
     }
 
-    private static JsonNode at(JsonNode item, String path) {
+    private static JsonNode fieldAt(JsonNode item, String path) {
         JsonNode at = item;
         for (String step : path.split("\\.", -1))
             at = step.matches("\\d+") ? at.path(Integer.parseInt(step)) : at.path(step);
         return at;
     }
 
-    /** Where a thing goes by several names, one a line. */
+    /** Returns the name; one name per line if the field is an array. */
     private static String names(JsonNode node) {
         return node.isArray()
                 ? String.join("\n", node.valueStream().map(Printer::value).toList())
@@ -91,20 +100,20 @@ public final class Printer {
 
     private static String value(JsonNode node) {
         if (node.isMissingNode() || node.isNull()) return "-";
-        return Table.clean(node.isString() ? node.stringValue() : node.toString());
+        return Table.sanitize(node.isString() ? node.stringValue() : node.toString());
     }
 
-    /** One thing, with all that is known of it. */
-    public void one(JsonNode item, String name) {
-        shell.out().println(shown(item, name));
+    /** Prints an item with all its fields. */
+    public void printItem(JsonNode item, String name) {
+        shell.out().println(itemText(item, name));
     }
 
-    /** The same as text, without the last newline. */
-    public String shown(JsonNode item, String name) {
+    /** Returns the text of {@link #printItem}, without the last newline. */
+    public String itemText(JsonNode item, String name) {
         return switch (format) {
             case JSON -> JSON.writeValueAsString(item);
             case YAML -> Yaml.text(item);
-            case NAME -> names(at(item, name));
+            case NAME -> names(fieldAt(item, name));
             case TABLE ->
                 Table.text(item.properties().stream()
                         .map(field -> List.of(field.getKey(), value(field.getValue())))
@@ -112,16 +121,16 @@ public final class Printer {
         };
     }
 
-    /** Something was done: a sentence for people, what became of it for programs. */
-    public void done(String sentence, JsonNode item, String name) {
-        if (format == Format.TABLE) shell.out().println(Table.clean(sentence));
-        else one(item, name);
+    /** Prints the result of a change: a sentence for people, the resulting object for programs. */
+    public void printResult(String sentence, JsonNode item, String name) {
+        if (format == Format.TABLE) shell.out().println(Table.sanitize(sentence));
+        else printItem(item, name);
     }
 
-    /** The same where there is nothing left to show. */
-    public void done(String sentence, Map<String, String> item, String name) {
+    /** Like {@link #printResult(String, JsonNode, String)}, but for an item that no longer exists. */
+    public void printResult(String sentence, Map<String, String> item, String name) {
         var node = JsonNodeFactory.instance.objectNode();
         item.forEach(node::put);
-        done(sentence, node, name);
+        printResult(sentence, node, name);
     }
 }

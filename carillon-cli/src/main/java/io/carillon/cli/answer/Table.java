@@ -3,7 +3,7 @@ package io.carillon.cli.answer;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Columns as wide as what stands in them, two spaces apart. */
+/** A table of text. Columns are as wide as their content and two spaces apart. */
 final class Table {
     private Table() {}
 
@@ -27,8 +27,8 @@ final class Table {
         return line.toString();
     }
 
-    /** Text of others may hold anything; what would move the cursor or break the line becomes a question mark. */
-    static String clean(String text) {
+    /** Replaces characters that move the cursor or break the line with question marks. */
+    static String sanitize(String text) {
         return text.codePoints()
                 .map(point ->
                         Character.isISOControl(point) || Character.getType(point) == Character.FORMAT ? '?' : point)

@@ -7,11 +7,12 @@ import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.StringNode;
 
-/** Writes JSON as YAML in blocks. A text is quoted as in JSON, which YAML reads alike, unless it is a plain word. */
+/** Writes JSON as YAML in block style. Text other than plain words is quoted as in JSON, which is valid YAML. */
 final class Yaml {
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");
-    /** Words that some reader of YAML takes for something else than text. */
-    private static final Set<String> WORDS = Set.of("true", "false", "null", "yes", "no", "on", "off", "y", "n");
+    /** Words that some YAML parsers do not read as text. */
+    private static final Set<String> RESERVED_WORDS =
+            Set.of("true", "false", "null", "yes", "no", "on", "off", "y", "n");
 
     private Yaml() {}
 
@@ -26,7 +27,7 @@ final class Yaml {
         if (node.isArray()) for (JsonNode item : node) entry(text, "-", item, depth);
         else
             for (Map.Entry<String, JsonNode> field : node.properties())
-                entry(text, word(field.getKey()) + ":", field.getValue(), depth);
+                entry(text, quoteIfNeeded(field.getKey()) + ":", field.getValue(), depth);
     }
 
     private static void entry(StringBuilder text, String head, JsonNode value, int depth) {
@@ -41,18 +42,18 @@ final class Yaml {
             block(text, value, depth + 1);
             return;
         }
-        // The first line of what an item holds stands right behind its hyphen.
+        // The first line of an item follows its hyphen on the same line.
         StringBuilder inner = new StringBuilder();
         block(inner, value, depth + 1);
         text.append(' ').append(inner.substring(indent.length() + 2));
     }
 
     private static String scalar(JsonNode node) {
-        return node.isString() ? word(node.stringValue()) : node.toString();
+        return node.isString() ? quoteIfNeeded(node.stringValue()) : node.toString();
     }
 
-    private static String word(String text) {
-        boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(Locale.ROOT));
+    private static String quoteIfNeeded(String text) {
+        boolean plain = PLAIN.matcher(text).matches() && !RESERVED_WORDS.contains(text.toLowerCase(Locale.ROOT));
         return plain ? text : StringNode.valueOf(text).toString();
     }
 }

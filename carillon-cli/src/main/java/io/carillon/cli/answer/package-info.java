@@ -1,4 +1,8 @@
-/** Answers of commands in the form the caller asked for: a table, JSON, YAML or names alone. Start at {@link io.carillon.cli.answer.Printer}. Knows JSON, and nobody who sends it. */
+/**
+ * The output of commands in the requested format: a table, JSON, YAML or names only. Start at {@link
+ * io.carillon.cli.answer.Printer}. Depends on the shell package and Jackson; does not depend on the commands or the
+ * client.
+ */
 @NullMarked
 package io.carillon.cli.answer;
 

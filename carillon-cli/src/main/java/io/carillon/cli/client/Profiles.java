@@ -1,10 +1,10 @@
 package io.carillon.cli.client;
 
-import io.carillon.cli.shell.DataHome;
-import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.DataDirectory;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.Nearest;
+import io.carillon.value.SpellingSuggester;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,12 +18,19 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The servers somebody works with, by name, in a file that nobody else can read. One of them may be the one to take unless told otherwise. */
+/**
+ * The servers of a user, by name, in a file that only this user can read. Commands use the current profile unless the
+ * caller chooses another.
+ */
 public final class Profiles {
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-    /** A server by name. */
+    /**
+     * A named server.
+     *
+     * @param key the API key, null if the profile has none
+     */
     public record Profile(String name, String url, @Nullable String key) {
         @Override
         public String toString() {
@@ -39,26 +46,27 @@ public final class Profiles {
         this.root = root;
     }
 
-    /** Those of this user. */
+    /** Reads the profiles of this user. */
     public static Profiles of(Shell shell) {
-        Path file = DataHome.of(shell).path().resolve("profiles.json");
+        Path file = DataDirectory.of(shell).path().resolve("profiles.json");
         if (!Files.exists(file)) return new Profiles(file, JsonNodeFactory.instance.objectNode());
         try {
-            Secrets.refuseOpen(file);
+            SecretFiles.refuseReadableByOthers(file);
             if (JSON.readTree(Files.readString(file)) instanceof ObjectNode root) return new Profiles(file, root);
-            throw new UsageException("%s holds no profiles. Delete it, and make them again.".formatted(file));
+            throw new UsageException(
+                    "%s contains no profiles. Delete it and create the profiles again.".formatted(file));
         } catch (IOException | JacksonException broken) {
             throw new UsageException(
-                    "%s cannot be read: %s. Mend or delete it.".formatted(file, broken.getMessage()), broken);
+                    "%s cannot be read: %s. Repair or delete it.".formatted(file, broken.getMessage()), broken);
         }
     }
 
-    /** Where they are kept. */
+    /** Returns the file that stores the profiles. */
     public Path file() {
         return file;
     }
 
-    /** All names. */
+    /** Returns the names of all profiles. */
     public List<String> names() {
         return List.copyOf(all().propertyNames());
     }
@@ -67,25 +75,25 @@ public final class Profiles {
         return root.get("profiles") instanceof ObjectNode all ? all : root.putObject("profiles");
     }
 
-    /** The one to take unless told otherwise. */
+    /** Returns the name of the current profile; empty if there is none. */
     public Optional<String> current() {
         return Optional.ofNullable(root.get("current"))
                 .map(JsonNode::stringValue)
                 .filter(all()::has);
     }
 
-    /** A profile that must be there. */
+    /** Returns a profile. Throws a {@link UsageException} if it does not exist. */
     public Profile get(String name) {
         JsonNode found = all().get(name);
         if (found == null)
             throw new UsageException(
-                    "There is no profile '%s'.%s Make it with 'carillon profile set %s --url URL --key-file FILE'."
-                            .formatted(name, Nearest.hint(name, names()), name));
+                    "Profile '%s' does not exist.%s Create it with 'carillon profile set %s --url URL --key-file FILE'."
+                            .formatted(name, SpellingSuggester.didYouMean(name, names()), name));
         return new Profile(
                 name, found.path("url").stringValue(""), found.path("key").stringValue(null));
     }
 
-    /** Makes or changes one; the first becomes the one to take. */
+    /** Creates or replaces a profile. The first profile becomes the current one. */
     public void put(Profile profile) {
         ObjectNode node = all().putObject(profile.name()).put("url", profile.url());
         if (profile.key() != null) node.put("key", profile.key());
@@ -93,13 +101,13 @@ public final class Profiles {
         write();
     }
 
-    /** This one is taken from now on. */
+    /** Makes a profile the current one. */
     public void use(String name) {
         root.put("current", get(name).name());
         write();
     }
 
-    /** Forgets one, its key included. */
+    /** Deletes a profile and its key. */
     public void delete(String name) {
         all().remove(get(name).name());
         if (current().isEmpty()) root.remove("current");
@@ -107,6 +115,6 @@ public final class Profiles {
     }
 
     private void write() {
-        Secrets.write(file, JSON.writeValueAsString(root) + "\n");
+        SecretFiles.write(file, JSON.writeValueAsString(root) + "\n");
     }
 }

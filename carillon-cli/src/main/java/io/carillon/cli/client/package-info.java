@@ -1,6 +1,7 @@
 /**
- * The way to a server: its address and key from flags, the environment or a profile, requests over HTTP, and what went wrong in words. Start at
- * {@link io.carillon.cli.client.Client}. Knows no command.
+ * The connection to a server: its address and API key from options, the environment or a profile, HTTP requests, and
+ * error messages. Start at {@link io.carillon.cli.client.ApiClient}. Depends on the shell package and Jackson, not on
+ * the commands.
  */
 @NullMarked
 package io.carillon.cli.client;

@@ -1,8 +1,8 @@
 package io.carillon.cli.config;
 
-import io.carillon.cli.shell.DataHome;
+import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.Nearest;
+import io.carillon.value.SpellingSuggester;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
@@ -11,7 +11,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** A file of {@code key = value} lines. What is not known, or stands there twice, is refused with its line. */
+/**
+ * A configuration file of {@code key = value} lines. Unknown and duplicate keys are rejected with their line number.
+ */
 record ConfigFile(String name, Map<Setting, String> values) {
     ConfigFile {
         values = Map.copyOf(values);
@@ -23,14 +25,14 @@ record ConfigFile(String name, Map<Setting, String> values) {
 
     static ConfigFile read(String name) {
         try {
-            return parse(name, Files.readAllLines(DataHome.absolute("The configuration", name)));
+            return parse(name, Files.readAllLines(DataDirectory.absolutePath("The configuration file", name)));
         } catch (NoSuchFileException missing) {
-            throw new UsageException("There is no configuration %s. Name one that is there.".formatted(name), missing);
+            throw new UsageException("Configuration file %s does not exist.".formatted(name), missing);
         } catch (MalformedInputException odd) {
-            throw new UsageException("The configuration %s is not UTF-8.".formatted(name), odd);
+            throw new UsageException("Configuration file %s is not encoded in UTF-8.".formatted(name), odd);
         } catch (IOException unreadable) {
             throw new UsageException(
-                    "The configuration %s cannot be read: %s.".formatted(name, unreadable), unreadable);
+                    "Configuration file %s cannot be read: %s.".formatted(name, unreadable), unreadable);
         }
     }
 
@@ -41,14 +43,19 @@ record ConfigFile(String name, Map<Setting, String> values) {
             if (line.isEmpty() || line.startsWith("#")) continue;
             String where = name + ":" + (i + 1);
             int equals = line.indexOf('=');
-            if (equals < 1) throw new UsageException("%s: write 'key = value', or # before it.".formatted(where));
+            if (equals < 1)
+                throw new UsageException(
+                        "%s: the line must be 'key = value' or a comment that starts with #.".formatted(where));
             String key = line.substring(0, equals).strip();
-            Setting setting = Setting.of(key)
-                    .orElseThrow(() -> new UsageException("%s: there is no setting '%s'.%s Known: %s."
+            Setting setting = Setting.byKey(key)
+                    .orElseThrow(() -> new UsageException("%s: unknown setting '%s'.%s Known settings: %s."
                             .formatted(
-                                    where, key, Nearest.hint(key, Setting.keys()), String.join(", ", Setting.keys()))));
+                                    where,
+                                    key,
+                                    SpellingSuggester.didYouMean(key, Setting.keys()),
+                                    String.join(", ", Setting.keys()))));
             if (values.put(setting, line.substring(equals + 1).strip()) != null)
-                throw new UsageException("%s: '%s' stands there twice. Remove one.".formatted(where, key));
+                throw new UsageException("%s: duplicate setting '%s'. Remove one of the lines.".formatted(where, key));
         }
         return new ConfigFile(name, values);
     }

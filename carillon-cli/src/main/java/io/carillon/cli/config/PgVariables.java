@@ -1,25 +1,25 @@
 package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DatabaseUrl;
-import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** The variables that programs of PostgreSQL read, as far as they name a server. */
+/** The libpq environment variables that name a database. */
 final class PgVariables {
     private PgVariables() {}
 
-    /** Empty unless one of them says where the database is. */
+    /** Returns the database that the variables name; empty if neither PGHOST nor PGDATABASE is set. */
     static Optional<DatabaseUrl> read(Shell shell) {
         Optional<String> host = shell.variable("PGHOST");
         Optional<String> name = shell.variable("PGDATABASE");
         if (host.isEmpty() && name.isEmpty()) return Optional.empty();
         Optional<String> user = shell.variable("PGUSER");
         String database = name.or(() -> user)
-                .orElseThrow(() -> new UsageException("PGHOST is set, but no PGDATABASE. Set it as well."));
+                .orElseThrow(() -> new UsageException("PGHOST is set, but PGDATABASE is not. Set PGDATABASE as well."));
         StringBuilder url = new StringBuilder("postgres://");
         user.ifPresent(text -> url.append(encoded(text)));
         password(shell).ifPresent(text -> url.append(':').append(encoded(text)));
@@ -33,9 +33,9 @@ final class PgVariables {
 
     private static Optional<String> password(Shell shell) {
         Optional<String> password = shell.variable("PGPASSWORD")
-                .or(() -> shell.variable("PGPASSWORD_FILE").map(file -> Secrets.read("PGPASSWORD_FILE", file)));
+                .or(() -> shell.variable("PGPASSWORD_FILE").map(file -> SecretFiles.read("PGPASSWORD_FILE", file)));
         if (password.isPresent() && shell.variable("PGUSER").isEmpty())
-            throw new UsageException("There is a PGPASSWORD, but no PGUSER. Set it as well.");
+            throw new UsageException("PGPASSWORD is set, but PGUSER is not. Set PGUSER as well.");
         return password;
     }
 

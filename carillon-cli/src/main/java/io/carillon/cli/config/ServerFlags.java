@@ -10,29 +10,32 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The flags of the server, one for each {@link Setting}, for the command that starts it and the one that shows its settings. */
+/**
+ * The options of the server, one per {@link Setting}. Used by the command that starts the server and the command that
+ * prints its settings.
+ */
 public final class ServerFlags {
     private final Map<Setting, String> given = new EnumMap<>(Setting.class);
 
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "Settings as 'key = value' lines; flags and the environment come before it. Default: $"
-                    + Settings.FILE + ".")
+            description = "File with 'key = value' settings. Options and environment variables override it. Default: $"
+                    + Settings.FILE_VARIABLE + ".")
     private @Nullable String file;
 
-    /** Called once by the parser, with the command that has these flags. */
+    /** Adds the options to the command. picocli calls this method once. */
     @Spec(Spec.Target.MIXEE)
-    void on(CommandSpec command) {
+    void addTo(CommandSpec command) {
         for (Setting setting : Setting.values())
             command.addOption(OptionSpec.builder(setting.flag())
-                    .paramLabel(setting.form())
-                    .description(setting.means())
+                    .paramLabel(setting.valueFormat())
+                    .description(setting.description())
                     .type(String.class)
                     .setter(new ISetter() {
                         @Override
                         public <T> T set(T value) {
-                            // Null before each parse: nothing was said.
+                            // picocli sets the option to null before each parse.
                             if (value == null) given.remove(setting);
                             else given.put(setting, value.toString());
                             return value;
@@ -41,7 +44,7 @@ public final class ServerFlags {
                     .build());
     }
 
-    /** All settings, with these in front. */
+    /** Returns all settings. These options override all other sources. */
     public Settings settings(Shell shell) {
         return Settings.read(shell, given, file);
     }

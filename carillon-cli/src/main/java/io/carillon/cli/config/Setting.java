@@ -6,115 +6,135 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A setting of the server, in one place: its name in files, from which its flag and its variable follow, what may be said, what it is unless somebody says
- * otherwise, and what it means. A secret has no flag that would show it to whoever lists processes; its flag names a file.
+ * A setting of the server: its key in configuration files, its allowed values, its default and its help text. The names
+ * of its option and its environment variable follow from the key. The option of a secret names a file, because other
+ * users can see option values in the list of processes. The database URL is an exception: its option takes the URL.
  */
 public enum Setting {
     DATABASE_URL(
             "database.url",
             "URL",
             "",
-            "postgres://user:password@host:5432/database or a jdbc:postgresql: URL. Default: $DATABASE_URL, $DATABASE_URL_FILE or $PGHOST and its kin."),
+            "Database, as postgres://user:password@host:5432/database or a jdbc:postgresql: URL. Default: "
+                    + "$DATABASE_URL, $DATABASE_URL_FILE or the PG* variables."),
     SCHEMA(
             "schema",
             "auto|validate|off|print",
             "auto",
-            "What to do about the tables: bring them up to date, only check them, not look, or print the SQL that is missing and end."),
+            "Action on the schema at the start: migrate it, only check it, ignore it, or print the missing SQL "
+                    + "and exit."),
     LISTEN(
             "listen",
             "[HOST:]PORT",
             "127.0.0.1:8080",
-            "Where to listen. Other addresses than the loopback are refused until a key was made."),
-    ROLE("role", "api|engine|both", "both", "What this process does: answers requests, plans and executes, or both."),
-    LOG("log", "text|json", "text", "Log lines for people, or one JSON object a line; on standard error."),
-    NODE("node", "NAME", "", "Name of this node; host and process unless said."),
-    CONCURRENCY("concurrency", "N", "", "How many runs this node executes at a time."),
-    LOOK_AHEAD("look-ahead", "DURATION", "2m", "How far ahead ticks of schedules are stored, 20s to 1h."),
-    DRAIN("drain", "DURATION", "30s", "How long a stop waits for what runs, such as 30s or PT1M."),
-    WAKEUP("wakeup", "notify|polling|http", "notify", "What wakes this node when there is work."),
-    ENGINE_POOL("engine-pool", "N", "10", "Connections of the engine."),
-    REQUEST_POOL("request-pool", "N", "20", "Connections for requests."),
-    JWT_ISSUER("jwt.issuer", "TEXT", "", "Accept tokens of this issuer besides keys."),
-    JWT_AUDIENCE("jwt.audience", "TEXT", "carillon", "For whom the tokens are meant."),
-    JWT_JWKS("jwt.jwks", "URL", "", "Where the issuer shows the keys it signs with."),
+            "Address to listen on. Addresses other than loopback are rejected until an API key was created."),
+    ROLE(
+            "role",
+            "api|engine|both",
+            "both",
+            "Parts that this process runs: the REST API, the engine that plans and executes runs, or both."),
+    LOG("log", "text|json", "text", "Format of the log on standard error: text, or one JSON object per line."),
+    NODE("node", "NAME", "", "Name of this node. Default: host name and process id."),
+    CONCURRENCY("concurrency", "N", "", "Maximum number of runs that this node executes at a time."),
+    LOOK_AHEAD("look-ahead", "DURATION", "2m", "Time for which ticks of schedules are planned ahead, 20s to 1h."),
+    SHUTDOWN_TIMEOUT(
+            "shutdown-timeout",
+            "DURATION",
+            "30s",
+            "Maximum wait for running attempts at shutdown, such as 30s or PT1M."),
+    WAKEUP(
+            "wakeup",
+            "notify|polling|http",
+            "notify",
+            "Source of wake-ups for new work: notifications, polling or HTTP requests."),
+    ENGINE_POOL("engine-pool", "N", "10", "Maximum number of database connections of the engine."),
+    REQUEST_POOL("request-pool", "N", "20", "Maximum number of database connections for requests."),
+    JWT_ISSUER("jwt.issuer", "TEXT", "", "Issuer whose tokens are accepted in addition to API keys."),
+    JWT_AUDIENCE("jwt.audience", "TEXT", "carillon", "Audience that a token must name."),
+    JWT_JWKS("jwt.jwks", "URL", "", "URL of the public keys of the issuer (JWKS)."),
     JWT_SECRET(
             "jwt.secret",
             "FILE",
             "",
-            "File with the secret shared with the issuer, 32 bytes or more, where there is no --jwt-jwks."),
-    AUDIT_KEPT("audit-kept", "DURATION", "365d", "How long lines of the audit log are kept, a day or more."),
+            "File with the secret shared with the issuer, at least 32 bytes. Alternative to --jwt-jwks."),
+    AUDIT_KEPT("audit-kept", "DURATION", "365d", "Retention of the audit log, at least 1d."),
     MASTER_KEYS(
             "master-keys",
             "FILE",
             "",
-            "File with the keys that seal the secrets of webhooks, a line id:base64 for each, the current one first. Without keys there are no secrets."),
+            "File with the master keys that encrypt webhook secrets, one id:base64 per line, the current key "
+                    + "first. Without master keys, webhooks cannot use secrets."),
     WEBHOOK_ALLOW(
             "webhook-allow",
             "LIST",
             "",
-            "Where webhooks may go besides public addresses: host:port or ranges such as 10.1.0.0/16, separated by commas."),
-    WEBHOOK_DENY("webhook-deny", "LIST", "", "Ranges of addresses that webhooks never reach, separated by commas.");
+            "Non-public addresses that webhooks may call: host:port, or ranges such as 10.1.0.0/16, separated by "
+                    + "commas."),
+    WEBHOOK_DENY("webhook-deny", "LIST", "", "Address ranges that webhooks must not call, separated by commas.");
 
     private final String key;
-    private final String form;
-    private final String usual;
-    private final String means;
+    private final String valueFormat;
+    private final String defaultValue;
+    private final String description;
 
-    Setting(String key, String form, String usual, String means) {
+    Setting(String key, String valueFormat, String defaultValue, String description) {
         this.key = key;
-        this.form = form;
-        this.usual = usual;
-        this.means = means;
+        this.valueFormat = valueFormat;
+        this.defaultValue = defaultValue;
+        this.description = description;
     }
 
-    /** Its name in a file. */
+    /** Returns the key in configuration files. */
     public String key() {
         return key;
     }
 
-    /** Its flag. */
+    /** Returns the command-line option. */
     public String flag() {
         String flag = "--" + key.replace('.', '-');
         return flagNamesFile() ? flag + "-file" : flag;
     }
 
-    /** Its variable; a secret may stand in the file that the variable with {@code _FILE} names. */
+    /**
+     * Returns the environment variable. For a secret, the variable with the suffix {@code _FILE} may name a file with
+     * the value.
+     */
     public String variable() {
         String name = key.replace('.', '_').replace('-', '_').toUpperCase(Locale.ROOT);
-        // Everybody else's name for it.
+        // The name that most other tools use.
         return this == DATABASE_URL ? name : "CARILLON_" + name;
     }
 
-    /** What may be said: a few words with bars between them, or a name for anything. */
-    String form() {
-        return form;
+    /** Returns the allowed words with bars between them, or a placeholder if any value is allowed. */
+    String valueFormat() {
+        return valueFormat;
     }
 
-    /** What it means, for the help. */
-    String means() {
-        return usual.isEmpty() ? means : means + " Default: " + usual + ".";
+    /** Returns the help text, with the default if there is one. */
+    String description() {
+        return defaultValue.isEmpty() ? description : description + " Default: " + defaultValue + ".";
     }
 
-    /** The words of which one must be said. */
-    List<String> words() {
-        return List.of(form.split("\\|", -1));
+    /** Returns the allowed words. */
+    List<String> allowedWords() {
+        return List.of(valueFormat.split("\\|", -1));
     }
 
-    /** What it is unless somebody says otherwise; empty: nothing. */
-    String usual() {
-        return usual;
+    /** Returns the default; empty if there is none. */
+    String defaultValue() {
+        return defaultValue;
     }
 
     boolean isSecret() {
         return this == DATABASE_URL || this == JWT_SECRET || this == MASTER_KEYS;
     }
 
-    /** Whether the flag names a file that holds the value. */
+    /** Returns whether the option names a file that contains the value. */
     boolean flagNamesFile() {
         return isSecret() && this != DATABASE_URL;
     }
 
-    static Optional<Setting> of(String key) {
+    static Optional<Setting> byKey(String key) {
         return Arrays.stream(values())
                 .filter(setting -> setting.key.equals(key))
                 .findFirst();

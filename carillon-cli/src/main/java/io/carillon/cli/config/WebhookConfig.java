@@ -3,14 +3,14 @@ package io.carillon.cli.config;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.seal.Keyring;
 import io.carillon.value.CarillonException;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What webhooks are told: the keys their secrets are sealed with, and where they may go. */
-public record WebhookConfig(Optional<Keyring> keys, GuardPolicy guard) {
+/** The settings of webhooks: the master keys for their secrets and the addresses that they may call. */
+public record WebhookConfig(Optional<Keyring> keys, AddressPolicy guard) {
     static WebhookConfig of(Settings settings) {
-        GuardPolicy guard = GuardPolicy.defaults();
+        AddressPolicy guard = AddressPolicy.defaults();
         try {
             guard = guard.allow(entries(settings, Setting.WEBHOOK_ALLOW)).deny(entries(settings, Setting.WEBHOOK_DENY));
         } catch (CarillonException refused) {
@@ -28,7 +28,7 @@ public record WebhookConfig(Optional<Keyring> keys, GuardPolicy guard) {
     }
 
     private static Optional<Keyring> keys(Settings settings) {
-        // A variable holds one line, so there commas stand between them.
+        // An environment variable holds one line, so commas separate the keys there.
         Optional<String> lines =
                 settings.get(Setting.MASTER_KEYS).map(value -> value.text().replace(',', '\n'));
         try {

@@ -1,6 +1,7 @@
 /**
- * What a server is told: each setting comes from a flag, the environment or a file, in this order. Start at {@link io.carillon.cli.config.Settings}. Reads
- * and checks, and starts nothing.
+ * The settings of a server. Each setting comes from an option, the environment or a configuration file, in this order.
+ * Start at {@link io.carillon.cli.config.Settings}. This package reads and checks settings; it starts nothing and must
+ * not depend on the commands.
  */
 @NullMarked
 package io.carillon.cli.config;

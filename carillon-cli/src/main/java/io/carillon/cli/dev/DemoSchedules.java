@@ -14,7 +14,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Three schedules that show what runs can come to: one succeeds, one dies after retries, one takes a while and tells how far it is. */
+/**
+ * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds and reports
+ * progress.
+ */
 final class DemoSchedules {
     private static final int REPORT_PAGES = 30;
     private static final long PAGE_MILLIS = 700;
@@ -25,7 +28,7 @@ final class DemoSchedules {
     private static final Demo REPORT = Demo.named("demo.report", "*/30 * * * * *", REPORT_PAGES + " pages");
     private static final List<Demo> ALL = List.of(HELLO, FLAKY, REPORT);
 
-    /** What a demo run carries. */
+    /** The payload of a demo run. */
     record Note(String text) {}
 
     /** A handler and the schedule of the same name. */
@@ -39,13 +42,16 @@ final class DemoSchedules {
         }
     }
 
-    private final Board board;
+    private final RunActivity activity;
 
-    DemoSchedules(Board board) {
-        this.board = board;
+    DemoSchedules(RunActivity activity) {
+        this.activity = activity;
     }
 
-    /** Runs of an earlier start may still wait: their handlers are there even if the schedules are not wanted. */
+    /**
+     * Registers the demo handlers. They are registered even without the demo schedules, because runs of an earlier
+     * start may still be waiting.
+     */
     void addHandlers(CarillonBuilder builder) {
         builder.handle(HELLO.type(), (note, run) -> run.log(note.text()))
                 .handle(
@@ -53,23 +59,29 @@ final class DemoSchedules {
                         (note, run) -> fail(run),
                         options -> options.retry(
                                 Retry.exponential(Duration.ofSeconds(2)).attempts(3)))
-                .handle(REPORT.type(), (note, run) -> write(run));
+                .handle(REPORT.type(), (note, run) -> writeReport(run));
     }
 
-    /** A short grace: after a break what was missed is made up for by one run, instead of one for each instant of the last minutes. */
+    /**
+     * Adds the demo schedules. The grace is short, so that one late run replaces all instants missed while the node was
+     * stopped.
+     */
     void addSchedules(CarillonBuilder builder) {
         for (Demo demo : ALL)
             builder.schedule(demo.name(), demo.when(), demo.type(), demo.note(), options -> options.grace(GRACE));
     }
 
-    /** One run of each now: nobody should have to wait for the first. A long one that an earlier stop handed back will do. */
+    /**
+     * Triggers one run of each schedule, so that the first results appear immediately. A report that an earlier
+     * shutdown interrupted is already due and is not triggered again.
+     */
     static void trigger(Carillon carillon, Instant now) {
         for (Demo demo : ALL)
-            if (!demo.equals(REPORT) || !isAtWork(carillon.runs(), now))
+            if (!demo.equals(REPORT) || !isRunning(carillon.runs(), now))
                 carillon.schedules().trigger(demo.name());
     }
 
-    private static boolean isAtWork(Runs runs, Instant now) {
+    private static boolean isRunning(Runs runs, Instant now) {
         RunFilter reports = RunFilter.all().handler(REPORT.name());
         return Stream.of(RunState.WAITING, RunState.RUNNING)
                 .flatMap(state -> runs.list(reports.state(state)).stream())
@@ -81,13 +93,13 @@ final class DemoSchedules {
     }
 
     private static void fail(RunContext run) {
-        throw new IllegalStateException("demo.flaky fails on purpose, time %d".formatted(run.failures() + 1));
+        throw new IllegalStateException("demo.flaky fails on purpose (failure %d)".formatted(run.failures() + 1));
     }
 
-    private void write(RunContext run) throws InterruptedException {
+    private void writeReport(RunContext run) throws InterruptedException {
         for (int page = 1; page <= REPORT_PAGES; page++) {
             Thread.sleep(PAGE_MILLIS);
-            board.progress(run, page, REPORT_PAGES);
+            activity.progress(run, page, REPORT_PAGES);
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.carillon.cli.dev;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
-import io.carillon.cli.shell.Pools;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -12,9 +12,12 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** The database of the node: an embedded server on kept data, or one that somebody named. */
+/**
+ * The database of the development node: an embedded PostgreSQL with persistent data, or the database given by the
+ * caller.
+ */
 final class DevDatabase implements AutoCloseable {
-    /** The engine's four, a few for its handlers, and one for the view. */
+    /** Four connections for the engine, some for the handlers and one for the view. */
     private static final int CONNECTIONS = 10;
 
     private static final int REQUESTS = 5;
@@ -26,15 +29,16 @@ final class DevDatabase implements AutoCloseable {
 
     private DevDatabase(@Nullable EmbeddedPostgres embedded, DatabaseUrl url) {
         this.embedded = embedded;
-        this.pool = Pools.on(url, CONNECTIONS);
-        this.requests = Pools.on(url, REQUESTS);
-        this.address = url.shown();
+        this.pool = ConnectionPools.open(url, CONNECTIONS);
+        this.requests = ConnectionPools.open(url, REQUESTS);
+        this.address = url.displayText();
     }
 
     static DevDatabase open(DevOptions options, Consumer<String> progress) {
         DatabaseUrl url = options.url();
         if (url != null) return new DevDatabase(null, url);
-        // It is stopped here, after the node has let go of it: a hook of its own would be faster than the drain.
+        // close() stops PostgreSQL after the node has stopped. A shutdown hook would stop it while attempts still
+        // finish.
         EmbeddedPostgres server = EmbeddedPostgres.in(options.postgres())
                 .progress(progress)
                 .stopAtExit(false)
@@ -48,7 +52,7 @@ final class DevDatabase implements AutoCloseable {
         return pool;
     }
 
-    /** The pool for requests, which must not wait behind the engine. */
+    /** Returns the pool for requests, which must not wait for connections of the engine. */
     DataSource requests() {
         return requests;
     }
@@ -57,12 +61,12 @@ final class DevDatabase implements AutoCloseable {
         return embedded != null;
     }
 
-    /** Where it listens. */
+    /** Returns the address of the database for display. */
     String address() {
         return address;
     }
 
-    /** The version of the server. */
+    /** Returns the version of PostgreSQL. */
     String version() {
         try (Connection connection = pool.getConnection()) {
             return connection.getMetaData().getDatabaseProductVersion();
@@ -76,7 +80,7 @@ final class DevDatabase implements AutoCloseable {
 
     @Override
     public void close() {
-        // A start that was interrupted ends here, and must be able to.
+        // Closing must also work after an interrupted start.
         boolean interrupted = Thread.interrupted();
         try (embedded;
                 requests) {

@@ -6,9 +6,19 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code carillon dev} was asked for. Without a URL the database is embedded, and lies in the directory beside the log. */
+/**
+ * The options of {@code carillon dev}.
+ *
+ * @param directory the directory of the log, the keys and the embedded database
+ * @param url null for the embedded database
+ * @param listen empty for the default address
+ * @param demo whether the demo schedules exist
+ * @param plain whether lines are printed instead of the live view
+ */
 public record DevOptions(
         Path directory,
+        boolean directoryGiven,
+        boolean reset,
         @Nullable DatabaseUrl url,
         Optional<Address> listen,
         boolean demo,
@@ -18,12 +28,12 @@ public record DevOptions(
         return directory.resolve("carillon.log");
     }
 
-    /** The key of the first start, for whoever can read this directory. */
+    /** Returns the file with the API key of the first start. */
     Path key() {
         return directory.resolve("api.key");
     }
 
-    /** The key that seals secrets here. */
+    /** Returns the file with the master key that encrypts webhook secrets. */
     Path masterKeys() {
         return directory.resolve("master.key");
     }

@@ -2,7 +2,7 @@ package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
 import io.carillon.cli.config.Address;
-import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.ServerBuilder;
 import io.carillon.server.hooks.ServerWebhooks;
@@ -14,10 +14,13 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** REST of the development node. Its first key lies beside the data, so that later starts and commands have it too. */
+/**
+ * The REST API of the development node. The first API key is stored beside the data for later starts and other
+ * commands.
+ */
 final class DevServer implements AutoCloseable {
-    private static final Address USUAL = new Address("127.0.0.1", 8080);
-    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_./-]+");
+    private static final Address DEFAULT_ADDRESS = new Address("127.0.0.1", 8080);
+    private static final Pattern UNQUOTED = Pattern.compile("[A-Za-z0-9_./-]+");
 
     private final CarillonServer server;
     private final String host;
@@ -30,61 +33,61 @@ final class DevServer implements AutoCloseable {
     }
 
     static DevServer start(Carillon carillon, ServerWebhooks webhooks, DevDatabase database, DevOptions options) {
-        Address address = options.listen().orElse(USUAL);
+        Address address = options.listen().orElse(DEFAULT_ADDRESS);
         CarillonServer server;
         try {
             server = listen(builder(carillon, webhooks, database), address);
         } catch (CarillonException taken) {
-            if (options.listen().isPresent() || !isTaken(taken)) throw taken;
+            if (options.listen().isPresent() || !isPortTaken(taken)) throw taken;
             server = listen(builder(carillon, webhooks, database), new Address(address.host(), 0));
         }
-        server.bootstrapKey().ifPresent(key -> Secrets.write(options.key(), key + "\n"));
+        server.bootstrapKey().ifPresent(key -> SecretFiles.write(options.key(), key + "\n"));
         return new DevServer(server, address.host(), options);
     }
 
     private static ServerBuilder builder(Carillon carillon, ServerWebhooks webhooks, DevDatabase database) {
         return CarillonServer.on(carillon, database.requests())
                 .webhooks(webhooks)
-                .routes(DevWebhooks.echo());
+                .routes(DevWebhooks.echoRoutes());
     }
 
     private static CarillonServer listen(ServerBuilder builder, Address address) {
         return builder.listen(address.host(), address.port()).start();
     }
 
-    private static boolean isTaken(CarillonException failure) {
+    private static boolean isPortTaken(CarillonException failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause())
             if (cause instanceof BindException) return true;
         return false;
     }
 
-    FirstBlock.Rest rest() {
+    StartupBanner.RestInfo restInfo() {
         String url = "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, server.port());
         if (!Files.exists(options.key()))
-            return new FirstBlock.Rest(
+            return new StartupBanner.RestInfo(
                     url,
-                    echo(url),
-                    List.of("curl " + url + "/healthz  (this database has keys already: use one of them)"));
+                    echoUrl(url),
+                    List.of("curl " + url + "/healthz  (this database already has API keys; use one of them)"));
         String key = quoted(options.key().toString());
         String access = (url.equals("http://127.0.0.1:8080") ? "" : " --url " + url) + " --key-file " + key;
         List<String> tries = new ArrayList<>();
         tries.add("curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/schedules".formatted(key, url));
         if (options.demo())
-            tries.add(
-                    "./carillon schedule create my.hello --every 10s --handler demo.hello --payload '{\"text\":\"Hello again\"}'"
-                            + access);
+            tries.add("./carillon schedule create my.hello --every 10s --handler demo.hello "
+                    + "--payload '{\"text\":\"Hello again\"}'"
+                    + access);
         tries.add("./carillon schedule create my.hook --every 10s --webhook %s --payload '{\"text\":\"Hello\"}'"
-                        .formatted(echo(url))
+                        .formatted(echoUrl(url))
                 + access);
-        return new FirstBlock.Rest(url, echo(url), tries);
+        return new StartupBanner.RestInfo(url, echoUrl(url), tries);
     }
 
-    private static String echo(String url) {
-        return url + DevWebhooks.ECHO;
+    private static String echoUrl(String url) {
+        return url + DevWebhooks.ECHO_PATH;
     }
 
-    private static String quoted(String path) {
-        return PLAIN.matcher(path).matches() ? path : "'" + path.replace("'", "'\\''") + "'";
+    static String quoted(String path) {
+        return UNQUOTED.matcher(path).matches() ? path : "'" + path.replace("'", "'\\''") + "'";
     }
 
     @Override

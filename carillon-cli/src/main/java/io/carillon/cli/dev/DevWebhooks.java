@@ -1,52 +1,56 @@
 package io.carillon.cli.dev;
 
-import io.carillon.cli.shell.Secrets;
+import io.carillon.cli.shell.SecretFiles;
 import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Webhooks of the development node: secrets sealed with a key beside the data, and a receiver on this machine, which they may call for once. */
+/**
+ * The webhooks of the development node. A key beside the data encrypts their secrets, and they may call this machine,
+ * where an echo receiver answers them.
+ */
 final class DevWebhooks {
-    /** Where the receiver is. */
-    static final String ECHO = "/echo";
+    /** The path of the echo receiver. */
+    static final String ECHO_PATH = "/echo";
 
-    private static final List<String> TOLD =
+    private static final List<String> SHOWN_HEADERS =
             List.of("webhook-id", "webhook-timestamp", "webhook-signature", "carillon-attempt", "carillon-planned-at");
 
     private DevWebhooks() {}
 
     static ServerWebhooks on(DevDatabase database, DevOptions options) {
-        if (!Files.exists(options.masterKeys())) Secrets.write(options.masterKeys(), Keyring.newKey("dev") + "\n");
+        if (!Files.exists(options.masterKeys())) SecretFiles.write(options.masterKeys(), Keyring.newKey("dev") + "\n");
         return ServerWebhooks.on(database.pool())
                 .keys(Keyring.fromFile(options.masterKeys()))
-                // Who develops calls what they develop.
-                .guard(GuardPolicy.defaults().allow("127.0.0.0/8", "::1/128"))
+                // Developers call services on their own machine.
+                .guard(AddressPolicy.defaults().allow("127.0.0.0/8", "::1/128"))
                 .build()
-                .check();
+                .checkSecrets();
     }
 
-    /** Answers with what it was sent, for everybody on this machine. */
-    static List<Route> echo() {
+    /** Returns the routes of the echo receiver, which answers with the request and needs no API key. */
+    static List<Route> echoRoutes() {
         return Stream.of("GET", "POST", "PUT", "PATCH", "DELETE")
-                .map(method -> new Route(method, ECHO, Permission.PUBLIC, java.util.Set.of(), DevWebhooks::answer))
+                .map(method ->
+                        new Route(method, ECHO_PATH, Permission.PUBLIC, java.util.Set.of(), DevWebhooks::echoRequest))
                 .toList();
     }
 
-    private static Answer answer(Call call) {
-        Doc headers = new Doc();
-        TOLD.forEach(name -> headers.put(name, call.header(name).orElse(null)));
-        return Answer.ok(new Doc()
-                .put("method", call.route().method())
+    private static ApiResponse echoRequest(ApiRequest request) {
+        JsonObject headers = new JsonObject();
+        SHOWN_HEADERS.forEach(name -> headers.put(name, request.header(name).orElse(null)));
+        return ApiResponse.ok(new JsonObject()
+                .put("method", request.route().method())
                 .put("headers", headers)
-                .put("body", new String(call.body(), StandardCharsets.UTF_8)));
+                .put("body", new String(request.body(), StandardCharsets.UTF_8)));
     }
 }

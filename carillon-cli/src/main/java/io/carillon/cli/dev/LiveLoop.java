@@ -1,6 +1,6 @@
 package io.carillon.cli.dev;
 
-import io.carillon.cli.screen.Look;
+import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Screen;
 import io.carillon.cli.screen.Size;
 import io.carillon.cli.screen.Terminal;
@@ -12,46 +12,49 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Draws a picture four times a second, follows the size of the terminal, and listens for the key that stops. */
+/** Draws a frame four times a second, follows the size of the terminal, and stops the node when the user presses q. */
 final class LiveLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(LiveLoop.class);
-    private static final long PAUSE_MILLIS = 250;
-    /** Asking for the size starts a small program. */
+    private static final long FRAME_MILLIS = 250;
+    /** Reading the size starts an external program, so it is not read for every frame. */
     private static final int FRAMES_PER_SIZE = 4;
 
     private final Terminal terminal;
-    private final Look look;
-    private final Supplier<Picture> pictures;
+    private final RenderOptions renderOptions;
+    private final Supplier<LiveSnapshot> snapshots;
     private final Runnable stop;
     private final Screen screen;
-    private final CountDownLatch over = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
 
-    private LiveLoop(Terminal terminal, Look look, Supplier<Picture> pictures, Runnable stop) throws IOException {
+    private LiveLoop(Terminal terminal, RenderOptions renderOptions, Supplier<LiveSnapshot> snapshots, Runnable stop)
+            throws IOException {
         this.terminal = terminal;
-        this.look = look;
-        this.pictures = pictures;
+        this.renderOptions = renderOptions;
+        this.snapshots = snapshots;
         this.stop = stop;
-        this.screen = terminal.open(look);
+        this.screen = terminal.open(renderOptions);
     }
 
-    /** Takes the terminal over; {@link #close()} gives it back. */
-    static LiveLoop start(Terminal terminal, Look look, Supplier<Picture> pictures, Runnable stop) throws IOException {
-        LiveLoop loop = new LiveLoop(terminal, look, pictures, stop);
-        loop.spawn(loop::paint, "carillon-dev-view");
-        loop.spawn(loop::keys, "carillon-dev-keys");
+    /** Takes over the terminal; {@link #close()} restores it. */
+    static LiveLoop start(
+            Terminal terminal, RenderOptions renderOptions, Supplier<LiveSnapshot> snapshots, Runnable stop)
+            throws IOException {
+        LiveLoop loop = new LiveLoop(terminal, renderOptions, snapshots, stop);
+        loop.startThread(loop::drawFrames, "carillon-dev-view");
+        loop.startThread(loop::readKeys, "carillon-dev-keys");
         return loop;
     }
 
-    private void spawn(Runnable work, String name) {
+    private void startThread(Runnable work, String name) {
         Thread thread = new Thread(work, name);
         thread.setDaemon(true);
         thread.start();
     }
 
-    private void paint() {
+    private void drawFrames() {
         try {
             Size size = terminal.size();
-            for (int frame = 1; !over.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS); frame++) {
+            for (int frame = 1; !closed.await(FRAME_MILLIS, TimeUnit.MILLISECONDS); frame++) {
                 if (frame % FRAMES_PER_SIZE == 0) size = terminal.size();
                 draw(size);
             }
@@ -60,26 +63,26 @@ final class LiveLoop implements AutoCloseable {
         }
     }
 
-    /** A frame that fails must not end the view. */
+    /** Draws one frame. A failure must not end the view. */
     private void draw(Size size) {
         try {
-            screen.draw(LiveView.draw(pictures.get(), size, look, ZoneId.systemDefault()));
+            screen.draw(LiveView.draw(snapshots.get(), size, renderOptions, ZoneId.systemDefault()));
         } catch (IOException | RuntimeException e) {
-            log.info("a frame of the view failed", e);
+            log.info("could not draw the live view", e);
         }
     }
 
-    private void keys() {
+    private void readKeys() {
         try {
             for (int key = System.in.read(); key >= 0; key = System.in.read()) if (key == 'q' || key == 'Q') stop.run();
         } catch (IOException e) {
-            log.debug("no more keys", e);
+            log.debug("could not read keys", e);
         }
     }
 
     @Override
     public void close() {
-        over.countDown();
+        closed.countDown();
         screen.close();
     }
 }

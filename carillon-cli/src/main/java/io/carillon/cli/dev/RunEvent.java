@@ -1,6 +1,6 @@
 package io.carillon.cli.dev;
 
-import io.carillon.cli.shell.Spans;
+import io.carillon.cli.shell.DurationText;
 import io.carillon.run.Attempt;
 import io.carillon.run.ErrorText;
 import io.carillon.run.Run;
@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Something that happened to a run, and how to say it. */
-record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts) {
+/** An event of a run, with its text for people. */
+record RunEvent(Instant at, String schedule, String run, Kind kind, Details details) {
     private static final int LONGEST_TEXT = 200;
 
     enum Kind {
@@ -25,36 +25,43 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
         HANDED_BACK
     }
 
-    /** What else is known: which attempt, how long it took, how long until the next, and the error, reason or percentage. */
-    record Facts(int attempt, Duration took, Duration pause, String text) {
-        Facts {
+    /**
+     * The details of an event.
+     *
+     * @param attempt the number of the attempt, counted from 1
+     * @param took the duration of the attempt
+     * @param untilNext the delay until the next attempt, or the timeout of a callback
+     * @param text the error, the reason or the percentage; may be empty
+     */
+    record Details(int attempt, Duration took, Duration untilNext, String text) {
+        Details {
             text = oneLine(text);
         }
     }
 
-    /** The end of an attempt. */
+    /** Creates the event for the end of an attempt. */
     static RunEvent of(Instant at, Attempt attempt, Transition transition, Duration took) {
         int failures = attempt.counts().failures() + 1;
         if (transition instanceof Transition.Complete)
-            return of(at, attempt, Kind.SUCCEEDED, new Facts(failures, took, Duration.ZERO, ""));
+            return of(at, attempt, Kind.SUCCEEDED, new Details(failures, took, Duration.ZERO, ""));
         if (transition instanceof Transition.Retry retry)
-            return of(at, attempt, Kind.RETRY, new Facts(failures, took, retry.pause(), retry.error()));
-        if (transition instanceof Transition.Die die)
-            return of(at, attempt, Kind.DEAD, new Facts(failures, took, Duration.ZERO, die.error()));
+            return of(at, attempt, Kind.RETRY, new Details(failures, took, retry.delay(), retry.error()));
+        if (transition instanceof Transition.MarkDead markDead)
+            return of(at, attempt, Kind.DEAD, new Details(failures, took, Duration.ZERO, markDead.error()));
         if (transition instanceof Transition.Snooze snooze)
-            return of(at, attempt, Kind.SNOOZED, new Facts(failures, took, snooze.pause(), ""));
-        if (transition instanceof Transition.Await await)
-            return of(at, attempt, Kind.HANDED_OVER, new Facts(failures, took, await.atMost(), ""));
+            return of(at, attempt, Kind.SNOOZED, new Details(failures, took, snooze.delay(), ""));
+        if (transition instanceof Transition.AwaitCallback awaitCallback)
+            return of(at, attempt, Kind.HANDED_OVER, new Details(failures, took, awaitCallback.timeout(), ""));
         if (transition instanceof Transition.Cancel cancel)
-            return of(at, attempt, Kind.CANCELLED, new Facts(failures, took, Duration.ZERO, cancel.reason()));
-        throw new AssertionError("no words for " + transition.getClass().getSimpleName());
+            return of(at, attempt, Kind.CANCELLED, new Details(failures, took, Duration.ZERO, cancel.reason()));
+        throw new AssertionError("unknown transition " + transition.getClass().getSimpleName());
     }
 
-    static RunEvent of(Instant at, Attempt attempt, Kind kind, Facts facts) {
-        return new RunEvent(at, attempt.target().name(), attempt.run().toString(), kind, facts);
+    static RunEvent of(Instant at, Attempt attempt, Kind kind, Details details) {
+        return new RunEvent(at, attempt.target().name(), attempt.run().toString(), kind, details);
     }
 
-    /** An ended run as the database has it. */
+    /** Creates the event for an ended run in the database. */
     static RunEvent of(Run run) {
         Instant ended = run.instants().endedAt() == null
                 ? run.instants().dueAt()
@@ -62,9 +69,9 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
         Instant started =
                 run.instants().startedAt() == null ? ended : run.instants().startedAt();
         String reason = run.details().reason();
-        Facts facts = new Facts(
+        Details details = new Details(
                 run.failures(), Duration.between(started, ended), Duration.ZERO, reason == null ? "" : reason);
-        return new RunEvent(ended, run.target().name(), run.id().toString(), kind(run.state()), facts);
+        return new RunEvent(ended, run.target().name(), run.id().toString(), kind(run.state()), details);
     }
 
     private static Kind kind(RunState state) {
@@ -75,51 +82,53 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Facts facts)
         };
     }
 
-    /** One word or two for a column. */
-    String word() {
+    /** Returns the label for a table column. */
+    String label() {
         return switch (kind) {
             case SUCCEEDED -> "succeeded";
             case RETRY -> "failed";
             case DEAD -> "dead";
             case SNOOZED -> "snoozed";
-            case HANDED_OVER -> "handed over";
+            case HANDED_OVER -> "accepted";
             case CANCELLED -> "cancelled";
             case PROGRESS -> "progress";
             case HANDED_BACK -> "handed back";
         };
     }
 
-    /** What a reader wants to know besides the word; may be empty. */
+    /** Returns further information for the table; may be empty. */
     String detail() {
         return switch (kind) {
-            case SUCCEEDED, HANDED_BACK, PROGRESS -> facts.text;
-            case RETRY -> "attempt %d, retry in %s: %s".formatted(facts.attempt, Spans.text(facts.pause), facts.text);
-            case DEAD -> attempts() + ": " + facts.text;
-            case SNOOZED -> "for " + Spans.text(facts.pause);
-            case HANDED_OVER -> "for at most " + Spans.text(facts.pause);
-            case CANCELLED -> facts.text;
+            case SUCCEEDED, HANDED_BACK, PROGRESS -> details.text;
+            case RETRY ->
+                "attempt %d, retry in %s: %s"
+                        .formatted(details.attempt, DurationText.text(details.untilNext), details.text);
+            case DEAD -> attempts() + ": " + details.text;
+            case SNOOZED -> "for " + DurationText.text(details.untilNext);
+            case HANDED_OVER -> "callback within " + DurationText.text(details.untilNext);
+            case CANCELLED -> details.text;
         };
     }
 
-    /** The whole sentence for a plain line. */
+    /** Returns the text for a plain line. */
     String sentence() {
         return switch (kind) {
-            case SUCCEEDED -> "succeeded in " + Spans.text(facts.took);
-            case RETRY -> "failed, retry in %s: %s".formatted(Spans.text(facts.pause), facts.text);
-            case DEAD -> "dead " + attempts() + ": " + facts.text;
-            case SNOOZED -> "snoozed for " + Spans.text(facts.pause);
-            case HANDED_OVER -> "handed over for at most " + Spans.text(facts.pause);
-            case CANCELLED -> "cancelled: " + facts.text;
-            case PROGRESS -> "progress " + facts.text;
-            case HANDED_BACK -> "handed back, it runs again at the next start";
+            case SUCCEEDED -> "succeeded in " + DurationText.text(details.took);
+            case RETRY -> "failed, retry in %s: %s".formatted(DurationText.text(details.untilNext), details.text);
+            case DEAD -> "dead " + attempts() + ": " + details.text;
+            case SNOOZED -> "snoozed for " + DurationText.text(details.untilNext);
+            case HANDED_OVER -> "accepted, callback within " + DurationText.text(details.untilNext);
+            case CANCELLED -> "cancelled: " + details.text;
+            case PROGRESS -> "progress " + details.text;
+            case HANDED_BACK -> "handed back, runs again at the next start";
         };
     }
 
     private String attempts() {
-        return facts.attempt == 1 ? "after 1 attempt" : "after " + facts.attempt + " attempts";
+        return details.attempt == 1 ? "after 1 attempt" : "after " + details.attempt + " attempts";
     }
 
-    /** The first line, without characters that a terminal would obey. */
+    /** Returns the first line without control characters, shortened to {@value #LONGEST_TEXT} characters. */
     private static String oneLine(@Nullable String text) {
         String first = text == null ? "" : ErrorText.firstLine(text.strip());
         String shown = first.codePoints()

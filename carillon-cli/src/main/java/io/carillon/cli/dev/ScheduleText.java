@@ -6,20 +6,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 
-/** A schedule as a row for people. */
+/** Formats a schedule for people. */
 final class ScheduleText {
     private ScheduleText() {}
 
-    static Picture.Row row(Schedule schedule, Instant now) {
+    static LiveSnapshot.ScheduleRow row(Schedule schedule, Instant now) {
         When when = schedule.definition().when();
-        Duration next = schedule.paused()
+        Duration next = schedule.isPaused()
                 ? null
                 : when.next(now).map(at -> Duration.between(now, at)).orElse(null);
-        return new Picture.Row(schedule.name(), english(when), next, schedule.paused());
+        return new LiveSnapshot.ScheduleRow(schedule.name(), describe(when), next, schedule.isPaused());
     }
 
-    /** The zone is worth a word only where it is not UTC. */
-    static String english(When when) {
+    /** Describes the timing, without the zone if it is UTC. */
+    static String describe(When when) {
         if (when.timing() instanceof When.Timing.Cron cron && cron.zone().equals(ZoneId.of("UTC")))
             return cron.expression().describe();
         return when.describe();

@@ -1,6 +1,7 @@
 /**
- * {@code carillon dev}: a node on a database of its own, three demo schedules, and a view of what they do. Start at {@link io.carillon.cli.dev.Dev}.
- * It is an application like any other: what it shows comes from the front door and from a listener, never from tables.
+ * {@code carillon dev}: a node on its own database, three demo schedules, and a live view of their runs. Start at
+ * {@link io.carillon.cli.dev.DevNode}. Uses the public API and a listener like any other application, and reads no
+ * tables.
  */
 @NullMarked
 package io.carillon.cli.dev;

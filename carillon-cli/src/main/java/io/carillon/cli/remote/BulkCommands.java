@@ -1,10 +1,10 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.client.Client;
-import io.carillon.cli.screen.Look;
+import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
+import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
 import java.util.List;
@@ -21,128 +21,136 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon bulk}. */
 @Command(
         name = "bulk",
-        description = "Change all runs that match; the server does it, some at a time, whoever watches.",
+        description = "Change all matching runs. The server continues the work even if this command ends.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class BulkCommands extends RemoteGroup {
-    private static final Set<String> ENDED = Set.of("dead", "quarantined");
+final class BulkCommands extends RemoteCommandGroup {
+    private static final Set<String> ENDED_STATES = Set.of("dead", "quarantined");
     private static final String PATH = "/v1/bulk-actions";
-    private static final int BAR = 30;
-    private static final long SOON_MILLIS = 100;
-    private static final long LOOK_MILLIS = 500;
-    /** Every so many looks. */
-    private static final int LINE = 10;
+    private static final int BAR_COLUMNS = 30;
+    private static final long FIRST_POLL_MILLIS = 100;
+    private static final long POLL_MILLIS = 500;
+    /** Without a terminal, a line is printed at most every so many polls. */
+    private static final int POLLS_PER_LINE = 10;
 
     BulkCommands(Shell shell) {
         super(shell);
     }
 
-    /** Whether and how. */
+    /** The options that confirm a bulk action. */
     static final class Consent {
-        @Option(names = "--yes", description = "Do it.")
+        @Option(
+                names = "--yes",
+                description = "Execute the action. Without it, the command only counts the matching runs.")
         private boolean yes;
 
-        @Option(names = "--no-wait", description = "Begin it and do not watch it.")
+        @Option(names = "--no-wait", description = "Start the action and exit without waiting for its end.")
         private boolean noWait;
     }
 
-    /** Which runs. */
+    /** The options that select runs. */
     static final class Filter {
         @Option(
                 names = "--state",
                 paramLabel = "STATE",
                 required = true,
-                description = "waiting, running, dead or quarantined.")
+                description = "State of the runs: waiting, running, dead or quarantined.")
         private String state = "";
 
-        @Option(names = "--queue", paramLabel = "NAME", description = "Runs of this queue.")
+        @Option(names = "--queue", paramLabel = "NAME", description = "Filter by queue.")
         private @Nullable String queue;
 
-        @Option(names = "--handler", paramLabel = "NAME", description = "Runs of this handler.")
+        @Option(names = "--handler", paramLabel = "NAME", description = "Filter by handler.")
         private @Nullable String handler;
 
         ObjectNode request(String action) {
-            Words.one("--state", state, List.of("waiting", "running", "dead", "quarantined"));
-            ObjectNode body = body().put("action", action);
+            AllowedValues.require("--state", state, List.of("waiting", "running", "dead", "quarantined"));
+            ObjectNode body = emptyBody().put("action", action);
             ObjectNode filter = body.putObject("filter").put("state", state);
-            with(filter, "queue", queue);
-            with(filter, "handler", handler);
+            putIfGiven(filter, "queue", queue);
+            putIfGiven(filter, "handler", handler);
             return body;
         }
     }
 
-    @Command(description = "Count the runs that match.", sortOptions = false)
+    @Command(description = "Count the matching runs.", sortOptions = false)
     int count(@Mixin Filter filter) {
-        // Counted by an action that suits the state, and is not done.
-        String action = ENDED.contains(filter.state) ? "redrive" : "cancel";
+        // The server counts runs for an action. The dry run does not execute it; it only has to be allowed in this
+        // state.
+        String action = ENDED_STATES.contains(filter.state) ? "redrive" : "cancel";
         JsonNode answer = client().post(PATH, filter.request(action).put("dryRun", true));
-        printer().done(counted(answer), answer, "matching");
+        printer().printResult(countText(answer), answer, "matching");
         return ExitCode.OK;
     }
 
-    @Command(description = "Cancel runs that wait or run.", sortOptions = false)
+    @Command(description = "Cancel waiting or running runs.", sortOptions = false)
     int cancel(@Mixin Filter filter, @Mixin Consent consent) {
-        return all(filter.request("cancel"), consent, "cancelled");
+        return startBulk(filter.request("cancel"), consent, "cancelled");
     }
 
-    @Command(description = "Run dead or quarantined runs again.", sortOptions = false)
+    @Command(description = "Run dead or quarantined runs again, as new runs.", sortOptions = false)
     int redrive(@Mixin Filter filter, @Mixin Consent consent) {
-        return all(filter.request("redrive"), consent, "redriven");
+        return startBulk(filter.request("redrive"), consent, "redriven");
     }
 
-    @Command(description = "Delete dead or quarantined runs for good.", sortOptions = false)
+    @Command(description = "Delete dead or quarantined runs permanently.", sortOptions = false)
     int delete(@Mixin Filter filter, @Mixin Consent consent) {
-        return all(filter.request("delete"), consent, "deleted");
+        return startBulk(filter.request("delete"), consent, "deleted");
     }
 
-    @Command(description = "Move runs that wait.", sortOptions = false)
+    @Command(description = "Change the due time of waiting runs.", sortOptions = false)
     int reschedule(
             @Mixin Filter filter,
-            @Option(names = "--at", paramLabel = "INSTANT", required = true, description = "When they fall due.")
-                    String at,
+            @Option(names = "--at", paramLabel = "INSTANT", required = true, description = "New due time.") String at,
             @Mixin Consent consent) {
-        return all(filter.request("reschedule").put("at", at), consent, "rescheduled");
+        return startBulk(filter.request("reschedule").put("at", at), consent, "rescheduled");
     }
 
-    @Command(description = "Show bulk actions of the last month.", sortOptions = false)
+    @Command(description = "List the bulk actions of the last month.", sortOptions = false)
     int list(
             @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "50",
-                            description = "How many at most. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit) {
         return list(
-                false, new Wanted(PATH, Map.of(), limit), "id", List.of("id", "action", "state", "done", "matching"));
+                false,
+                new ListRequest(PATH, Map.of(), limit),
+                "id",
+                List.of("id", "action", "state", "done", "matching"));
     }
 
-    @Command(description = "Show how far one is.", sortOptions = false)
+    @Command(description = "Show the progress of a bulk action.", sortOptions = false)
     int get(@Parameters(paramLabel = "ID") String id) {
-        printer().one(client().get(Client.path("bulk-actions", id)), "id");
+        printer().printItem(client().get(ApiClient.path("bulk-actions", id)), "id");
         return ExitCode.OK;
     }
 
-    @Command(description = "Break one off; what is done stays done.", sortOptions = false)
+    @Command(description = "Abort a bulk action. Runs that it has changed stay changed.", sortOptions = false)
     int abort(@Parameters(paramLabel = "ID") String id) {
-        return changed(
-                "Bulk action %s was broken off.".formatted(id), "id", Client.path("bulk-actions", id, "abort"), body());
+        return postChange(
+                "Bulk action %s was aborted.".formatted(id),
+                "id",
+                ApiClient.path("bulk-actions", id, "abort"),
+                emptyBody());
     }
 
-    private int all(ObjectNode request, Consent consent, String done) {
-        Client client = client();
+    private int startBulk(ObjectNode request, Consent consent, String done) {
+        ApiClient apiClient = client();
         if (!consent.yes)
-            throw new UsageException("%s runs match, and would be %s. Say --yes to do it."
-                    .formatted(counted(client.post(PATH, request.deepCopy().put("dryRun", true))), done));
-        JsonNode action = client.post(PATH, request);
+            throw new UsageException("%s runs match and would be %s. Add --yes to execute the action."
+                    .formatted(countText(apiClient.post(PATH, request.deepCopy().put("dryRun", true))), done));
+        JsonNode action = apiClient.post(PATH, request);
         String id = action.path("id").stringValue("");
         if (consent.noWait) {
-            printer().done("Bulk action %s has begun.".formatted(id), action, "id");
+            printer().printResult("Bulk action %s was started.".formatted(id), action, "id");
             return ExitCode.OK;
         }
-        JsonNode ended = watched(client, action, id);
+        JsonNode ended = watch(apiClient, action, id);
         String state = ended.path("state").stringValue("");
         printer()
-                .done(
+                .printResult(
                         "%d runs were %s.%s"
                                 .formatted(
                                         ended.path("done").longValue(),
@@ -150,24 +158,28 @@ final class BulkCommands extends RemoteGroup {
                                         state.equals("done") ? "" : " The bulk action is " + state + "."),
                         ended,
                         "id");
-        return state.equals("done") ? ExitCode.OK : ExitCode.PARTLY;
+        return state.equals("done") ? ExitCode.OK : ExitCode.PARTIAL;
     }
 
-    /** The server goes on with it, whoever watches: a bar on a terminal, a line now and then elsewhere. */
-    private JsonNode watched(Client client, JsonNode begun, String id) {
-        boolean bar = Terminal.here(shell.environment()).isPresent();
+    /**
+     * Shows the progress until the action ends: a bar on a terminal, otherwise a line from time to time. The action
+     * does not depend on it.
+     */
+    private JsonNode watch(ApiClient apiClient, JsonNode begun, String id) {
+        boolean bar = Terminal.current(shell.environment()).isPresent();
         JsonNode action = begun;
         String last = "";
-        for (int look = 0; running(action) && !Thread.currentThread().isInterrupted(); look++) {
-            if (look == 1 && !bar)
+        for (int polls = 0; isRunning(action) && !Thread.currentThread().isInterrupted(); polls++) {
+            if (polls == 1 && !bar)
                 shell.err()
-                        .println("carillon: bulk action %s goes on by itself; 'carillon bulk abort %s' breaks it off."
+                        .println("carillon: bulk action %s runs on the server; 'carillon bulk abort %s' aborts it."
                                 .formatted(id, id));
-            String line = "%d of %s".formatted(action.path("done").longValue(), counted(action));
+            String line = "%d of %s".formatted(action.path("done").longValue(), countText(action));
             if (bar) draw(action, line);
-            else if (look % LINE == LINE - 1 && !line.equals(last)) shell.err().println("carillon: " + (last = line));
-            pause(look == 0 ? SOON_MILLIS : LOOK_MILLIS);
-            action = looked(client, id);
+            else if (polls % POLLS_PER_LINE == POLLS_PER_LINE - 1 && !line.equals(last))
+                shell.err().println("carillon: " + (last = line));
+            pause(polls == 0 ? FIRST_POLL_MILLIS : POLL_MILLIS);
+            action = poll(apiClient, id);
         }
         if (bar) {
             draw(action, "%d runs".formatted(action.path("done").longValue()));
@@ -176,31 +188,33 @@ final class BulkCommands extends RemoteGroup {
         return action;
     }
 
-    private static JsonNode looked(Client client, String id) {
+    private static JsonNode poll(ApiClient apiClient, String id) {
         try {
-            return client.get(Client.path("bulk-actions", id));
-        } catch (Failure failure) {
-            throw new Failure(
-                    failure.exit(),
-                    "%s The bulk action goes on; 'carillon bulk get %s' tells how far it is."
-                            .formatted(failure.getMessage(), id),
-                    failure);
+            return apiClient.get(ApiClient.path("bulk-actions", id));
+        } catch (CommandException commandException) {
+            throw new CommandException(
+                    commandException.exitCode(),
+                    "%s The bulk action continues; 'carillon bulk get %s' shows its progress."
+                            .formatted(commandException.getMessage(), id),
+                    commandException);
         }
     }
 
-    /** The server counts up to a bound: {@code 10000+} are that many or more. */
-    private static String counted(JsonNode answer) {
+    /** Returns the number of matching runs. The server counts up to a limit: {@code 10000+} means that many or more. */
+    private static String countText(JsonNode answer) {
         return answer.path("matching").longValue() + (answer.path("more").booleanValue(false) ? "+" : "");
     }
 
-    private static boolean running(JsonNode action) {
+    private static boolean isRunning(JsonNode action) {
         return action.path("state").stringValue("").equals("running");
     }
 
     private void draw(JsonNode action, String line) {
         double all = Math.max(1, action.path("matching").doubleValue());
-        double part = running(action) ? Math.min(1, action.path("done").doubleValue() / all) : 1;
-        shell.err().print("\r%s %s ".formatted(Look.of(shell.environment()).bar(BAR, part), line));
+        double part = isRunning(action) ? Math.min(1, action.path("done").doubleValue() / all) : 1;
+        shell.err()
+                .print("\r%s %s "
+                        .formatted(RenderOptions.of(shell.environment()).bar(BAR_COLUMNS, part), line));
         shell.err().flush();
     }
 }

@@ -3,15 +3,15 @@ package io.carillon.cli.remote;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.Schema;
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.config.Settings;
+import io.carillon.cli.shell.CommandException;
+import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Failure;
-import io.carillon.cli.shell.Logs;
-import io.carillon.cli.shell.Pools;
+import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
-import io.carillon.store.Vitals;
+import io.carillon.store.DatabaseVitals;
 import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -29,26 +29,27 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-/** {@code carillon doctor}: looks at the server and, where one is named, at the database, and says what to do. */
+/**
+ * {@code carillon doctor}: checks the server and, if one is given, the database. Reports problems with their remedy.
+ */
 @Command(
         name = "doctor",
-        description =
-                "Check a server and, where one is named, a database; say what to do about what is wrong. Changes nothing.",
+        description = "Check a server and, if one is given, a database. Reports problems with their remedy and changes "
+                + "nothing.",
         sortOptions = false)
-final class DoctorCommand extends RemoteGroup {
-    private static final Duration SKEW = Duration.ofSeconds(5);
-    private static final int OLDEST = 14;
-    /** What a server takes unless told otherwise. */
-    private static final int POOLS = 30;
+final class DoctorCommand extends RemoteCommandGroup {
+    private static final Duration MAX_CLOCK_SKEW = Duration.ofSeconds(5);
+    private static final int MIN_POSTGRES_VERSION = 14;
+    /** The connections of a server with default settings. */
+    private static final int DEFAULT_CONNECTIONS = 30;
 
     private final List<JsonNode> findings = new ArrayList<>();
-    private boolean sick;
+    private boolean hasProblem;
 
     @Option(
             names = "--database-url",
             paramLabel = "URL",
-            description =
-                    "Look at this database too. Default: $DATABASE_URL, $DATABASE_URL_FILE or $PGHOST and its kin.")
+            description = "Database to check as well. Default: $DATABASE_URL, $DATABASE_URL_FILE or the PG* variables.")
     private @Nullable String databaseUrl;
 
     DoctorCommand(Shell shell) {
@@ -57,95 +58,98 @@ final class DoctorCommand extends RemoteGroup {
 
     @Override
     public Integer call() {
-        Logs.warningsTo(shell.err());
-        server(client());
+        LogSetup.warningsTo(shell.err());
+        checkServer(client());
         Optional<DatabaseUrl> database = Settings.database(shell, databaseUrl);
-        if (database.isPresent()) database(database.get());
-        else found("database", "skipped", "not named; --database-url or DATABASE_URL looks at it as well");
-        printer().list(findings, "check", List.of("check", "state", "finding"));
-        return sick ? ExitCode.FAILED : ExitCode.OK;
+        if (database.isPresent()) checkDatabase(database.get());
+        else addFinding("database", "skipped", "not given; use --database-url or DATABASE_URL to check it");
+        printer().printList(findings, "check", List.of("check", "state", "finding"));
+        return hasProblem ? ExitCode.FAILED : ExitCode.OK;
     }
 
-    private void found(String check, String state, String finding) {
-        sick |= state.equals("FAILED");
-        findings.add(body().put("check", check).put("state", state).put("finding", finding));
+    private void addFinding(String check, String state, String finding) {
+        hasProblem |= state.equals("FAILED");
+        findings.add(emptyBody().put("check", check).put("state", state).put("finding", finding));
     }
 
-    private void server(Client client) {
+    private void checkServer(ApiClient apiClient) {
         try {
-            Client.Reply version = client.send("GET", "/version", null, Map.of());
-            found(
+            ApiClient.Reply version = apiClient.send("GET", "/version", null, Map.of());
+            addFinding(
                     "server",
                     "ok",
                     "%s, version %s"
                             .formatted(
-                                    client.endpoint(),
+                                    apiClient.server(),
                                     version.body().path("version").stringValue("?")));
-            version.date().flatMap(DoctorCommand::date).ifPresent(date -> clock("clock of the server", date));
-        } catch (Failure away) {
-            found("server", "FAILED", line(away));
+            version.date().flatMap(DoctorCommand::date).ifPresent(date -> checkClock("clock of the server", date));
+        } catch (CommandException away) {
+            addFinding("server", "FAILED", firstLine(away));
             return;
         }
-        ready(client);
+        checkReady(apiClient);
         if (check(
                 "key",
-                client,
+                apiClient,
                 "/v1/stats",
-                answer -> "accepted; %s wait, %s run, %s dead"
-                        .formatted(answer.path("waiting"), answer.path("running"), answer.path("dead")))) house(client);
+                answer -> "accepted; %s waiting, %s running, %s dead"
+                        .formatted(answer.path("waiting"), answer.path("running"), answer.path("dead"))))
+            checkServerWide(apiClient);
     }
 
-    private void ready(Client client) {
+    private void checkReady(ApiClient apiClient) {
         try {
-            client.get("/readyz");
-            found("its database", "ok", "answers");
-        } catch (Failure failure) {
-            found(
-                    "its database",
+            apiClient.get("/readyz");
+            addFinding("server database", "ok", "reachable");
+        } catch (CommandException commandException) {
+            addFinding(
+                    "server database",
                     "FAILED",
-                    failure.exit() == ExitCode.AWAY
-                            ? "does not answer the server: see whether PostgreSQL runs and takes connections, and read the server's log"
-                            : line(failure));
+                    commandException.exitCode() == ExitCode.UNAVAILABLE
+                            ? "not reachable from the server: check that PostgreSQL runs and accepts "
+                                    + "connections, and read the server's log"
+                            : firstLine(commandException));
         }
     }
 
-    private interface Reading {
-        String of(JsonNode answer);
+    private interface FindingText {
+        String describe(JsonNode answer);
     }
 
-    private boolean check(String check, Client client, String path, Reading reading) {
+    private boolean check(String check, ApiClient apiClient, String path, FindingText findingText) {
         try {
-            found(check, "ok", reading.of(client.get(path)));
+            addFinding(check, "ok", findingText.describe(apiClient.get(path)));
             return true;
-        } catch (Failure failure) {
-            found(check, "FAILED", line(failure));
+        } catch (CommandException commandException) {
+            addFinding(check, "FAILED", firstLine(commandException));
             return false;
         }
     }
 
-    /** What only those see who look after the whole house. */
-    private void house(Client client) {
+    /** Checks health and nodes, which only keys of the project {@code default} may read. */
+    private void checkServerWide(ApiClient apiClient) {
         try {
-            JsonNode health = client.get("/v1/health");
-            if (health.path("healthy").booleanValue(false)) found("health", "ok", "nothing is wrong");
-            for (JsonNode issue : health.path("issues")) found("health", "FAILED", issue.stringValue(""));
-            long alive = client.get("/v1/nodes")
+            JsonNode health = apiClient.get("/v1/health");
+            if (health.path("healthy").booleanValue(false)) addFinding("health", "ok", "no problems");
+            for (JsonNode issue : health.path("issues")) addFinding("health", "FAILED", issue.stringValue(""));
+            long alive = apiClient
+                    .get("/v1/nodes")
                     .path("items")
                     .valueStream()
                     .filter(node -> node.path("alive").booleanValue(false))
                     .count();
-            if (alive > 0) found("nodes", "ok", alive + " alive");
-            else found("nodes", "FAILED", "none is alive, so nothing runs: start 'carillon serve'");
-        } catch (Failure failure) {
-            boolean hidden = failure.exit() == ExitCode.REFUSED;
-            found(
+            if (alive > 0) addFinding("nodes", "ok", alive + " alive");
+            else addFinding("nodes", "FAILED", "no node is alive, so no run is executed: start 'carillon serve'");
+        } catch (CommandException commandException) {
+            boolean hidden = commandException.exitCode() == ExitCode.REFUSED;
+            addFinding(
                     "health",
                     hidden ? "skipped" : "FAILED",
-                    hidden ? "for admins of the project 'default'" : line(failure));
+                    hidden ? "only for admins of the project 'default'" : firstLine(commandException));
         }
     }
 
-    private static String line(Exception failure) {
+    private static String firstLine(Exception failure) {
         return String.valueOf(failure.getMessage()).replace("\n", " ");
     }
 
@@ -158,74 +162,78 @@ final class DoctorCommand extends RemoteGroup {
         }
     }
 
-    private void clock(String check, Instant theirs) {
+    private void checkClock(String check, Instant theirs) {
         Duration off = Duration.between(theirs, shell.clock().instant());
-        boolean fine = off.abs().compareTo(SKEW) <= 0;
-        found(
+        boolean fine = off.abs().compareTo(MAX_CLOCK_SKEW) <= 0;
+        addFinding(
                 check,
                 fine ? "ok" : "warning",
                 fine
                         ? "agrees with this machine"
-                        : "this machine is %d s %s; runs follow the database's clock, but set both by NTP"
+                        : ("this machine is %d s %s; runs follow the clock of the database, but synchronize "
+                                        + "both with NTP")
                                 .formatted(off.abs().toSeconds(), off.isNegative() ? "behind" : "ahead"));
     }
 
-    private void database(DatabaseUrl url) {
-        try (HikariDataSource pool = Pools.on(url, 1)) {
-            version(pool, url);
+    private void checkDatabase(DatabaseUrl url) {
+        try (HikariDataSource pool = ConnectionPools.open(url, 1)) {
+            checkVersion(pool, url);
             Schema schema = Carillon.schema(pool);
             try {
                 schema.validate();
-                found("schema", "ok", "number " + schema.number());
+                addFinding("schema", "ok", "version " + schema.appliedVersion());
             } catch (CarillonException unfit) {
-                found("schema", "FAILED", line(unfit) + " 'carillon migrate' brings it up to date.");
+                addFinding("schema", "FAILED", firstLine(unfit) + " Run 'carillon migrate' to update it.");
                 return;
             }
-            connections(schema.server());
+            checkConnections(schema.server());
         } catch (CarillonException | SQLException failure) {
-            found("database", "FAILED", line(failure));
+            addFinding("database", "FAILED", firstLine(failure));
         }
     }
 
-    private void version(HikariDataSource pool, DatabaseUrl url) throws SQLException {
+    private void checkVersion(HikariDataSource pool, DatabaseUrl url) throws SQLException {
         try (Connection connection = pool.getConnection()) {
             int major = connection.getMetaData().getDatabaseMajorVersion();
-            String what =
-                    "PostgreSQL %s at %s".formatted(connection.getMetaData().getDatabaseProductVersion(), url.shown());
-            found(
+            String what = "PostgreSQL %s at %s"
+                    .formatted(connection.getMetaData().getDatabaseProductVersion(), url.displayText());
+            addFinding(
                     "database",
-                    major < OLDEST ? "FAILED" : "ok",
-                    major < OLDEST ? what + "; Carillon needs 14 or later" : what);
+                    major < MIN_POSTGRES_VERSION ? "FAILED" : "ok",
+                    major < MIN_POSTGRES_VERSION ? what + "; Carillon needs 14 or later" : what);
         }
     }
 
-    private void connections(Vitals.Server server) {
-        clock("clock of the database", server.now());
-        boolean compiles = Vitals.compiles(server.jitAboveCost());
-        found(
+    private void checkConnections(DatabaseVitals.Server server) {
+        checkClock("clock of the database", server.now());
+        boolean compiles = DatabaseVitals.mayCompileStatements(server.jitAboveCost());
+        addFinding(
                 "jit",
                 compiles ? "warning" : "ok",
                 compiles
-                        ? "jit_above_cost is %.0f: frequent statements may be compiled at each execution; set it to at least %.0f, or jit to off"
-                                .formatted(server.jitAboveCost(), Vitals.JIT_FROM)
+                        ? ("jit_above_cost is %.0f: frequent statements may be compiled at each execution; "
+                                        + "set it to at least %.0f, or jit to off")
+                                .formatted(server.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST)
                         : "no frequent statement is compiled");
         boolean complete = server.missingTimeouts().isEmpty();
-        found(
-                "time-outs",
+        addFinding(
+                "timeouts",
                 complete ? "ok" : "warning",
                 complete
-                        ? "a server that does not answer is left"
-                        : "missing in the database URL: %s; set connectTimeout=5, socketTimeout=10 and, with several hosts, targetServerType=primary"
+                        ? "connections to an unresponsive server time out"
+                        : ("missing in the database URL: %s; set connectTimeout=5, socketTimeout=10 and, with several "
+                                        + "hosts, targetServerType=primary")
                                 .formatted(String.join(", ", server.missingTimeouts())));
         int free = server.maxConnections() - server.connections();
         String counts = "%d of %d in use".formatted(server.connections(), server.maxConnections());
-        if (free >= POOLS) found("connections", "ok", counts);
+        if (free >= DEFAULT_CONNECTIONS) addFinding("connections", "ok", counts);
         else
-            found(
+            addFinding(
                     "connections",
                     "warning",
                     counts
-                            + "; one more server takes %d: lower --engine-pool and --request-pool, or raise max_connections"
-                                    .formatted(POOLS));
+                            + ("; another server needs %d: lower --engine-pool and --request-pool, or raise "
+                                            + "max_connections")
+                                    .formatted(DEFAULT_CONNECTIONS));
     }
 }

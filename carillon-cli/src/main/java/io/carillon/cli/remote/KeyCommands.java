@@ -1,6 +1,6 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
@@ -14,11 +14,11 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon key}. */
 @Command(
         name = "key",
-        description = "Make, rotate and revoke the keys of the project.",
+        description = "Create, rotate and revoke the API keys of the project.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class KeyCommands extends RemoteGroup {
-    private static final String TO = "Write the key to this file, which only you can read, instead of showing it.";
+final class KeyCommands extends RemoteCommandGroup {
+    private static final String TO_DESCRIPTION = "File for the key, readable only by you. The key is then not printed.";
     private static final List<String> COLUMNS =
             List.of("id", "name", "scopes", "createdAt", "expiresAt", "usedAt", "revokedAt");
 
@@ -26,64 +26,70 @@ final class KeyCommands extends RemoteGroup {
         super(shell);
     }
 
-    @Command(description = "Make a key. It is shown once.", sortOptions = false)
+    @Command(description = "Create an API key. It is printed only once.", sortOptions = false)
     int create(
-            @Parameters(paramLabel = "NAME", description = "What it is for.") String name,
+            @Parameters(paramLabel = "NAME", description = "Name that states the purpose of the key.") String name,
             @Option(
                             names = "--scope",
                             paramLabel = "SCOPE",
                             split = ",",
                             required = true,
-                            description = "read, enqueue, manage or admin; several by commas.")
+                            description = "Scopes, separated by commas: read, enqueue, manage or admin.")
                     List<String> scopes,
             @Option(
                             names = "--expires",
                             paramLabel = "INSTANT",
-                            description = "Until when it is valid; for good unless said.")
+                            description = "Instant at which the key expires. Default: never.")
                     @Nullable
                     String expires,
-            @Option(names = "--to", paramLabel = "FILE", description = TO) @Nullable String file) {
-        for (String scope : scopes) Words.one("--scope", scope, List.of("read", "enqueue", "manage", "admin"));
-        ObjectNode body = with(body().put("name", name), "expiresAt", expires);
+            @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String file) {
+        for (String scope : scopes)
+            AllowedValues.require("--scope", scope, List.of("read", "enqueue", "manage", "admin"));
+        ObjectNode body = putIfGiven(emptyBody().put("name", name), "expiresAt", expires);
         scopes.forEach(body.putArray("scopes")::add);
-        return new FreshKey(shell, printer()).show(client().post("/v1/keys", body), "id", file);
+        return new SecretPrinter(shell, printer()).show(client().post("/v1/keys", body), "id", file);
     }
 
-    @Command(description = "List keys; none of them is shown.", sortOptions = false)
+    @Command(description = "List API keys. The keys themselves are not shown.", sortOptions = false)
     int list(
             @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "100",
-                            description = "How many at most. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        return list(false, new Wanted("/v1/keys", Map.of(), limit), "id", COLUMNS);
+        return list(false, new ListRequest("/v1/keys", Map.of(), limit), "id", COLUMNS);
     }
 
-    @Command(description = "Show what is known of a key.", sortOptions = false)
+    @Command(description = "Show an API key. The key itself is not shown.", sortOptions = false)
     int get(@Parameters(paramLabel = "ID") String id) {
-        printer().one(client().get(Client.path("keys", id)), "id");
+        printer().printItem(client().get(ApiClient.path("keys", id)), "id");
         return ExitCode.OK;
     }
 
     @Command(
-            description = "Make a new key of the same kind, while the old one goes on for a while.",
+            description = "Create a new key with the same scopes. The old key stays valid for the time of --overlap.",
             sortOptions = false)
     int rotate(
             @Parameters(paramLabel = "ID") String id,
             @Option(
                             names = "--overlap",
-                            paramLabel = "LENGTH",
-                            description = "How long the old one goes on; 24h unless said.")
+                            paramLabel = "DURATION",
+                            description = "Time for which the old key stays valid. Default: 24h.")
                     @Nullable
                     String overlap,
-            @Option(names = "--to", paramLabel = "FILE", description = TO) @Nullable String file) {
-        return new FreshKey(shell, printer())
-                .show(client().post(Client.path("keys", id, "rotate"), with(body(), "overlap", overlap)), "id", file);
+            @Option(names = "--to", paramLabel = "FILE", description = TO_DESCRIPTION) @Nullable String file) {
+        return new SecretPrinter(shell, printer())
+                .show(
+                        client().post(
+                                        ApiClient.path("keys", id, "rotate"),
+                                        putIfGiven(emptyBody(), "overlap", overlap)),
+                        "id",
+                        file);
     }
 
-    @Command(description = "Revoke a key; it opens nothing after five seconds, on any node.", sortOptions = false)
+    @Command(description = "Revoke an API key. All nodes reject it after at most 5 seconds.", sortOptions = false)
     int revoke(@Parameters(paramLabel = "ID") String id) {
-        return gone("Revoked %s.".formatted(id), "id", id, Client.path("keys", id));
+        return deleteItem("Revoked %s.".formatted(id), "id", id, ApiClient.path("keys", id));
     }
 }

@@ -1,7 +1,7 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
@@ -12,10 +12,11 @@ import tools.jackson.databind.JsonNode;
 /** {@code carillon node}. */
 @Command(
         name = "node",
-        description = "Look at nodes and their health, and tick where none runs; for keys of the project 'default'.",
+        description = "Show nodes and their health, and execute due runs where no node runs. For keys of the project "
+                + "'default'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class NodeCommands extends RemoteGroup {
+final class NodeCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS =
             List.of("name", "alive", "busy", "slots", "wakeup", "host", "version", "startedAt", "beatAt", "deadWhy");
 
@@ -23,29 +24,30 @@ final class NodeCommands extends RemoteGroup {
         super(shell);
     }
 
-    @Command(description = "List nodes that live, and those that died within the hour.", sortOptions = false)
-    int list(@Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
+    @Command(description = "List live nodes, and nodes that died within the last hour.", sortOptions = false)
+    int list(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return shown(
+        return show(
                 watch,
-                () -> printer.listed(
-                        client.get("/v1/nodes").path("items").valueStream().toList(), "name", COLUMNS));
+                () -> printer.listText(
+                        apiClient.get("/v1/nodes").path("items").valueStream().toList(), "name", COLUMNS));
     }
 
     @Command(
-            description = "Plan and execute what is due, once, in the server's process; for a cron where no node runs.",
+            name = "run-due",
+            description = "Plan and execute due runs once, in the server's process. Use it from a crontab where no node runs.",
             sortOptions = false)
-    int tick(
+    int runDue(
             @Option(
                             names = "--budget",
                             paramLabel = "DURATION",
                             defaultValue = "20s",
-                            description = "How long at most, up to 25s. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum duration, up to 25s. Default: ${DEFAULT-VALUE}.")
                     String budget) {
-        JsonNode done = client().post("/v1/tick", body().put("budget", budget));
+        JsonNode done = client().post("/v1/run-due", emptyBody().put("budget", budget));
         printer()
-                .done(
+                .printResult(
                         "%s runs were processed, %s errors.".formatted(done.path("processed"), done.path("errors")),
                         done,
                         "processed");
@@ -53,15 +55,15 @@ final class NodeCommands extends RemoteGroup {
     }
 
     @Command(
-            description = "Say what is wrong and what to do. Exit code 0: nothing is, 1: something is.",
+            description = "Report problems with their remedy. Exit code 0: no problems, 1: at least one problem.",
             sortOptions = false)
     int health() {
         JsonNode health = client().get("/v1/health");
         boolean healthy = health.path("healthy").booleanValue(false);
-        StringBuilder text = new StringBuilder(healthy ? "Nothing is wrong." : "");
+        StringBuilder text = new StringBuilder(healthy ? "No problems." : "");
         for (JsonNode issue : health.path("issues"))
             text.append(text.isEmpty() ? "" : "; ").append(issue.stringValue(""));
-        printer().done(text.toString(), health, "kinds");
+        printer().printResult(text.toString(), health, "kinds");
         return healthy ? ExitCode.OK : ExitCode.FAILED;
     }
 }

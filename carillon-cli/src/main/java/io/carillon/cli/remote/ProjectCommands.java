@@ -1,6 +1,6 @@
 package io.carillon.cli.remote;
 
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
@@ -15,10 +15,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon project}. */
 @Command(
         name = "project",
-        description = "Make projects and set their quotas; for admins of the project 'default'.",
+        description = "Create projects and set their quotas. For admins of the project 'default'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class ProjectCommands extends RemoteGroup {
+final class ProjectCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS =
             List.of("name", "owner", "createdAt", "quota.requestsPerSecond", "quota.maxSchedules", "quota.maxWaiting");
 
@@ -26,19 +26,19 @@ final class ProjectCommands extends RemoteGroup {
         super(shell);
     }
 
-    @Command(description = "Make a project with its first key, which is shown once.", sortOptions = false)
+    @Command(description = "Create a project and its first API key, which is printed only once.", sortOptions = false)
     int create(
             @Parameters(paramLabel = "NAME") String name,
-            @Option(names = "--owner", paramLabel = "TEXT", description = "Whom to ask about it.") @Nullable
+            @Option(names = "--owner", paramLabel = "TEXT", description = "Contact for the project.") @Nullable
                     String owner,
             @Option(
                             names = "--to",
                             paramLabel = "FILE",
-                            description = "Write the key to this file, which only you can read, instead of showing it.")
+                            description = "File for the key, readable only by you. The key is then not printed.")
                     @Nullable
                     String file) {
-        JsonNode made = client().post("/v1/projects", with(body().put("name", name), "owner", owner));
-        return new FreshKey(shell, printer()).show(made, "name", file);
+        JsonNode made = client().post("/v1/projects", putIfGiven(emptyBody().put("name", name), "owner", owner));
+        return new SecretPrinter(shell, printer()).show(made, "name", file);
     }
 
     @Command(description = "List projects.", sortOptions = false)
@@ -47,37 +47,43 @@ final class ProjectCommands extends RemoteGroup {
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "100",
-                            description = "How many at most. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit) {
-        return list(false, new Wanted("/v1/projects", Map.of(), limit), "name", COLUMNS);
+        return list(false, new ListRequest("/v1/projects", Map.of(), limit), "name", COLUMNS);
     }
 
-    @Command(description = "Show one project.", sortOptions = false)
+    @Command(description = "Show a project.", sortOptions = false)
     int get(@Parameters(paramLabel = "NAME") String name) {
-        printer().one(client().get(Client.path("projects", name)), "name");
+        printer().printItem(client().get(ApiClient.path("projects", name)), "name");
         return ExitCode.OK;
     }
 
-    @Command(description = "Set the quota of a project; what is not said is the server's default.", sortOptions = false)
+    @Command(
+            description = "Set the quota of a project. Options that are not given return to the server's default.",
+            sortOptions = false)
     int quota(
             @Parameters(paramLabel = "NAME") String name,
             @Option(
                             names = "--requests-per-second",
                             paramLabel = "RATE",
-                            description = "Requests a second on each node.")
+                            description = "Maximum number of requests per second on each node.")
                     @Nullable
                     Double requests,
-            @Option(names = "--max-schedules", paramLabel = "N", description = "Schedules.") @Nullable
+            @Option(names = "--max-schedules", paramLabel = "N", description = "Maximum number of schedules.") @Nullable
                     Integer schedules,
-            @Option(names = "--max-waiting", paramLabel = "N", description = "Runs that wait or run.") @Nullable
+            @Option(
+                            names = "--max-waiting",
+                            paramLabel = "N",
+                            description = "Maximum number of waiting and running runs.")
+                    @Nullable
                     Long waiting) {
-        ObjectNode body = body();
+        ObjectNode body = emptyBody();
         if (requests != null) body.put("requestsPerSecond", requests);
         if (schedules != null) body.put("maxSchedules", schedules);
         if (waiting != null) body.put("maxWaiting", waiting);
-        JsonNode project = client().put(Client.path("projects", name, "quota"), body, Map.of())
+        JsonNode project = client().put(ApiClient.path("projects", name, "quota"), body, Map.of())
                 .body();
-        printer().done("Set the quota of %s.".formatted(name), project, "name");
+        printer().printResult("Set the quota of %s.".formatted(name), project, "name");
         return ExitCode.OK;
     }
 }

@@ -1,7 +1,7 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
@@ -17,93 +17,98 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon queue}. */
 @Command(
         name = "queue",
-        description = "Look at queues, pause, limit and weigh them.",
+        description = "Show queues, and set their pause, limits and weight.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class QueueCommands extends RemoteGroup {
+final class QueueCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS = List.of(
             "name", "waiting", "running", "maxRunning", "perSecond", "weight", "breaker.state", "paused.reason");
 
-    private static final List<String> STATS = List.of("waiting", "running", "dead", "quarantined");
+    private static final List<String> STATS_COLUMNS = List.of("waiting", "running", "dead", "quarantined");
 
     QueueCommands(Shell shell) {
         super(shell);
     }
 
-    @Command(description = "List queues with what waits and runs in them.", sortOptions = false)
-    int list(@Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
+    @Command(description = "List queues with their waiting and running runs.", sortOptions = false)
+    int list(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return shown(
+        return show(
                 watch,
-                () -> printer.listed(
-                        client.get("/v1/queues").path("items").valueStream().toList(), "name", COLUMNS));
+                () -> printer.listText(
+                        apiClient.get("/v1/queues").path("items").valueStream().toList(), "name", COLUMNS));
     }
 
-    @Command(description = "Show one queue.", sortOptions = false)
+    @Command(description = "Show a queue.", sortOptions = false)
     int get(
             @Parameters(paramLabel = "NAME") String name,
-            @Option(names = "--watch", description = "Show it anew when it changes, until Ctrl-C.") boolean watch) {
-        Client client = client();
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return shown(watch, () -> printer.shown(client.get(Client.path("queues", name)), "name"));
+        return show(watch, () -> printer.itemText(apiClient.get(ApiClient.path("queues", name)), "name"));
     }
 
-    @Command(description = "Count what waits and runs in all queues, and what is dead.", sortOptions = false)
-    int stats(
-            @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        Client client = client();
+    @Command(description = "Count the waiting, running, dead and quarantined runs of all queues.", sortOptions = false)
+    int stats(@Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return shown(watch, () -> printer.listed(List.of(client.get("/v1/stats")), "waiting", STATS));
+        return show(watch, () -> printer.listText(List.of(apiClient.get("/v1/stats")), "waiting", STATS_COLUMNS));
     }
 
-    @Command(description = "Start nothing of a queue until it is resumed.", sortOptions = false)
+    @Command(description = "Pause a queue: none of its runs starts until it is resumed.", sortOptions = false)
     int pause(
             @Parameters(paramLabel = "NAME") String name,
-            @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for those who wonder later.") @Nullable
+            @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, shown with the pause.") @Nullable
                     String reason) {
-        return changed(
+        return postChange(
                 "Paused %s.".formatted(name),
                 "name",
-                Client.path("queues", name, "pause"),
-                with(body(), "reason", reason));
+                ApiClient.path("queues", name, "pause"),
+                putIfGiven(emptyBody(), "reason", reason));
     }
 
     @Command(description = "Resume a queue.", sortOptions = false)
     int resume(@Parameters(paramLabel = "NAME") String name) {
-        return changed("Resumed %s.".formatted(name), "name", Client.path("queues", name, "resume"), body());
+        return postChange("Resumed %s.".formatted(name), "name", ApiClient.path("queues", name, "resume"), emptyBody());
     }
 
-    @Command(description = "Give a queue so many parts of what nodes start where others have one.", sortOptions = false)
-    int weigh(
+    @Command(
+            description = "Set the weight of a queue: its share of the starts compared with other queues.",
+            sortOptions = false)
+    int weight(
             @Parameters(paramLabel = "NAME") String name,
-            @Parameters(paramLabel = "WEIGHT", description = "1 to 100.") int weight) {
-        JsonNode queue = client().put(Client.path("queues", name, "weight"), body().put("weight", weight), Map.of())
+            @Parameters(paramLabel = "WEIGHT", description = "Weight, 1 to 100.") int weight) {
+        JsonNode queue = client().put(
+                        ApiClient.path("queues", name, "weight"), emptyBody().put("weight", weight), Map.of())
                 .body();
-        printer().done("%s weighs %d.".formatted(name, weight), queue, "name");
+        printer().printResult("Set the weight of %s to %d.".formatted(name, weight), queue, "name");
         return ExitCode.OK;
     }
 
-    @Command(description = "Limit a queue, on all nodes together; what is not said has no limit.", sortOptions = false)
+    @Command(
+            description = "Limit a queue, on all nodes together. A limit that is not given is removed.",
+            sortOptions = false)
     int limit(
             @Parameters(paramLabel = "NAME") String name,
-            @Option(names = "--running", paramLabel = "N", description = "At most so many at a time.") @Nullable
+            @Option(names = "--running", paramLabel = "N", description = "Maximum number of runs at a time.") @Nullable
                     Integer running,
             @Option(
                             names = "--per-second",
                             paramLabel = "RATE",
-                            description = "At most so many starts a second, such as 10 or 0.5.")
+                            description = "Maximum number of starts per second, such as 10 or 0.5.")
                     @Nullable
                     Double rate,
-            @Option(names = "--none", description = "Lift all limits.") boolean none) {
+            @Option(names = "--none", description = "Remove all limits.") boolean none) {
         if (none == (running != null || rate != null))
-            throw new UsageException("Which limit? Say --running, --per-second or both; or --none.");
-        ObjectNode body = body();
+            throw new UsageException("Give --running, --per-second or both; or --none.");
+        ObjectNode body = emptyBody();
         if (running != null) body.put("maxRunning", running);
         if (rate != null) body.put("perSecond", rate);
-        JsonNode queue = client().put(Client.path("queues", name, "limits"), body, Map.of())
+        JsonNode queue = client().put(ApiClient.path("queues", name, "limits"), body, Map.of())
                 .body();
-        printer().done((none ? "Lifted the limits of %s." : "Limited %s.").formatted(name), queue, "name");
+        String sentence = none ? "Removed the limits of %s." : "Set the limits of %s.";
+        printer().printResult(sentence.formatted(name), queue, "name");
         return ExitCode.OK;
     }
 }

@@ -3,11 +3,11 @@ package io.carillon.cli.remote;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
 
-/** All of them. */
+/** The command groups that use a server. */
 public final class RemoteCommands {
     private RemoteCommands() {}
 
-    /** The nouns, in the order of the help. */
+    /** Returns the command groups, in the order of the help. */
     public static List<Object> all(Shell shell) {
         return List.of(
                 new ScheduleCommands(shell),

@@ -1,9 +1,9 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import java.time.Duration;
 import java.util.List;
@@ -21,16 +21,16 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code carillon run}. */
 @Command(
         name = "run",
-        description = "Enqueue, look at and change runs.",
+        description = "Enqueue, show and change runs.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
-final class RunCommands extends RemoteGroup {
+final class RunCommands extends RemoteCommandGroup {
     private static final List<String> COLUMNS =
             List.of("id", "state", "target", "queue", "attempt", "dueAt", "endedAt");
-    private static final List<String> ATTEMPTS =
+    private static final List<String> ATTEMPT_COLUMNS =
             List.of("attempt", "outcome", "delivery.status", "startedAt", "endedAt", "node", "error");
-    private static final Set<String> LIVING = Set.of("waiting", "running");
-    private static final long WAIT_MILLIS = 500;
+    private static final Set<String> LIVE_STATES = Set.of("waiting", "running");
+    private static final long POLL_MILLIS = 500;
 
     RunCommands(Shell shell) {
         super(shell);
@@ -38,18 +38,18 @@ final class RunCommands extends RemoteGroup {
 
     @Command(description = "Enqueue a run.", sortOptions = false)
     int enqueue(
-            @Parameters(paramLabel = "HANDLER", arity = "0..1", description = "The handler that does the work.")
+            @Parameters(paramLabel = "HANDLER", arity = "0..1", description = "Handler that executes the run.")
                     @Nullable
                     String handler,
-            @Mixin EnqueueForm form) {
-        JsonNode made = client().post("/v1/runs", form.json(handler));
+            @Mixin EnqueueFlags flags) {
+        JsonNode made = client().post("/v1/runs", flags.json(handler));
         String run = made.path("run").stringValue("");
         boolean fresh = made.path("enqueued").booleanValue(true);
         printer()
-                .done(
+                .printResult(
                         fresh
                                 ? "Enqueued %s.".formatted(run)
-                                : "%s holds the key already; nothing was enqueued.".formatted(run),
+                                : "%s already has the unique key; nothing was enqueued.".formatted(run),
                         made,
                         "run");
         return ExitCode.OK;
@@ -57,109 +57,112 @@ final class RunCommands extends RemoteGroup {
 
     @Command(
             name = "enqueue-all",
-            description =
-                    "Enqueue a run for each payload of a file, a thousand at a time, each thousand whole or not at all.",
+            description = "Enqueue a run for each payload of a file, in batches of 1000. Each batch is enqueued "
+                    + "completely or not at all.",
             sortOptions = false)
     int enqueueAll(
-            @Parameters(paramLabel = "HANDLER", arity = "0..1", description = "The handler that does the work.")
+            @Parameters(paramLabel = "HANDLER", arity = "0..1", description = "Handler that executes the run.")
                     @Nullable
                     String handler,
             @Option(
                             names = {"-f", "--file"},
                             paramLabel = "FILE",
                             required = true,
-                            description = "JSON: payloads in []; - is standard input.")
+                            description = "File with a JSON array of payloads; - is standard input.")
                     String file,
-            @Mixin EnqueueForm form) {
-        Client client = client();
+            @Mixin EnqueueFlags flags) {
+        ApiClient apiClient = client();
         ArrayNode made = JsonNodeFactory.instance.arrayNode();
-        for (ObjectNode batch : form.batches(handler, file)) {
+        for (ObjectNode batch : flags.batches(handler, file)) {
             try {
-                client.post("/v1/runs:batch", batch).path("items").forEach(made::add);
-            } catch (Failure failure) {
-                if (made.isEmpty()) throw failure;
-                throw new Failure(
-                        ExitCode.PARTLY,
-                        "%d runs were enqueued, then: %s".formatted(made.size(), failure.getMessage()),
-                        failure);
+                apiClient.post("/v1/runs:batch", batch).path("items").forEach(made::add);
+            } catch (CommandException commandException) {
+                if (made.isEmpty()) throw commandException;
+                throw new CommandException(
+                        ExitCode.PARTIAL,
+                        "%d runs were enqueued, then the request failed: %s"
+                                .formatted(made.size(), commandException.getMessage()),
+                        commandException);
             }
         }
         Printer printer = printer();
-        if (printer.isTable()) printer.done("Enqueued %d runs.".formatted(made.size()), body(), "run");
-        else printer.list(made.valueStream().toList(), "run", List.of("run"));
+        if (printer.isTable()) printer.printResult("Enqueued %d runs.".formatted(made.size()), emptyBody(), "run");
+        else printer.printList(made.valueStream().toList(), "run", List.of("run"));
         return ExitCode.OK;
     }
 
-    @Command(description = "Show one run.", sortOptions = false)
+    @Command(description = "Show a run.", sortOptions = false)
     int get(
             @Parameters(paramLabel = "ID") String id,
-            @Option(names = "--watch", description = "Show it anew when it changes, until Ctrl-C.") boolean watch) {
-        Client client = client();
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        ApiClient apiClient = client();
         Printer printer = printer();
-        return shown(watch, () -> printer.shown(client.get(Client.path("runs", id)), "id"));
+        return show(watch, () -> printer.itemText(apiClient.get(ApiClient.path("runs", id)), "id"));
     }
 
-    @Command(description = "List runs, the latest first.", sortOptions = false)
+    @Command(description = "List runs, latest first.", sortOptions = false)
     int list(
-            @Mixin RunFilterForm filter,
+            @Mixin RunFilterFlags filter,
             @Option(
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "20",
-                            description = "How many at most. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum number of items. Default: ${DEFAULT-VALUE}.")
                     int limit,
-            @Option(names = "--watch", description = "Show them anew when they change, until Ctrl-C.") boolean watch) {
-        return list(watch, new Wanted("/v1/runs", filter.query(), limit), "id", COLUMNS);
+            @Option(names = "--watch", description = "Print again on each change, until Ctrl-C.") boolean watch) {
+        return list(watch, new ListRequest("/v1/runs", filter.query(), limit), "id", COLUMNS);
     }
 
-    @Command(description = "Cancel a run: at once if it waits; if it runs, its node is told.", sortOptions = false)
+    @Command(
+            description = "Cancel a run: immediately if it is waiting, by its node if it is running.",
+            sortOptions = false)
     int cancel(
             @Parameters(paramLabel = "ID") String id,
-            @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for those who wonder later.") @Nullable
+            @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, stored with the run.") @Nullable
                     String reason) {
-        JsonNode answer = client().post(Client.path("runs", id, "cancel"), with(body(), "reason", reason));
+        JsonNode answer =
+                client().post(ApiClient.path("runs", id, "cancel"), putIfGiven(emptyBody(), "reason", reason));
         boolean now = answer.path("state").stringValue("").equals("cancelled");
         printer()
-                .done(
-                        (now ? "Cancelled %s." : "%s runs; its node was told to stop it.").formatted(id),
+                .printResult(
+                        (now ? "Cancelled %s." : "%s is running; its node was asked to stop it.").formatted(id),
                         answer,
                         "state");
         return ExitCode.OK;
     }
 
-    @Command(description = "Run a dead run again, as a new one.", sortOptions = false)
+    @Command(description = "Run a dead run again, as a new run.", sortOptions = false)
     int redrive(@Parameters(paramLabel = "ID") String id) {
-        JsonNode made = client().post(Client.path("runs", id, "redrive"), body());
-        printer().done("Redriven as %s.".formatted(made.path("run").stringValue("")), made, "run");
+        JsonNode made = client().post(ApiClient.path("runs", id, "redrive"), emptyBody());
+        printer().printResult("Redriven as %s.".formatted(made.path("run").stringValue("")), made, "run");
         return ExitCode.OK;
     }
 
     @Command(
-            description =
-                    "Send what a webhook's run sent once more, under its id. Exit code 0: it was taken, 10: it was not.",
+            description = "Send the request of a webhook run again, with the same id. Exit code 0: delivered or "
+                    + "accepted, 10: not.",
             sortOptions = false)
     int replay(@Parameters(paramLabel = "ID") String id) {
-        JsonNode delivery = client().post(Client.path("runs", id, "replay"), body());
-        printer().done(WebhookCommands.sentence(delivery), delivery, "verdict");
-        return WebhookCommands.isTaken(delivery) ? ExitCode.OK : ExitCode.RUN_FAILED;
+        JsonNode delivery = client().post(ApiClient.path("runs", id, "replay"), emptyBody());
+        printer().printResult(WebhookCommands.sentence(delivery), delivery, "verdict");
+        return WebhookCommands.isAccepted(delivery) ? ExitCode.OK : ExitCode.RUN_FAILED;
     }
 
-    @Command(description = "Move a run that waits.", sortOptions = false)
+    @Command(description = "Change the due time of a waiting run.", sortOptions = false)
     int reschedule(
             @Parameters(paramLabel = "ID") String id,
-            @Option(names = "--at", paramLabel = "INSTANT", required = true, description = "When it falls due.")
-                    String at) {
-        return changed(
-                "%s falls due at %s.".formatted(id, at),
+            @Option(names = "--at", paramLabel = "INSTANT", required = true, description = "New due time.") String at) {
+        return postChange(
+                "%s is due at %s.".formatted(id, at),
                 "id",
-                Client.path("runs", id, "reschedule"),
-                body().put("at", at));
+                ApiClient.path("runs", id, "reschedule"),
+                emptyBody().put("at", at));
     }
 
-    @Command(description = "Say why a run does not run, or what became of it.", sortOptions = false)
+    @Command(description = "Explain why a run does not start, or how it ended.", sortOptions = false)
     int explain(@Parameters(paramLabel = "ID") String id) {
-        JsonNode answer = client().get(Client.path("runs", id, "explain"));
-        printer().done(sentence(answer), answer, "state");
+        JsonNode answer = client().get(ApiClient.path("runs", id, "explain"));
+        printer().printResult(sentence(answer), answer, "state");
         return ExitCode.OK;
     }
 
@@ -169,17 +172,16 @@ final class RunCommands extends RemoteGroup {
         return text.toString();
     }
 
-    @Command(description = "List the attempts of a run that did not end it.", sortOptions = false)
+    @Command(description = "List the attempts that did not end the run.", sortOptions = false)
     int attempts(@Parameters(paramLabel = "ID") String id) {
-        JsonNode answer = client().get(Client.path("runs", id, "attempts"));
-        printer().list(answer.path("items").valueStream().toList(), "attempt", ATTEMPTS);
+        JsonNode answer = client().get(ApiClient.path("runs", id, "attempts"));
+        printer().printList(answer.path("items").valueStream().toList(), "attempt", ATTEMPT_COLUMNS);
         return ExitCode.OK;
     }
 
     @Command(
             name = "wait",
-            description =
-                    "Wait until a run has ended. Exit code 0: it succeeded, 10: it did not, 6: it has not ended in time.",
+            description = "Wait until a run ends. Exit code 0: succeeded, 10: ended otherwise, 6: not ended in time.",
             sortOptions = false)
     int await(
             @Parameters(paramLabel = "ID") String id,
@@ -187,25 +189,25 @@ final class RunCommands extends RemoteGroup {
                             names = "--for",
                             paramLabel = "DURATION",
                             defaultValue = "5m",
-                            description = "How long. Default: ${DEFAULT-VALUE}.")
+                            description = "Maximum wait. Default: ${DEFAULT-VALUE}.")
                     String length) {
         Duration most = duration("--for", length);
-        Client client = client();
+        ApiClient apiClient = client();
         long start = System.nanoTime();
         while (!Thread.currentThread().isInterrupted()) {
-            JsonNode run = client.get(Client.path("runs", id));
+            JsonNode run = apiClient.get(ApiClient.path("runs", id));
             String state = run.path("state").stringValue("");
-            if (!LIVING.contains(state)) {
-                printer().done("%s %s.".formatted(id, state), run, "id");
+            if (!LIVE_STATES.contains(state)) {
+                printer().printResult("%s %s.".formatted(id, state), run, "id");
                 return state.equals("succeeded") ? ExitCode.OK : ExitCode.RUN_FAILED;
             }
             if (System.nanoTime() - start > most.toNanos())
-                throw new Failure(
+                throw new CommandException(
                         ExitCode.TIMEOUT,
-                        "%s is still %s after %s. 'carillon run explain %s' says why."
+                        "%s is still %s after %s. 'carillon run explain %s' shows the reason."
                                 .formatted(id, state, length, id));
-            pause(WAIT_MILLIS);
+            pause(POLL_MILLIS);
         }
-        throw new Failure(ExitCode.FAILED, "Interrupted.");
+        throw new CommandException(ExitCode.FAILED, "Interrupted.");
     }
 }

@@ -1,9 +1,9 @@
 package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
-import io.carillon.cli.client.Client;
+import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
-import io.carillon.cli.shell.Failure;
 import io.carillon.cli.shell.Shell;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,22 +12,22 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code carillon stream}: what happens in the project, line by line. */
+/** {@code carillon stream}: prints the events of the project, one per line. */
 @Command(
         name = "stream",
-        description = "Tell changes and ends of runs as they happen, on all nodes, until Ctrl-C.",
+        description = "Print changes and ended runs on all nodes as they happen, until Ctrl-C.",
         sortOptions = false)
-final class StreamCommand extends RemoteGroup {
-    private static final long AGAIN_MILLIS = 2_000;
+final class StreamCommand extends RemoteCommandGroup {
+    private static final long RECONNECT_MILLIS = 2_000;
 
     @Option(
             names = "--event",
             paramLabel = "NAME",
             split = ",",
-            description = "Only these, such as run.ended or schedule.pause; all unless said.")
+            description = "Filter by event, such as run.ended or schedule.pause. Default: all events.")
     private @Nullable List<String> events;
 
-    @Option(names = "--count", paramLabel = "N", description = "End after so many.")
+    @Option(names = "--count", paramLabel = "N", description = "Exit after this many events.")
     private @Nullable Integer count;
 
     StreamCommand(Shell shell) {
@@ -36,53 +36,57 @@ final class StreamCommand extends RemoteGroup {
 
     @Override
     public Integer call() {
-        Client client = client();
+        ApiClient apiClient = client();
         Printer printer = printer();
-        Reader reader = new Reader(printer);
-        while (!Thread.currentThread().isInterrupted() && !reader.isFull()) {
+        EventReader eventReader = new EventReader(printer);
+        while (!Thread.currentThread().isInterrupted() && !eventReader.hasEnough()) {
             try {
-                client.lines("/v1/stream", reader::line);
-            } catch (Failure failure) {
-                boolean passing = failure.exit() == ExitCode.AWAY || failure.exit() == ExitCode.TIMEOUT;
+                apiClient.streamLines("/v1/stream", eventReader::accept);
+            } catch (CommandException commandException) {
+                boolean passing = commandException.exitCode() == ExitCode.UNAVAILABLE
+                        || commandException.exitCode() == ExitCode.TIMEOUT;
                 if (Thread.currentThread().isInterrupted()) break;
-                if (!passing || !reader.heard) throw failure;
-                shell.err().println("carillon: " + failure.getMessage());
+                if (!passing || !eventReader.connected) throw commandException;
+                shell.err().println("carillon: " + commandException.getMessage());
             }
-            // A server ends each stream after a while, and what happens meanwhile is not told.
-            if (!reader.isFull()) pause(AGAIN_MILLIS);
+            // The server ends each stream after some time. Events until the next connection are not printed.
+            if (!eventReader.hasEnough()) pause(RECONNECT_MILLIS);
         }
         return ExitCode.OK;
     }
 
-    /** Puts lines of server-sent events together. */
-    private final class Reader {
+    /** Assembles server-sent events from lines. */
+    private final class EventReader {
         private final Printer printer;
         private String event = "";
-        private int told;
-        /** Whether it was let in: from then on, a server that is away is waited for. */
-        private boolean heard;
+        private int shownCount;
+        /**
+         * Whether the server has accepted a connection. From then on the command waits for a server that is
+         * unavailable.
+         */
+        private boolean connected;
 
-        Reader(Printer printer) {
+        EventReader(Printer printer) {
             this.printer = printer;
         }
 
-        boolean isFull() {
-            return count != null && told >= count;
+        boolean hasEnough() {
+            return count != null && shownCount >= count;
         }
 
-        /** Whether to go on. */
-        boolean line(String line) {
-            heard = true;
+        /** Handles a line. Returns whether to continue. */
+        boolean accept(String line) {
+            connected = true;
             if (line.startsWith("event: ")) event = line.substring(7);
-            if (line.startsWith("data: ") && (events == null || events.contains(event))) tell(line.substring(6));
-            return !isFull() && !Thread.currentThread().isInterrupted();
+            if (line.startsWith("data: ") && (events == null || events.contains(event))) show(line.substring(6));
+            return !hasEnough() && !Thread.currentThread().isInterrupted();
         }
 
-        private void tell(String data) {
-            ObjectNode node = body().put("event", event);
-            if (Json.parse("An event", data) instanceof ObjectNode rest) node.setAll(rest);
-            printer.done(sentence(node), node, node.has("run") ? "run" : "object");
-            told++;
+        private void show(String data) {
+            ObjectNode node = emptyBody().put("event", event);
+            if (JsonInput.parse("An event", data) instanceof ObjectNode rest) node.setAll(rest);
+            printer.printResult(sentence(node), node, node.has("run") ? "run" : "object");
+            shownCount++;
         }
 
         private String sentence(JsonNode node) {

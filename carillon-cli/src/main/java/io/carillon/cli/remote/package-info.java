@@ -1,6 +1,7 @@
 /**
- * The commands that speak to a server: one class for each noun, one method for each verb. Start at {@link io.carillon.cli.remote.RemoteCommands}. They say
- * over HTTP what any other client could, and know nothing of a database, but for the doctor, who looks at one if asked to.
+ * The commands that use a server: one class per command group, one method per subcommand. Start at {@link
+ * io.carillon.cli.remote.RemoteCommands}. They use the REST API like any other client. Only {@code carillon doctor}
+ * connects to a database, if the caller gives one.
  */
 @NullMarked
 package io.carillon.cli.remote;

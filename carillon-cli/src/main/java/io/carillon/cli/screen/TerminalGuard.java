@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A shell on the other end of a pipe that gives the terminal back as it was when the pipe closes: at {@link #close()}, and also when this process is killed,
- * for then the kernel closes it.
+ * A shell at the other end of a pipe that restores the terminal when the pipe closes: at {@link #close()}, and also
+ * when this process is killed, because the kernel then closes the pipe.
  */
 final class TerminalGuard implements AutoCloseable {
-    private static final int PATIENCE_SECONDS = 3;
-    // Ignoring TTOU lets it change the terminal even when a killed job has left it in the background.
+    private static final int TIMEOUT_SECONDS = 3;
+    // Ignoring TTOU lets the shell change the terminal even if a killed job has left it in the background.
     private static final String SCRIPT = """
             trap '' HUP INT QUIT TERM TTOU TSTP
             read -r _
@@ -26,24 +26,24 @@ final class TerminalGuard implements AutoCloseable {
         this.shell = shell;
     }
 
-    static TerminalGuard over(String settings) throws IOException {
+    static TerminalGuard start(String settings) throws IOException {
         return new TerminalGuard(new ProcessBuilder(List.of("sh", "-c", SCRIPT, "carillon-terminal-guard", settings))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(Redirect.DISCARD)
                 .start());
     }
 
-    /** Returns when the terminal is as it was. */
+    /** Returns when the terminal is restored. */
     @Override
     public void close() {
         boolean interrupted = Thread.interrupted();
         try (OutputStream pipe = shell.getOutputStream()) {
             pipe.flush();
         } catch (IOException gone) {
-            // Somebody killed the shell; the terminal is beyond our reach.
+            // The shell was killed; the terminal cannot be restored.
         }
         try {
-            shell.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            shell.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException again) {
             interrupted = true;
         }

@@ -1,6 +1,6 @@
 /**
- * A text terminal: what it can do, lines that fit it, and a screen that is drawn in place and always given back as it was. Start at
- * {@link io.carillon.cli.screen.Terminal}. Knows nothing of Carillon.
+ * A text terminal: its capabilities, lines that fit its width, and a screen that is drawn in place and always restored.
+ * Start at {@link io.carillon.cli.screen.Terminal}. Depends on the JDK only.
  */
 @NullMarked
 package io.carillon.cli.screen;

@@ -11,33 +11,36 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of a PostgreSQL database, read from {@code postgres://user:password@host:port/database?…} or {@code jdbc:postgresql:…}. Its text form and
- * every message of this class leave the password out.
+ * The address of a PostgreSQL database, parsed from {@code postgres://user:password@host:port/database?…} or {@code
+ * jdbc:postgresql:…}. {@link #toString} and the messages of this class do not contain the password.
  *
- * @param shown hosts and database, fit for a screen
+ * @param user null if it is part of the JDBC URL or not given
+ * @param password null if it is part of the JDBC URL or not given
+ * @param displayText hosts and database, without user and password
  */
 public record DatabaseUrl(
-        String jdbcUrl, @Nullable String user, @Nullable String password, String shown) {
+        String jdbcUrl, @Nullable String user, @Nullable String password, String displayText) {
     private static final String JDBC = "jdbc:postgresql:";
     private static final Pattern JDBC_ADDRESS = Pattern.compile("jdbc:postgresql:(?://)?([^?]*).*");
     private static final Pattern URI = Pattern.compile(
             "postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)(?:/(?<database>[^?]*))?(?:\\?(?<options>.*))?");
     private static final Pattern HOSTS = Pattern.compile("(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+)(?::\\d{1,5})?");
-    /** The names libpq uses for what the driver calls otherwise. */
+    /** The libpq options that have another name in the JDBC driver, with that name. */
     private static final Map<String, String> DRIVER_NAMES = Map.of(
             "application_name", "ApplicationName",
             "connect_timeout", "connectTimeout",
             "channel_binding", "channelBinding");
 
-    private static final String FORMS =
-            "Write postgres://user:password@host:5432/database or jdbc:postgresql://host:5432/database?user=…&password=…; in user and password write a special character as % and two digits (@ is %40).";
+    private static final String FORMS = "Write postgres://user:password@host:5432/database or "
+            + "jdbc:postgresql://host:5432/database?user=…&password=…. Write special characters in user and password "
+            + "as % and two hexadecimal digits (@ is %40).";
 
-    /** Reads either form. */
+    /** Parses either form. */
     public static DatabaseUrl parse(String text) {
         String url = text.strip();
         if (url.startsWith(JDBC)) return jdbc(url);
         Matcher parts = URI.matcher(url);
-        if (!parts.matches()) throw new UsageException("The database URL cannot be read. " + FORMS);
+        if (!parts.matches()) throw new UsageException("The database URL is invalid. " + FORMS);
         String hosts = hosts(parts.group("hosts"));
         String database = decoded(parts.group("database"));
         String user = decoded(parts.group("user"));
@@ -54,7 +57,7 @@ public record DatabaseUrl(
         Matcher address = JDBC_ADDRESS.matcher(url);
         String shown = address.matches() ? address.group(1) : "";
         if (shown.contains("@"))
-            throw new UsageException("A jdbc: URL carries user and password as options, not before an @. " + FORMS);
+            throw new UsageException("A jdbc: URL must have user and password as options, not before an @. " + FORMS);
         return new DatabaseUrl(url, null, null, shown);
     }
 
@@ -63,7 +66,8 @@ public record DatabaseUrl(
         for (String host : hosts.split(",", -1))
             if (!HOSTS.matcher(host).matches())
                 throw new UsageException(
-                        "The host in the database URL cannot be used: it must be a name or an address with an optional port; sockets in the file system are not supported. "
+                        "The host in the database URL must be a name or an address with an optional port; "
+                                + "Unix-domain sockets are not supported. "
                                 + FORMS);
         return hosts;
     }
@@ -81,13 +85,14 @@ public record DatabaseUrl(
         return "?" + String.join("&", driver);
     }
 
-    /** Unlike in forms, a plus is a plus here. */
+    /** Decodes percent-encoded text. Unlike in HTML forms, a plus sign stays a plus sign. */
     private static @Nullable String decoded(@Nullable String text) {
         if (text == null) return null;
         try {
             return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw new UsageException("The database URL has a % that two digits do not follow. " + FORMS, e);
+            throw new UsageException(
+                    "The database URL contains a % without two hexadecimal digits after it. " + FORMS, e);
         }
     }
 
@@ -97,6 +102,6 @@ public record DatabaseUrl(
 
     @Override
     public String toString() {
-        return "DatabaseUrl[" + shown + "]";
+        return "DatabaseUrl[" + displayText + "]";
     }
 }

@@ -9,13 +9,13 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the caller gives a command: where answers and messages go, the environment, and the time of day. */
+/** The environment of a command: its output streams, the environment variables and the clock. */
 public record Shell(PrintWriter out, PrintWriter err, Map<String, String> environment, InstantSource clock) {
     public Shell {
         environment = Map.copyOf(environment);
     }
 
-    /** The one of this process. Lines are flushed as they are written. */
+    /** Returns the environment of this process. Its streams flush after each line. */
     public static Shell real() {
         return new Shell(
                 new PrintWriter(System.out, true, encoding("stdout.encoding")),
@@ -24,13 +24,15 @@ public record Shell(PrintWriter out, PrintWriter err, Map<String, String> enviro
                 () -> Instant.ofEpochMilli(WallClock.millis()));
     }
 
-    /** That of the locale; JDK 17 knows it by one name, newer ones have a name for each stream. */
+    /**
+     * Returns the encoding of the locale. JDK 17 has one property for it; later versions have one property per stream.
+     */
     private static Charset encoding(String property) {
         String name = System.getProperty(property, System.getProperty("native.encoding", "UTF-8"));
         return Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
-    /** A variable of the environment; one that is blank counts as not set. */
+    /** Returns an environment variable. A blank value counts as not set. */
     public Optional<String> variable(String name) {
         return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
     }

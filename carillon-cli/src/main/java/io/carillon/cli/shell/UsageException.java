@@ -2,7 +2,7 @@ package io.carillon.cli.shell;
 
 import org.jspecify.annotations.Nullable;
 
-/** The caller asked for something that cannot be: the message says what, which, and what to write instead. Ends with exit code 2. */
+/** An invalid command line or setting. The message states what is wrong and what is allowed. The exit code is 2. */
 public final class UsageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

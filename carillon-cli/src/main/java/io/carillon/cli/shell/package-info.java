@@ -1,6 +1,6 @@
 /**
- * What a command has from the shell that called it, read and checked: streams, environment, addresses, directories. Start at
- * {@link io.carillon.cli.shell.Shell}. Knows no command, and starts nothing.
+ * The environment of a command, read and checked: streams, variables, addresses, directories, logging. Start at {@link
+ * io.carillon.cli.shell.Shell}. This package starts nothing and must not depend on the commands.
  */
 @NullMarked
 package io.carillon.cli.shell;

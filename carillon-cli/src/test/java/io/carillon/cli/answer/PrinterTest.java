@@ -26,27 +26,28 @@ class PrinterTest {
     @Test
     void a_table_has_a_column_for_each_field_and_nothing_that_moves_the_cursor() {
         assertThat(as(Format.TABLE)
-                        .listed(List.of(ITEM), "name", List.of("name", "when.cron", "list.1", "text", "none")))
+                        .listText(List.of(ITEM), "name", List.of("name", "when.cron", "list.1", "text", "none")))
                 .isEqualTo("""
                         NAME  CRON       LIST  TEXT    NONE
                         a     0 2 * * *  2     a: b??  -""");
     }
 
     @Test
-    void a_target_stands_in_a_row_by_what_it_calls() {
+    void a_target_is_shown_in_a_row_by_its_handler_or_url() {
         List<JsonNode> items = List.of(
                 JSON.readTree("{\"target\":{\"handler\":\"mail.send\"}}"),
                 JSON.readTree("{\"target\":{\"url\":\"https://a.example\",\"method\":\"POST\",\"timeouts\":{}}}"));
 
-        assertThat(as(Format.TABLE).listed(items, "target", List.of("target"))).isEqualTo("""
+        assertThat(as(Format.TABLE).listText(items, "target", List.of("target")))
+                .isEqualTo("""
                         TARGET
                         mail.send
                         POST https://a.example""");
     }
 
     @Test
-    void yaml_is_in_blocks_and_quotes_what_could_be_taken_for_something_else() {
-        assertThat(as(Format.YAML).shown(ITEM, "name")).isEqualTo("""
+    void yaml_is_in_block_style_and_quotes_ambiguous_text() {
+        assertThat(as(Format.YAML).itemText(ITEM, "name")).isEqualTo("""
                         name: a
                         when:
                           cron: "0 2 * * *"
@@ -62,8 +63,8 @@ class PrinterTest {
     }
 
     @Test
-    void an_empty_list_is_told_to_people_and_empty_to_programs() {
-        assertThat(emptyAs(Format.TABLE)).containsExactly("", "There are none.\n");
+    void an_empty_list_is_a_sentence_for_people_and_empty_for_programs() {
+        assertThat(emptyAs(Format.TABLE)).containsExactly("", "No items found.\n");
         assertThat(emptyAs(Format.NAME)).containsExactly("", "");
         assertThat(emptyAs(Format.JSON)).containsExactly("[ ]\n", "");
         assertThat(emptyAs(Format.YAML)).containsExactly("[]\n", "");
@@ -76,13 +77,13 @@ class PrinterTest {
                         new Shell(
                                 new PrintWriter(out, true), new PrintWriter(err, true), Map.of(), () -> Instant.EPOCH),
                         format)
-                .list(List.of(), "name", List.of("name"));
+                .printList(List.of(), "name", List.of("name"));
         return List.of(out.toString(), err.toString());
     }
 
     @Test
-    void names_stand_alone() {
-        assertThat(as(Format.NAME).listed(List.of(ITEM, ITEM), "name", List.of("name")))
+    void the_name_format_prints_names_only() {
+        assertThat(as(Format.NAME).listText(List.of(ITEM, ITEM), "name", List.of("name")))
                 .isEqualTo("a\na");
     }
 }

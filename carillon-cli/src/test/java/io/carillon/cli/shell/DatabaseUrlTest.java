@@ -10,13 +10,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DatabaseUrlTest {
     @Test
-    void reads_the_form_that_hosting_services_hand_out() {
+    void parses_the_url_format_of_hosting_services() {
         DatabaseUrl url = DatabaseUrl.parse("postgres://app:s3cret@db.example.com:6543/shop?sslmode=require");
 
         assertThat(url.jdbcUrl()).isEqualTo("jdbc:postgresql://db.example.com:6543/shop?sslmode=require");
         assertThat(url.user()).isEqualTo("app");
         assertThat(url.password()).isEqualTo("s3cret");
-        assertThat(url.shown()).isEqualTo("db.example.com:6543/shop");
+        assertThat(url.displayText()).isEqualTo("db.example.com:6543/shop");
     }
 
     @ParameterizedTest
@@ -32,7 +32,7 @@ class DatabaseUrlTest {
                 "postgres://host/my%20db          | jdbc:postgresql://host/my%20db",
                 "postgres://host/db?application_name=x&connect_timeout=3 | jdbc:postgresql://host/db?ApplicationName=x&connectTimeout=3",
             })
-    void turns_it_into_what_the_driver_reads(String given, String jdbc) {
+    void converts_it_to_a_jdbc_url(String given, String jdbc) {
         assertThat(DatabaseUrl.parse(given).jdbcUrl()).isEqualTo(jdbc);
     }
 
@@ -45,12 +45,12 @@ class DatabaseUrlTest {
     }
 
     @Test
-    void takes_a_jdbc_url_as_it_is_and_shows_it_without_its_options() {
+    void keeps_a_jdbc_url_and_displays_it_without_its_options() {
         DatabaseUrl url = DatabaseUrl.parse(" jdbc:postgresql://host:5432/db?user=me&password=s3cret ");
 
         assertThat(url.jdbcUrl()).isEqualTo("jdbc:postgresql://host:5432/db?user=me&password=s3cret");
         assertThat(url.user()).isNull();
-        assertThat(url.shown()).isEqualTo("host:5432/db");
+        assertThat(url.displayText()).isEqualTo("host:5432/db");
         assertThat(url.toString()).doesNotContain("s3cret");
     }
 
@@ -72,7 +72,7 @@ class DatabaseUrlTest {
                 "postgres://me:s3cret%zz@host/db",
                 "postgres://host",
             })
-    void refuses_the_rest_and_says_how_to_write_it_without_repeating_a_password(String wrong) {
+    void rejects_other_urls_with_an_example_and_without_the_password(String wrong) {
         assertThatThrownBy(() -> DatabaseUrl.parse(wrong))
                 .isInstanceOf(UsageException.class)
                 .hasMessageContaining("postgres://user:password@host:5432/database")

@@ -8,13 +8,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One numbered SQL file. Its header says which code may still run on a schema that has it, and whether it runs outside a transaction: then each statement
- * commits by itself, and holds its locks no longer. Files that change tables which are in use do; such a file may be run again after it broke off, so it
- * drops what it is about to build.
+ * One numbered SQL file. Its header says which code may still run on a schema that has it, and whether it runs outside
+ * a transaction. Outside a transaction each statement commits separately and holds its locks no longer than that; files
+ * that change tables in use run this way. Such a file may run again after a failure, so it drops what it is about to
+ * build.
  */
 record Migration(int number, String name, String sql, int minCode, boolean transactional) {
-    // carillon.clock() is there by now: the first file makes it.
-    private static final String ENTRY = """
+    // carillon.clock() exists at this point: the first file creates it.
+    private static final String INSERT_ENTRY = """
             INSERT INTO carillon.migration (number, name, checksum, min_code, applied_at) VALUES (%d, '%s', '%s', %d, carillon.clock());
             """;
 
@@ -25,18 +26,18 @@ record Migration(int number, String name, String sql, int minCode, boolean trans
     Migration {
         if (number < 1 || minCode < 1 || minCode > number) {
             throw new IllegalArgumentException(
-                    "migration %d: min_code %d is outside 1..%d".formatted(number, minCode, number));
+                    "min_code of migration %d must be between 1 and %d (was %d)".formatted(number, number, minCode));
         }
     }
 
-    /** Reads a file; the name carries the number, the first lines the header. */
+    /** Parses a file; its name contains the number, its first lines are the header. */
     static Migration parse(String file, String content) {
-        // Line ends as a checkout on another system made them must not change the checksum.
+        // The line endings of a checkout on another system must not change the checksum.
         String sql = content.replace("\r\n", "\n");
         Matcher named = FILE.matcher(file);
         Matcher header = MIN_CODE.matcher(sql);
         if (!named.matches()) {
-            throw new IllegalArgumentException("Migration file '%s' must be called NNNN_name.sql".formatted(file));
+            throw new IllegalArgumentException("Migration file '%s' must be named NNNN_name.sql".formatted(file));
         }
         if (!header.find()) {
             throw new IllegalArgumentException(
@@ -50,23 +51,23 @@ record Migration(int number, String name, String sql, int minCode, boolean trans
                 !NO_TRANSACTION.matcher(sql).find());
     }
 
-    /** The name of its file. */
+    /** Returns the file name. */
     String file() {
         return "%04d_%s.sql".formatted(number, name);
     }
 
-    /** SHA-256 of its text, in hexadecimal. */
+    /** Returns the SHA-256 of the SQL, in hexadecimal. */
     String checksum() {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             return HexFormat.of().formatHex(digest.digest(sql.getBytes(StandardCharsets.UTF_8)));
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java has SHA-256", e);
+            throw new AssertionError("SHA-256 is missing in this JVM", e);
         }
     }
 
-    /** The statement that enters it into carillon.migration. */
-    String entry() {
-        return ENTRY.formatted(number, name, checksum(), minCode);
+    /** Returns the statement that records it in carillon.migration. */
+    String insertStatement() {
+        return INSERT_ENTRY.formatted(number, name, checksum(), minCode);
     }
 }

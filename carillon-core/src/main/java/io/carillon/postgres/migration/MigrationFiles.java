@@ -7,20 +7,23 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The migrations this version brings. They are listed in a file of their own, because a directory inside a jar cannot be listed everywhere. */
+/**
+ * The migrations of this version. An index file lists them, because a directory inside a jar cannot be listed
+ * everywhere.
+ */
 final class MigrationFiles {
     private static final String INDEX = "index.txt";
 
     private MigrationFiles() {}
 
-    /** All files in order, numbered from 1 without a hole. */
+    /** Returns all files in order, numbered from 1 without gaps. */
     static List<Migration> load() {
         List<Migration> files = new ArrayList<>();
         for (String name : read(INDEX).lines().filter(line -> !line.isBlank()).toList()) {
             Migration file = Migration.parse(name, read(name));
             if (file.number() != files.size() + 1) {
-                throw new IllegalStateException(
-                        "Migration '%s' stands at place %d of %s".formatted(name, files.size() + 1, INDEX));
+                throw new IllegalStateException("Migration '%s' is entry %d of %s; its number must be the same"
+                        .formatted(name, files.size() + 1, INDEX));
             }
             files.add(file);
         }
@@ -31,7 +34,7 @@ final class MigrationFiles {
         try (InputStream in = MigrationFiles.class.getResourceAsStream("/io/carillon/postgres/migrations/" + name)) {
             if (in == null) {
                 throw new IllegalStateException(
-                        "Migration '%s' is missing beside %s: the jar is incomplete".formatted(name, INDEX));
+                        "Migration '%s' is listed in %s but missing: the jar is incomplete".formatted(name, INDEX));
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

@@ -9,11 +9,11 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a migration needs of its connection beyond its SQL: the advisory lock, timeouts, and a clean end. */
+/** The advisory lock, the timeouts and the cleanup of a migration's connection. */
 final class MigrationSession {
     private static final Logger log = LoggerFactory.getLogger(MigrationSession.class);
 
-    /** Arbitrary, but fixed for ever: every version must ask for the same lock. */
+    /** An arbitrary number that must never change: every version must use the same lock. */
     private static final long LOCK = 0x0CA2_1110_4D16_0001L;
 
     private static final String LOCK_FOR_TRANSACTION = "SELECT pg_try_advisory_xact_lock(%d)".formatted(LOCK);
@@ -44,7 +44,7 @@ final class MigrationSession {
         }
     }
 
-    /** The first column of each row. */
+    /** Returns the first column of each row. */
     List<String> list(String sql) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
@@ -54,7 +54,7 @@ final class MigrationSession {
         }
     }
 
-    private String ask(String sql) throws SQLException {
+    private String queryOne(String sql) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             row.next();
@@ -63,44 +63,47 @@ final class MigrationSession {
     }
 
     boolean lockForTransaction() throws SQLException {
-        return ask(LOCK_FOR_TRANSACTION).equals("t");
+        return queryOne(LOCK_FOR_TRANSACTION).equals("t");
     }
 
     boolean lock() throws SQLException {
-        return ask(LOCK_FOR_SESSION).equals("t");
+        return queryOne(LOCK_FOR_SESSION).equals("t");
     }
 
-    /** Gives the lock back, or ends the whole session where that fails: a pooled connection must not carry it away. */
+    /** Releases the lock, or ends the session if that fails: a connection must not take the lock back to its pool. */
     void unlock() throws SQLException {
         boolean given = false;
         try {
-            given = ask(UNLOCK).equals("t");
+            given = queryOne(UNLOCK).equals("t");
         } finally {
             if (!given) connection.abort(Runnable::run);
         }
     }
 
-    /** Who has the lock, in words. */
+    /** Returns a description of the session that holds the lock. */
     String lockHolder() throws SQLException {
-        return "another process is migrating (database session with pid %s)".formatted(ask(HOLDER));
+        return "another process is migrating (database session with pid %s)".formatted(queryOne(HOLDER));
     }
 
-    /** Ends the transaction without effect, unless it was committed. */
+    /** Ends the transaction, and rolls it back unless it was committed. */
     void endTransaction() throws SQLException {
         connection.rollback();
         connection.setAutoCommit(true);
     }
 
-    /** The bounds on waits for locks and on statements, as {@link #setTimeouts} takes them back. */
+    /** Returns the lock timeout and the statement timeout in the form that {@link #setTimeouts} accepts. */
     String timeouts() throws SQLException {
-        return ask(TIMEOUTS);
+        return queryOne(TIMEOUTS);
     }
 
     void setTimeouts(String lockAndStatement) throws SQLException {
-        ask(SET_TIMEOUTS.formatted((Object[]) lockAndStatement.split(" ", 2)));
+        queryOne(SET_TIMEOUTS.formatted((Object[]) lockAndStatement.split(" ", 2)));
     }
 
-    /** Cleans up. What fails here comes of a broken connection, and must not hide the exception that tells why it broke. */
+    /**
+     * Runs a cleanup step. It fails only on a broken connection, and must not hide the exception that says why the
+     * connection broke.
+     */
     static void quietly(Cleanup cleanup) {
         try {
             cleanup.run();
@@ -109,12 +112,12 @@ final class MigrationSession {
         }
     }
 
-    /** What the server said, without the lines on where in which function. */
+    /** Returns the server's message without the lines that locate the error in a function. */
     static String firstLine(SQLException e) {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("no message");
     }
 
-    /** A step that leaves the connection as it was found. */
+    /** A step that restores the connection. */
     interface Cleanup {
         void run() throws SQLException;
     }

@@ -12,11 +12,15 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
- * Brings the schema {@code carillon} to the number this version needs, or says why it cannot. Each file is applied exactly once, in order, and wholly
- * or not at all, no matter how many processes start together.
+ * A migrator that brings the schema {@code carillon} to the version that this release needs, or reports why it cannot.
+ * Each file is applied exactly once, in order, and completely or not at all, no matter how many processes start at the
+ * same time.
  */
 public final class Migrator {
-    /** What must exist before the first file; also part of what {@link #print} returns. A schema that exists needs no right on the database. */
+    /**
+     * The SQL that must run before the first file; {@link #print} includes it. If the schema exists, no permission on
+     * the database is needed.
+     */
     static final String BOOTSTRAP = """
             DO $$ BEGIN
               IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'carillon') THEN CREATE SCHEMA carillon; END IF;
@@ -30,74 +34,89 @@ public final class Migrator {
             );
             """;
 
-    private static final String PRINTED = """
-            -- Carillon: migrations %d to %d. Run by a user who may create tables in the schema carillon.
+    private static final String PRINT_HEADER = """
+            -- Carillon: migrations %d to %d. Run it as a user who may create tables in the schema carillon.
             -- %s
             """;
-    private static final String IN_ONE =
+    private static final String ONE_TRANSACTION_HINT =
             "Run it in one transaction (psql -1 -v ON_ERROR_STOP=1 -f, or one Flyway script).";
-    private static final String NOT_IN_ONE =
-            "It holds statements that cannot run inside a transaction: run it without one (psql -v ON_ERROR_STOP=1 -f, or Flyway with executeInTransaction=false).";
+    private static final String NO_TRANSACTION_HINT =
+            "It contains statements that cannot run inside a transaction: run it without one (psql"
+                    + " -v ON_ERROR_STOP=1 -f, or Flyway with executeInTransaction=false).";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_WAIT_TIMEOUT = Duration.ofSeconds(60);
 
     private final DataSource dataSource;
     private final List<Migration> files;
-    private final Duration patience;
+    private final Duration waitTimeout;
 
-    /** A migrator on the database of this data source; the connections it borrows go back as they came. */
+    /** Creates a migrator for the database of this data source; connections are returned to it unchanged. */
     public Migrator(DataSource dataSource) {
-        this(dataSource, MigrationFiles.load(), PATIENCE);
+        this(dataSource, MigrationFiles.load(), DEFAULT_WAIT_TIMEOUT);
     }
 
-    private Migrator(DataSource dataSource, List<Migration> files, Duration patience) {
+    private Migrator(DataSource dataSource, List<Migration> files, Duration waitTimeout) {
         this.dataSource = dataSource;
         this.files = files;
-        this.patience = patience;
+        this.waitTimeout = waitTimeout;
     }
 
-    /** The same with another bound on each wait for a process that migrates already or for a lock on a table; 60 seconds unless said. */
-    public Migrator patience(Duration atMost) {
+    /**
+     * Returns a migrator with another limit for each wait, for a process that is already migrating or for a lock on a
+     * table. Default: 60 s.
+     */
+    public Migrator waitTimeout(Duration atMost) {
         return new Migrator(dataSource, files, atMost);
     }
 
-    /** The number of the newest migration this version knows: the number of its schema, and of this code in the eyes of {@code min_code}. */
-    public int code() {
+    /**
+     * Returns the number of the newest migration in this release: the version of its schema, and the number that
+     * {@code min_code} is compared with.
+     */
+    public int newestNumber() {
         return files.size();
     }
 
-    /** Does what the mode says; returns only when the schema is fit for this version (or {@link SchemaMode#OFF} told it not to look). */
+    /**
+     * Checks or migrates the schema as the mode says. Returns only if the schema fits this release, or if the mode is
+     * {@link SchemaMode#OFF}.
+     */
     public void run(SchemaMode mode) {
         if (mode == SchemaMode.OFF) return;
-        inSession(connection -> {
+        withConnection(connection -> {
             SchemaState state = SchemaState.read(connection);
             List<Migration> pending = state.pending(files);
             if (pending.isEmpty()) return state;
             if (mode == SchemaMode.VALIDATE) throw tooOld(state, pending);
-            new MigrationRun(connection, dataSource::getConnection, files, patience).toTheEnd();
+            new MigrationRun(connection, dataSource::getConnection, files, waitTimeout).applyPending();
             return state;
         });
     }
 
-    /** The number of the newest migration that was applied to the database; 0: none. */
-    public int number() {
-        return inSession(SchemaState::read).number();
+    /**
+     * Returns the number of the newest migration that was applied to the database; 0 if there is none. Rejects a schema
+     * to which other files were applied.
+     */
+    public int appliedNumber() {
+        SchemaState state = withConnection(SchemaState::read);
+        state.requireSameFiles(files);
+        return state.number();
     }
 
-    private interface Look {
-        SchemaState at(Connection connection) throws SQLException;
+    private interface SchemaCheck {
+        SchemaState read(Connection connection) throws SQLException;
     }
 
-    private SchemaState inSession(Look look) {
+    private SchemaState withConnection(SchemaCheck check) {
         try (Connection connection = connect()) {
             boolean autoCommit = connection.getAutoCommit();
             int socketTimeout = connection.getNetworkTimeout();
             connection.setAutoCommit(true);
             // An index build may take longer than a statement of an application.
             connection.setNetworkTimeout(Runnable::run, 0);
-            if (Backend.pooled(connection)) Backend.preparingNothing(connection);
+            if (Backend.isPooled(connection)) Backend.disableServerPrepare(connection);
             try {
-                return look.at(connection);
+                return check.read(connection);
             } finally {
                 MigrationSession.quietly(() -> connection.setAutoCommit(autoCommit));
                 MigrationSession.quietly(() -> connection.setNetworkTimeout(Runnable::run, socketTimeout));
@@ -105,24 +124,29 @@ public final class Migrator {
         } catch (SQLException e) {
             throw new CarillonException(
                     ErrorCode.STORAGE,
-                    "The schema carillon could not be read: %s. The user needs USAGE on the schema and SELECT on carillon.migration; SchemaMode.OFF starts without looking."
+                    ("The schema carillon could not be read: %s. The user needs USAGE on the schema and SELECT on"
+                                    + " carillon.migration; SchemaMode.OFF starts without this check.")
                             .formatted(MigrationSession.firstLine(e)),
                     e);
         }
     }
 
-    /** The SQL of the files from this number on (1: all), with the rows of carillon.migration, to be applied by psql, Flyway or another tool. */
+    /**
+     * Returns the SQL of the files from this number on (1 for all), with the rows of carillon.migration, for psql,
+     * Flyway or another tool.
+     */
     public String print(int from) {
         List<Migration> printed =
                 files.stream().filter(file -> file.number() >= from).toList();
-        if (printed.isEmpty()) return "-- Carillon: nothing to apply from number %d on.\n".formatted(from);
-        boolean inOne = printed.stream().allMatch(Migration::transactional);
+        if (printed.isEmpty()) return "-- Carillon: nothing to apply from version %d on.\n".formatted(from);
+        boolean oneTransaction = printed.stream().allMatch(Migration::transactional);
         StringBuilder sql = new StringBuilder();
-        sql.append(PRINTED.formatted(printed.get(0).number(), code(), inOne ? IN_ONE : NOT_IN_ONE));
+        sql.append(PRINT_HEADER.formatted(
+                printed.get(0).number(), newestNumber(), oneTransaction ? ONE_TRANSACTION_HINT : NO_TRANSACTION_HINT));
         if (printed.get(0).number() == 1) sql.append('\n').append(BOOTSTRAP);
         for (Migration file : printed) {
             sql.append("\n-- ").append(file.file()).append('\n');
-            sql.append(file.sql()).append('\n').append(file.entry());
+            sql.append(file.sql()).append('\n').append(file.insertStatement());
         }
         return sql.toString();
     }
@@ -133,7 +157,8 @@ public final class Migrator {
         } catch (SQLException e) {
             throw new CarillonException(
                     ErrorCode.DATABASE_UNREACHABLE,
-                    "No connection to the database for the schema check: %s. Check the address, the user and the size of the pool."
+                    ("The schema check could not connect to the database: %s. Check the address, the user and"
+                                    + " the size of the pool.")
                             .formatted(MigrationSession.firstLine(e)),
                     e);
         }
@@ -143,7 +168,8 @@ public final class Migrator {
         String missing = pending.stream().map(Migration::file).collect(Collectors.joining(", "));
         return new CarillonException(
                 ErrorCode.SCHEMA_TOO_OLD,
-                "The schema carillon is at number %d and lacks %s. Start once with SchemaMode.AUTO as a user who may create tables, or apply the SQL of Migrator.print(%d)."
+                ("The schema carillon is at version %d and lacks %s. Start once with SchemaMode.AUTO as a user"
+                                + " who may create tables, or apply the SQL of Migrator.print(%d).")
                         .formatted(state.number(), missing, pending.get(0).number()));
     }
 }

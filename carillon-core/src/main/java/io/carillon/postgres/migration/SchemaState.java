@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What carillon.migration says was applied, and what follows from it for a given set of files. */
+/** The migrations that carillon.migration lists as applied, and the conclusions for a given set of files. */
 record SchemaState(List<Applied> applied) {
-    // By the catalog: to_regclass would need rights on the schema just to ask.
+    // Reads the catalog, because to_regclass would need permissions on the schema.
     private static final String TABLE_EXISTS = """
             SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
              WHERE n.nspname = 'carillon' AND c.relname = 'migration'
@@ -29,7 +29,7 @@ record SchemaState(List<Applied> applied) {
         applied = List.copyOf(applied);
     }
 
-    /** Reads the state; no schema and no table are the same as no rows. */
+    /** Reads the state; a missing schema or table counts as no rows. */
     static SchemaState read(Connection connection) throws SQLException {
         List<Applied> applied = new ArrayList<>();
         try (Statement statement = connection.createStatement()) {
@@ -46,23 +46,30 @@ record SchemaState(List<Applied> applied) {
         return new SchemaState(applied);
     }
 
-    /** The number of the newest migration; 0 is an empty database. */
+    /** Returns the number of the newest migration; 0 for an empty database. */
     int number() {
         return applied.isEmpty() ? 0 : applied.get(applied.size() - 1).number();
     }
 
-    /** The files that are still to be applied, in order; refuses a schema on which these files are not at home. */
+    /** Returns the files that are still to be applied, in order; rejects a schema that does not fit these files. */
     List<Migration> pending(List<Migration> files) {
+        requireSameFiles(files);
         refuseIfTooNew(files.size());
         List<Migration> pending = new ArrayList<>(files);
         for (Applied row : applied) {
+            if (row.number() <= files.size()) pending.remove(files.get(row.number() - 1));
+        }
+        if (!pending.isEmpty() && pending.get(0).number() < number()) throw missingMigration(pending.get(0));
+        return pending;
+    }
+
+    /** Rejects a schema to which other files were applied under the same numbers, as by a pre-release. */
+    void requireSameFiles(List<Migration> files) {
+        for (Applied row : applied) {
             if (row.number() > files.size()) continue;
             Migration file = files.get(row.number() - 1);
-            if (!file.checksum().equals(row.checksum())) throw changed(row, file);
-            pending.remove(file);
+            if (!file.name().equals(row.name()) || !file.checksum().equals(row.checksum())) throw otherFile(row, file);
         }
-        if (!pending.isEmpty() && pending.get(0).number() < number()) throw hole(pending.get(0));
-        return pending;
     }
 
     private void refuseIfTooNew(int code) {
@@ -71,7 +78,8 @@ record SchemaState(List<Applied> applied) {
         if (demanding.isEmpty()) return;
         throw new CarillonException(
                 ErrorCode.SCHEMA_TOO_NEW,
-                "The schema carillon is at number %d and no longer fits this version of Carillon, which knows the numbers up to %d: %s. Start a newer version here; this process changed nothing."
+                ("The schema carillon is at version %d and too new for this release of Carillon, which supports"
+                                + " versions up to %d: %s. Start a newer release; this process changed nothing.")
                         .formatted(
                                 number(),
                                 code,
@@ -81,17 +89,23 @@ record SchemaState(List<Applied> applied) {
                                         .collect(Collectors.joining(", "))));
     }
 
-    private static CarillonException changed(Applied row, Migration file) {
+    private static CarillonException otherFile(Applied row, Migration file) {
         return new CarillonException(
                 ErrorCode.SCHEMA_CHANGED,
-                "Migration %s is not the file that was applied to this database (applied as %04d_%s with checksum %.12s…, this version brings %.12s…). Applied files must not change: restore the file, or start the version of Carillon that made this schema."
-                        .formatted(file.file(), row.number(), row.name(), row.checksum(), file.checksum()));
+                ("The schema carillon was created by a pre-release of Carillon: migration %d was applied as %04d_%s"
+                                + " (checksum %.12s), this release has %s (checksum %.12s). There is no upgrade before"
+                                + " version 0.1: export the data you need, run DROP SCHEMA carillon CASCADE, and start"
+                                + " again. If the file was edited after it was applied, restore it instead.")
+                        .formatted(
+                                row.number(), row.number(), row.name(), row.checksum(), file.file(), file.checksum()));
     }
 
-    private CarillonException hole(Migration missing) {
+    private CarillonException missingMigration(Migration missing) {
         return new CarillonException(
                 ErrorCode.SCHEMA_CHANGED,
-                "Migration %s is missing in carillon.migration although number %d is applied. If its SQL was run by hand, enter its row as Migrator.print(%d) shows it; else restore the database from before number %d."
+                ("Migration %s is missing in carillon.migration although version %d is applied. If its SQL was"
+                                + " run by hand, insert its row as Migrator.print(%d) shows it; otherwise restore the database"
+                                + " from before version %d.")
                         .formatted(missing.file(), number(), missing.number(), missing.number() + 1));
     }
 }

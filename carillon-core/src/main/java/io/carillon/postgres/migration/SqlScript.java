@@ -6,13 +6,16 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Splits a script at its semicolons, because statements sent together would share one transaction. */
+/** A script that is split at its semicolons, because statements sent together would share one transaction. */
 final class SqlScript {
-    /** What may hide a semicolon: a comment, a quoted text or name (a doubled quote is two of them), a dollar-quoted text; else any one character. */
+    /**
+     * The parts that may contain a semicolon: a comment, a quoted text or name (a doubled quote counts as two of them),
+     * a dollar-quoted text; otherwise any single character.
+     */
     private static final Pattern PIECE =
             Pattern.compile("--[^\n]*|/\\*.*?\\*/|'[^']*'|\"[^\"]*\"|(\\$\\w*\\$).*?\\1|(;)|.", Pattern.DOTALL);
 
-    /** An index on a table, not built beside writers. */
+    /** An index on a table that is built without CONCURRENTLY. */
     private static final Pattern INDEX =
             Pattern.compile("CREATE INDEX (?:IF NOT EXISTS )?(\\w+) ON carillon\\.(\\w+) (.*)", Pattern.DOTALL);
 
@@ -21,21 +24,23 @@ final class SqlScript {
 
     private SqlScript() {}
 
-    /** A plain index of a file: its name, its table and the rest of the statement. */
-    record Index(String name, String table, String rest) {}
+    /** An index of a file that is built without CONCURRENTLY: its name, its table and the rest of the statement. */
+    record Index(String name, String table, String definition) {}
 
-    /** Returns the index that a statement makes by locking its table; empty for any other statement. */
+    /** Returns the index that a statement builds while it locks the table; empty for any other statement. */
     static Optional<Index> index(String statement) {
         Matcher made = INDEX.matcher(statement);
         return made.matches() ? Optional.of(new Index(made.group(1), made.group(2), made.group(3))) : Optional.empty();
     }
 
-    /** Tells whether a statement works beside writers and cannot run in a transaction. */
-    static boolean concurrent(String statement) {
+    /** Returns whether a statement works concurrently with writers and cannot run in a transaction. */
+    static boolean isConcurrent(String statement) {
         return CONCURRENT.matcher(statement).find();
     }
 
-    /** The statements in order, without their semicolons; what holds only comments is no statement. */
+    /**
+     * Returns the statements in order, without their semicolons; a part that contains only comments is not a statement.
+     */
     static List<String> statements(String script) {
         List<String> statements = new ArrayList<>();
         StringBuilder statement = new StringBuilder();

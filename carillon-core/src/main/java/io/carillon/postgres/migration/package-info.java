@@ -1,6 +1,7 @@
 /**
- * Makes and checks the tables: numbered SQL files, applied once each, safe when many processes start at once. Start at
- * {@link io.carillon.postgres.migration.Migrator}. Plain JDBC; it knows nothing of the repositories beside it.
+ * Creates and checks the tables: numbered SQL files, each applied once, safe when many processes start at the same
+ * time. Start at {@link io.carillon.postgres.migration.Migrator}. Uses plain JDBC and must not depend on the
+ * repositories.
  */
 @NullMarked
 package io.carillon.postgres.migration;

@@ -1,7 +1,7 @@
 package io.carillon.postgres.vitals;
 
 import io.carillon.run.Lane;
-import io.carillon.store.Vitals;
+import io.carillon.store.DatabaseVitals;
 import io.carillon.store.VitalsStore;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -19,7 +19,10 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A handful of reads, each bounded by an index or a limit. On a connection of the pool, so that a pool in need is noticed. */
+/**
+ * The state of the system, read in a few queries, each bounded by an index or a limit. They use a connection of the
+ * pool, so that an exhausted pool is noticed.
+ */
 public final class VitalsRepository implements VitalsStore {
     private static final int TIMEOUT_SECONDS = 10;
 
@@ -28,7 +31,7 @@ public final class VitalsRepository implements VitalsStore {
                  THEN current_setting('jit_above_cost')::float8 END AS jit
             """;
 
-    // Missed instants are rows of the history where a tick existed, and stretches of the ledger where none did.
+    // A missed instant is a row of the history if a tick existed, and part of a ledger gap if none did.
     private static final String MISSED = """
             (SELECT project, schedule_id, count AS instants FROM carillon.ledger_gap
               WHERE state = 'missed' AND created_at > carillon.clock() - interval '1 hour'
@@ -37,7 +40,7 @@ public final class VitalsRepository implements VitalsStore {
               WHERE state = 'missed' AND ended_at > carillon.clock() - interval '1 hour') missed
             """;
 
-    // Paused lanes wait because somebody said so. Of what runs for long only parked rows are looked at: few, by an
+    // Paused lanes wait on purpose. Of long-running runs only parked rows are read: there are few, and they have an
     // index.
     private static final String READ = """
             SELECT carillon.clock() AS now,\s""" + JIT + """
@@ -58,12 +61,13 @@ public final class VitalsRepository implements VitalsStore {
                                             AND n.beat_at > carillon.clock() - interval '1 minute')) AS stalled
             """;
 
-    private static final String MISSING = "SELECT s.name, sum(missed.instants) AS instants FROM " + MISSED + """
+    private static final String MISSED_BY_SCHEDULE =
+            "SELECT s.name, sum(missed.instants) AS instants FROM " + MISSED + """
               JOIN carillon.schedule s ON s.project = missed.project AND s.id = missed.schedule_id
              GROUP BY s.name HAVING sum(missed.instants) >= 3 ORDER BY 2 DESC, 1 LIMIT 5
             """;
 
-    // Who holds a snapshot or an id: those alone keep vacuum from its work.
+    // The transactions that hold a snapshot or a transaction id: only these keep VACUUM from removing rows.
     private static final String OLD_TRANSACTION = """
             SELECT pid, coalesce(usename, '') AS usename, coalesce(application_name, '') AS application_name, coalesce(state, '') AS state,
                    extract(epoch FROM carillon.clock() - xact_start) AS age, left(query, 80) AS query
@@ -73,7 +77,7 @@ public final class VitalsRepository implements VitalsStore {
              ORDER BY xact_start LIMIT 1
             """;
 
-    private static final String BROKEN =
+    private static final String BROKEN_LANES =
             "SELECT queue, project FROM carillon.lane WHERE breaker <> 'closed' ORDER BY queue, project LIMIT 100";
 
     private static final String QUEUES = """
@@ -106,16 +110,16 @@ public final class VitalsRepository implements VitalsStore {
     }
 
     @Override
-    public Vitals read() {
+    public DatabaseVitals read() {
         long asked = System.nanoTime();
-        return on(connection -> {
+        return withConnection(connection -> {
             Duration borrowed = Duration.ofNanos(System.nanoTime() - asked);
             Map<String, Long> missing = new LinkedHashMap<>();
-            rows(connection, MISSING, row -> missing.put(row.getString("name"), row.getLong("instants")));
-            List<Vitals.OldTransaction> old = rows(
+            rows(connection, MISSED_BY_SCHEDULE, row -> missing.put(row.getString("name"), row.getLong("instants")));
+            List<DatabaseVitals.OldTransaction> old = rows(
                     connection,
                     OLD_TRANSACTION,
-                    row -> new Vitals.OldTransaction(
+                    row -> new DatabaseVitals.OldTransaction(
                             row.getLong("pid"),
                             row.getString("usename"),
                             row.getString("application_name"),
@@ -123,11 +127,11 @@ public final class VitalsRepository implements VitalsStore {
                             seconds(row, "age"),
                             row.getString("query")));
             List<Lane> broken =
-                    rows(connection, BROKEN, row -> new Lane(row.getString("queue"), row.getString("project")));
+                    rows(connection, BROKEN_LANES, row -> new Lane(row.getString("queue"), row.getString("project")));
             return rows(
                             connection,
                             READ,
-                            row -> new Vitals(
+                            row -> new DatabaseVitals(
                                     row.getTimestamp("now").toInstant(),
                                     instant(row, "oldest_due"),
                                     row.getLong("missed"),
@@ -142,16 +146,17 @@ public final class VitalsRepository implements VitalsStore {
     }
 
     @Override
-    public Vitals.Figures figures() {
-        return on(connection -> {
-            List<Vitals.QueueVitals> queues = rows(
+    public DatabaseVitals.Figures figures() {
+        return withConnection(connection -> {
+            List<DatabaseVitals.QueueVitals> queues = rows(
                     connection,
                     QUEUES,
-                    row -> new Vitals.QueueVitals(row.getString("queue"), row.getLong("due"), seconds(row, "oldest")));
-            List<Vitals.ScheduleVitals> schedules = rows(
+                    row -> new DatabaseVitals.QueueVitals(
+                            row.getString("queue"), row.getLong("due"), seconds(row, "oldest")));
+            List<DatabaseVitals.ScheduleVitals> schedules = rows(
                     connection,
                     SCHEDULES,
-                    row -> new Vitals.ScheduleVitals(
+                    row -> new DatabaseVitals.ScheduleVitals(
                             row.getString("name"),
                             row.getBoolean("paused"),
                             instant(row, "next_at"),
@@ -160,46 +165,47 @@ public final class VitalsRepository implements VitalsStore {
             return rows(
                             connection,
                             COUNTS,
-                            row -> new Vitals.Figures(
+                            row -> new DatabaseVitals.Figures(
                                     queues, schedules, row.getLong("schedules"), row.getLong("active")))
                     .get(0);
         });
     }
 
-    private interface Work<T> {
-        T on(Connection connection) throws SQLException;
+    private interface ConnectionReader<T> {
+        T read(Connection connection) throws SQLException;
     }
 
-    private interface Mapper<T> {
+    private interface ResultSetMapper<T> {
         T map(ResultSet row) throws SQLException;
     }
 
-    private <T> T on(Work<T> work) {
+    private <T> T withConnection(ConnectionReader<T> connectionReader) {
         try (Connection connection = source.getConnection()) {
             boolean before = connection.getAutoCommit();
-            int patience = connection.getNetworkTimeout();
+            int networkTimeout = connection.getNetworkTimeout();
             if (!before) connection.setAutoCommit(true);
             connection.setNetworkTimeout(Runnable::run, (TIMEOUT_SECONDS + 5) * 1000);
             try {
-                return work.on(connection);
+                return connectionReader.read(connection);
             } finally {
                 if (!connection.isClosed()) {
-                    connection.setNetworkTimeout(Runnable::run, patience);
+                    connection.setNetworkTimeout(Runnable::run, networkTimeout);
                     if (!before) connection.setAutoCommit(false);
                 }
             }
         } catch (SQLException failure) {
             throw new CarillonException(
-                    ErrorCode.STORAGE, "How things stand could not be read: " + failure.getMessage(), failure);
+                    ErrorCode.STORAGE, "Could not read system statistics: " + failure.getMessage(), failure);
         }
     }
 
-    private static <T> List<T> rows(Connection connection, String sql, Mapper<T> mapper) throws SQLException {
+    private static <T> List<T> rows(Connection connection, String sql, ResultSetMapper<T> resultSetMapper)
+            throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.setQueryTimeout(TIMEOUT_SECONDS);
             List<T> all = new ArrayList<>();
             try (ResultSet rows = statement.executeQuery(sql)) {
-                while (rows.next()) all.add(mapper.map(rows));
+                while (rows.next()) all.add(resultSetMapper.map(rows));
             }
             return all;
         }

@@ -1,4 +1,7 @@
-/** Reads how things stand, for health checks and meters. Reads only; start at {@link io.carillon.postgres.vitals.VitalsRepository}. */
+/**
+ * Reads the state of the system for health checks and metrics, and changes nothing. Start at {@link
+ * io.carillon.postgres.vitals.VitalsRepository}. Depends on the store ports and the values.
+ */
 @NullMarked
 package io.carillon.postgres.vitals;
 

@@ -30,7 +30,7 @@ class MigrationTest {
     }
 
     @Test
-    void has_one_checksum_whatever_the_line_ends() {
+    void has_the_same_checksum_for_all_line_endings() {
         Migration unix = Migration.parse("0001_a.sql", "-- min_code: 1\nSELECT 1;\n");
         Migration windows = Migration.parse("0001_a.sql", "-- min_code: 1\r\nSELECT 1;\r\n");
         Migration other = Migration.parse("0001_a.sql", "-- min_code: 1\nSELECT 2;\n");
@@ -45,6 +45,6 @@ class MigrationTest {
         assertThatThrownBy(() -> Migration.parse("0001_a.sql", "SELECT 1;\n-- min_code: 1\n"))
                 .hasMessageContaining("-- min_code: N");
         assertThatThrownBy(() -> Migration.parse("0001_a.sql", "-- min_code: 2\n"))
-                .hasMessageContaining("outside 1..1");
+                .hasMessageContaining("between 1 and 1 (was 2)");
     }
 }

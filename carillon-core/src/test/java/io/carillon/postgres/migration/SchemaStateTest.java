@@ -45,7 +45,22 @@ class SchemaStateTest {
     }
 
     @Test
-    void refuses_a_hole_below_the_newest_number() {
+    void refuses_the_schema_of_a_pre_release_even_if_it_asks_for_newer_code() {
+        SchemaState old = new SchemaState(List.of(
+                new Applied(1, "foundation", "0123456789abcdef", 1), new Applied(26, "last", "0123456789abcdef", 26)));
+
+        refuses(ErrorCode.SCHEMA_CHANGED, old, "created by a pre-release of Carillon");
+    }
+
+    @Test
+    void refuses_a_name_that_differs_from_the_one_applied() {
+        SchemaState renamed = new SchemaState(List.of(new Applied(1, "foundation", first.checksum(), 1)));
+
+        refuses(ErrorCode.SCHEMA_CHANGED, renamed, "applied as 0001_foundation");
+    }
+
+    @Test
+    void refuses_a_missing_number_below_the_newest() {
         refuses(ErrorCode.SCHEMA_CHANGED, state(second), "0001_one.sql is missing");
     }
 

@@ -18,7 +18,7 @@ class SqlScriptTest {
     }
 
     @Test
-    void takes_a_comment_for_a_space() {
+    void replaces_a_comment_by_a_space() {
         assertThat(SqlScript.statements("SELECT/* x */1")).containsExactly("SELECT 1");
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
-/** What the server writes into its log about requests. */
+/** The access log of the server. */
 class AccessLogTest {
     @RegisterExtension
     static final RemoteServer SERVER = new RemoteServer();
@@ -23,7 +23,7 @@ class AccessLogTest {
     private static final String SECRET = "hunter2";
 
     @Test
-    void says_who_did_what_and_nothing_the_caller_wrote() throws Exception {
+    void logs_actor_and_route_but_no_input_of_the_caller() throws Exception {
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();
         Logger all = (Logger) LoggerFactory.getLogger("io.carillon.server");
@@ -47,10 +47,10 @@ class AccessLogTest {
             assertThat(send("GET", "/hunter2", SERVER.key(), null)).isEqualTo(404);
             assertThat(send("GET", "/v1/runs", "crl_hunter2", null)).isEqualTo(401);
 
-            List<String> said = List.copyOf(lines.list).stream()
+            List<String> logged = List.copyOf(lines.list).stream()
                     .map(ILoggingEvent::getFormattedMessage)
                     .toList();
-            assertThat(said)
+            assertThat(logged)
                     .anyMatch(line -> line.startsWith("POST /v1/runs 201 ")
                             && line.contains(" project=default actor=key " + id + " from=127.0.0.1"))
                     .anyMatch(line -> line.startsWith("GET /v1/schedules/{name} 404 "))

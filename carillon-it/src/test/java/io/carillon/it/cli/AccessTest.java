@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Keys, projects and profiles; and what the command says when it is not let in or nobody is there. */
+/** Keys, projects and profiles, and the errors for missing rights and unreachable servers. */
 class AccessTest {
     private static final String KEY = "crl_\\w{12}_\\w{32}_\\w{6}";
 
@@ -31,179 +31,180 @@ class AccessTest {
 
     @Test
     void a_key_is_shown_once_works_is_rotated_and_revoked() {
-        RemoteServer.Called made = SERVER.carillon("key", "create", "reader", "--scope", "read");
+        RemoteServer.CommandResult made = SERVER.run("key", "create", "reader", "--scope", "read");
         String key = made.out().strip();
         String id = key.substring(4, 16);
 
         assertThat(key).matches(KEY);
-        assertThat(made.err()).contains("only time");
-        assertThat(SERVER.carillon("key", "list").out()).contains(id, "reader").doesNotContain(key);
-        assertThat(SERVER.carillon("key", "get", id, "-o", "yaml").out()).doesNotContain(key);
-        assertThat(as(key, "schedule", "list").exit()).isZero();
+        assertThat(made.err()).contains("only once");
+        assertThat(SERVER.run("key", "list").out()).contains(id, "reader").doesNotContain(key);
+        assertThat(SERVER.run("key", "get", id, "-o", "yaml").out()).doesNotContain(key);
+        assertThat(runAs(key, "schedule", "list").exitCode()).isZero();
 
-        RemoteServer.Called forbidden = as(key, "schedule", "create", "x", "--every", "1h", "--handler", "fine");
-        assertThat(forbidden.exit()).isEqualTo(4);
+        RemoteServer.CommandResult forbidden =
+                runAs(key, "schedule", "create", "x", "--every", "1h", "--handler", "fine");
+        assertThat(forbidden.exitCode()).isEqualTo(4);
         assertThat(forbidden.err())
                 .contains("needs the scope manage", "carillon key create")
                 .doesNotContain(key);
 
-        String fresh =
-                SERVER.carillon("key", "rotate", id, "--overlap", "1h").out().strip();
+        String fresh = SERVER.run("key", "rotate", id, "--overlap", "1h").out().strip();
         assertThat(fresh).matches(KEY).isNotEqualTo(key);
-        assertThat(as(fresh, "schedule", "list").exit()).isZero();
-        assertThat(SERVER.carillon("key", "revoke", id).out()).isEqualTo("Revoked " + id + ".\n");
-        assertThat(SERVER.carillon("key", "rotate", id).exit()).isEqualTo(5);
-        assertThat(SERVER.carillon("key", "revoke", "nobody").exit()).isEqualTo(3);
-        assertThat(SERVER.carillon("key", "create", "odd", "--scope", "everything")
-                        .err())
-                .contains("--scope is 'everything'", "read, enqueue, manage, admin");
+        assertThat(runAs(fresh, "schedule", "list").exitCode()).isZero();
+        assertThat(SERVER.run("key", "revoke", id).out()).isEqualTo("Revoked " + id + ".\n");
+        assertThat(SERVER.run("key", "rotate", id).exitCode()).isEqualTo(5);
+        assertThat(SERVER.run("key", "revoke", "unknown").exitCode()).isEqualTo(3);
+        assertThat(SERVER.run("key", "create", "odd", "--scope", "everything").err())
+                .contains("(was 'everything')", "read, enqueue, manage, admin");
     }
 
-    private static RemoteServer.Called as(String key, String... words) {
-        return SERVER.with(Map.of("CARILLON_URL", SERVER.url(), "CARILLON_KEY", key), words);
+    private static RemoteServer.CommandResult runAs(String key, String... words) {
+        return SERVER.runWith(Map.of("CARILLON_URL", SERVER.url(), "CARILLON_KEY", key), words);
     }
 
     @Test
-    void a_key_may_go_to_a_file_that_only_its_owner_reads_and_from_there_to_a_profile() throws Exception {
+    void a_key_is_written_to_a_file_that_only_its_owner_reads_and_read_into_a_profile() throws Exception {
         Path file = folder.resolve("acme.key");
 
-        RemoteServer.Called made =
-                SERVER.carillon("project", "create", "acme", "--owner", "ann@example.org", "--to", file.toString());
+        RemoteServer.CommandResult made =
+                SERVER.run("project", "create", "acme", "--owner", "ann@example.org", "--to", file.toString());
 
-        assertThat(made.exit()).as(made.err()).isZero();
+        assertThat(made.exitCode()).as(made.err()).isZero();
         String key = Files.readString(file).strip();
         assertThat(key).matches(KEY);
         assertThat(made.out() + made.err()).doesNotContain(key);
         if (System.getProperty("os.name").startsWith("Linux"))
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                     .isEqualTo("rw-------");
-        assertThat(SERVER.carillon("project", "create", "acme").exit()).isEqualTo(5);
-        assertThat(SERVER.carillon("project", "list").out()).contains("acme", "ann@example.org");
-        assertThat(SERVER.carillon("project", "quota", "acme", "--max-schedules", "1")
-                        .exit())
+        assertThat(SERVER.run("project", "create", "acme").exitCode()).isEqualTo(5);
+        assertThat(SERVER.run("project", "list").out()).contains("acme", "ann@example.org");
+        assertThat(SERVER.run("project", "quota", "acme", "--max-schedules", "1")
+                        .exitCode())
                 .isZero();
 
         Map<String, String> bare = Map.of();
-        assertThat(SERVER.with(bare, "profile", "set", "acme", "--url", SERVER.url(), "--key-file", file.toString())
-                        .exit())
+        assertThat(SERVER.runWith(bare, "profile", "set", "acme", "--url", SERVER.url(), "--key-file", file.toString())
+                        .exitCode())
                 .isZero();
-        assertThat(SERVER.with(bare, "project", "get", "acme", "-o", "json")
+        assertThat(SERVER.runWith(bare, "project", "get", "acme", "-o", "json")
                         .json()
                         .at("/quota/maxSchedules")
                         .intValue())
                 .isEqualTo(1);
-        assertThat(SERVER.with(bare, "project", "list").exit())
-                .as("not of the house")
+        assertThat(SERVER.runWith(bare, "project", "list").exitCode())
+                .as("a project key has no access to other projects")
                 .isEqualTo(4);
-        assertThat(SERVER.with(bare, "profile", "list").out())
+        assertThat(SERVER.runWith(bare, "profile", "list").out())
                 .contains("acme", "hidden")
                 .doesNotContain(key);
-        assertThat(SERVER.with(bare, "schedule", "list", "--profile", "akme").err())
+        assertThat(SERVER.runWith(bare, "schedule", "list", "--profile", "akme").err())
                 .contains("Did you mean 'acme'?");
-        assertThat(SERVER.with(bare, "profile", "delete", "acme").exit()).isZero();
+        assertThat(SERVER.runWith(bare, "profile", "delete", "acme").exitCode()).isZero();
     }
 
     @Test
-    void a_key_is_asked_for_and_a_wrong_one_is_told() {
-        RemoteServer.Called none = SERVER.with(Map.of("CARILLON_URL", SERVER.url()), "schedule", "list");
-        RemoteServer.Called wrong = as("crl_wrong", "schedule", "list");
+    void a_missing_key_and_a_wrong_key_are_reported() {
+        RemoteServer.CommandResult none = SERVER.runWith(Map.of("CARILLON_URL", SERVER.url()), "schedule", "list");
+        RemoteServer.CommandResult wrong = runAs("crl_wrong", "schedule", "list");
 
-        assertThat(none.exit()).isEqualTo(4);
-        assertThat(none.err()).contains("No key was sent", "CARILLON_KEY_FILE");
-        assertThat(wrong.exit()).isEqualTo(4);
+        assertThat(none.exitCode()).isEqualTo(4);
+        assertThat(none.err()).contains("No API key was sent", "CARILLON_KEY_FILE");
+        assertThat(wrong.exitCode()).isEqualTo(4);
         assertThat(wrong.err())
                 .contains("wrong, expired or revoked", SERVER.url())
                 .doesNotContain("crl_wrong");
     }
 
     @Test
-    void nobody_there_is_told_with_what_to_do() throws Exception {
+    void an_unreachable_server_is_reported_with_advice() throws Exception {
         int free;
         try (ServerSocket socket = new ServerSocket(0)) {
             free = socket.getLocalPort();
         }
 
-        RemoteServer.Called away = SERVER.carillon("schedule", "list", "--url", "http://127.0.0.1:" + free);
+        RemoteServer.CommandResult unreachable = SERVER.run("schedule", "list", "--url", "http://127.0.0.1:" + free);
 
-        assertThat(away.exit()).isEqualTo(7);
-        assertThat(away.err())
+        assertThat(unreachable.exitCode()).isEqualTo(7);
+        assertThat(unreachable.err())
                 .contains("No server answers at", "carillon serve")
                 .doesNotContain("\tat ");
-        assertThat(SERVER.carillon("schedule", "list", "--url", "localhost").exit())
+        assertThat(SERVER.run("schedule", "list", "--url", "localhost").exitCode())
                 .isEqualTo(2);
     }
 
     @Test
-    void one_who_does_not_answer_is_given_up() throws Exception {
+    void a_server_that_does_not_respond_times_out() throws Exception {
         try (ServerSocket mute = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
-            RemoteServer.Called slow = SERVER.carillon(
+            RemoteServer.CommandResult slow = SERVER.run(
                     "run", "enqueue", "fine", "--timeout", "200ms", "--url", "http://127.0.0.1:" + mute.getLocalPort());
 
-            assertThat(slow.exit()).isEqualTo(6);
-            assertThat(slow.err()).contains("may have been done nevertheless");
+            assertThat(slow.exitCode()).isEqualTo(6);
+            assertThat(slow.err()).contains("may have been executed");
         }
     }
 
     @Test
-    void the_key_of_a_profile_goes_to_no_other_server_and_strangers_are_known() throws Exception {
+    void the_key_of_a_profile_is_sent_to_no_other_server_and_other_software_is_recognised() throws Exception {
         List<String> seen = new CopyOnWriteArrayList<>();
-        HttpServer stranger = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        stranger.createContext("/", exchange -> {
+        HttpServer otherServer = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        otherServer.createContext("/", exchange -> {
             seen.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
             byte[] page = "<html>\u001b[31mGateway".getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(502, page.length);
             exchange.getResponseBody().write(page);
             exchange.close();
         });
-        stranger.start();
+        otherServer.start();
         try {
             Path file = Files.writeString(folder.resolve("key"), SERVER.key());
-            SERVER.with(Map.of(), "profile", "set", "house", "--url", SERVER.url(), "--key-file", file.toString());
-            SERVER.with(Map.of(), "profile", "use", "house");
-            String url = "http://127.0.0.1:" + stranger.getAddress().getPort();
+            SERVER.runWith(Map.of(), "profile", "set", "server", "--url", SERVER.url(), "--key-file", file.toString());
+            SERVER.runWith(Map.of(), "profile", "use", "server");
+            String url = "http://127.0.0.1:" + otherServer.getAddress().getPort();
 
-            RemoteServer.Called called = SERVER.with(Map.of(), "schedule", "list", "--url", url);
+            RemoteServer.CommandResult commandResult = SERVER.runWith(Map.of(), "schedule", "list", "--url", url);
 
-            assertThat(called.exit()).isEqualTo(7);
-            assertThat(called.err()).contains("does not sound like Carillon").doesNotContain("\u001b");
+            assertThat(commandResult.exitCode()).isEqualTo(7);
+            assertThat(commandResult.err())
+                    .contains("is not from a Carillon server")
+                    .doesNotContain("\u001b");
             assertThat(seen).containsExactly("null");
-            assertThat(SERVER.with(Map.of(), "schedule", "list").exit()).isZero();
+            assertThat(SERVER.runWith(Map.of(), "schedule", "list").exitCode()).isZero();
         } finally {
-            stranger.stop(0);
-            SERVER.with(Map.of(), "profile", "delete", "house");
+            otherServer.stop(0);
+            SERVER.runWith(Map.of(), "profile", "delete", "server");
         }
     }
 
     @Test
-    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "has no such modes")
-    void profiles_that_others_can_read_are_refused() throws Exception {
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX file modes")
+    void profiles_that_others_can_read_are_rejected() throws Exception {
         Map<String, String> home = Map.of("CARILLON_HOME", folder.toString());
-        SERVER.with(home, "profile", "set", "open", "--url", SERVER.url());
+        SERVER.runWith(home, "profile", "set", "open", "--url", SERVER.url());
         Files.setPosixFilePermissions(folder.resolve("profiles.json"), PosixFilePermissions.fromString("rw-r--r--"));
 
-        RemoteServer.Called refused = SERVER.with(home, "schedule", "list");
+        RemoteServer.CommandResult refused = SERVER.runWith(home, "schedule", "list");
 
-        assertThat(refused.exit()).isEqualTo(2);
+        assertThat(refused.exitCode()).isEqualTo(2);
         assertThat(refused.err()).contains("chmod 600");
     }
 
     @Test
-    void the_doctor_looks_at_server_key_and_database_and_says_what_to_do() {
+    void the_doctor_checks_server_key_and_database_and_gives_advice() {
         String url = ServeCommandTest.url(SERVER.database());
 
-        RemoteServer.Called well = SERVER.carillon("doctor", "--database-url", url);
-        RemoteServer.Called away = SERVER.carillon("doctor", "--url", "http://127.0.0.1:1");
-        RemoteServer.Called stranger = as("crl_wrong", "doctor", "-o", "json");
+        RemoteServer.CommandResult healthy = SERVER.run("doctor", "--database-url", url);
+        RemoteServer.CommandResult unreachable = SERVER.run("doctor", "--url", "http://127.0.0.1:1");
+        RemoteServer.CommandResult wrongKey = runAs("crl_wrong", "doctor", "-o", "json");
 
-        assertThat(well.exit()).as(well.out() + well.err()).isZero();
-        assertThat(well.out())
+        assertThat(healthy.exitCode()).as(healthy.out() + healthy.err()).isZero();
+        assertThat(healthy.out())
                 .contains("server ", "key ", "nodes ", "1 alive", "schema ", "connections ", "PostgreSQL ")
                 .contains("clock of the database  warning", "NTP")
                 .doesNotContain("FAILED");
-        assertThat(away.exit()).isEqualTo(1);
-        assertThat(away.out()).contains("FAILED", "carillon serve");
-        assertThat(stranger.exit()).isEqualTo(1);
-        assertThat(stranger.json().valueStream().map(one -> one.path("state").stringValue()))
+        assertThat(unreachable.exitCode()).isEqualTo(1);
+        assertThat(unreachable.out()).contains("FAILED", "carillon serve");
+        assertThat(wrongKey.exitCode()).isEqualTo(1);
+        assertThat(wrongKey.json().valueStream().map(one -> one.path("state").stringValue()))
                 .contains("FAILED");
     }
 }

@@ -11,6 +11,9 @@ import io.carillon.schedule.When;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -25,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code carillon dev} from start to end, as a process without a terminal. */
 @DisabledOnOs(
         value = OS.WINDOWS,
-        disabledReason = "there Process.destroy ends a process without a chance to stop in order")
+        disabledReason = "Process.destroy kills a process on Windows without an orderly shutdown")
 class DevCommandTest {
     private static final String STAMP = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z ";
     private static final String ENTER = "\u001b[?1049h\u001b[?25l";
@@ -37,19 +40,19 @@ class DevCommandTest {
     Path folder;
 
     @Test
-    void shows_what_happens_stops_in_order_and_goes_on_at_the_next_start() throws Exception {
+    void prints_events_stops_cleanly_and_continues_at_the_next_start() throws Exception {
         String interrupted;
-        try (Command dev = start()) {
+        try (CommandProcess dev = start()) {
             dev.await(STAMP + "demo.hello" + RUN + "succeeded in \\d[\\d.]* m?s$");
-            is_refused_while_another_one_owns_the_data();
+            is_rejected_while_another_process_uses_the_data();
             dev.await(STAMP + "demo.report" + RUN + "progress 20 %$");
             dev.await(STAMP + "demo.flaky" + RUN + "failed, retry in \\d[\\d.]* m?s: " + ERROR);
             dev.await(STAMP + "demo.flaky" + RUN + "dead after 3 attempts: " + ERROR);
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
-                    .contains("  schema     created, number ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
-            List<ProcessHandle> family = dev.family();
-            assertThat(family).hasSizeGreaterThan(2);
+                    .contains("  schema     created at version ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
+            List<ProcessHandle> processes = dev.processTree();
+            assertThat(processes).hasSizeGreaterThan(2);
 
             assertThat(dev.terminate()).as(dev::err).isZero();
 
@@ -58,31 +61,32 @@ class DevCommandTest {
                     .doesNotExist();
             Awaitility.await("no process is left")
                     .atMost(Duration.ofSeconds(10))
-                    .until(() -> family.stream().noneMatch(ProcessHandle::isAlive));
+                    .until(() -> processes.stream().noneMatch(ProcessHandle::isAlive));
             assertThat(dev.out()).doesNotContain("\u001b");
-            assertThat(dev.err()).contains("Stopping: ", "Stopped. ", "The data stays in " + data());
+            assertThat(dev.err()).contains("Stopping: ", "Stopped. ", "The data is kept in " + data());
             assertThat(data().resolve("carillon.log")).content().contains("INFO ", "node stopped");
-            interrupted = dev.await("demo.report (run_\\w+) handed back, it runs again")
-                    .group(1);
+            interrupted =
+                    dev.await("demo.report (run_\\w+) handed back, runs again").group(1);
         }
-        try (Command again = start()) {
-            again.await("  schema     up to date, number ");
+        try (CommandProcess again = start()) {
+            again.await("  schema     up to date at version ");
             again.await("demo.hello" + RUN + "succeeded");
             again.await("demo.report " + interrupted + " progress 20 %");
-            what_the_first_lines_offer_works_as_it_stands(again);
+            the_examples_of_the_banner_work(again);
 
             assertThat(again.terminate()).isZero();
         }
     }
 
-    private static void what_the_first_lines_offer_works_as_it_stands(Command dev) throws Exception {
+    private static void the_examples_of_the_banner_work(CommandProcess dev) throws Exception {
         String curl = dev.await("^  try +(curl .*)$").group(1);
         String command = dev.await("^ +\\./carillon (schedule create .*)$").group(1);
 
         String hook = dev.await("^ +\\./carillon (schedule create my.hook .*)$").group(1);
 
-        assertThat(shell(Command.program() + " " + command)).startsWith("Created my.hello: Every 10 seconds");
-        assertThat(shell(Command.program() + " " + hook)).startsWith("Created my.hook: Every 10 seconds");
+        assertThat(shell(CommandProcess.shellCommand() + " " + command))
+                .startsWith("Created my.hello: Every 10 seconds");
+        assertThat(shell(CommandProcess.shellCommand() + " " + hook)).startsWith("Created my.hook: Every 10 seconds");
         dev.await("webhook" + RUN + "succeeded");
         if (Files.isExecutable(Path.of("/usr/bin/curl")))
             assertThat(shell(curl)).contains("my.hello", "demo.flaky");
@@ -91,29 +95,81 @@ class DevCommandTest {
     private static String shell(String line) throws Exception {
         Process process =
                 new ProcessBuilder("sh", "-c", line).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         process.waitFor();
-        return said;
+        return output;
     }
 
-    private void is_refused_while_another_one_owns_the_data() throws Exception {
-        Command second = Command.ended("dev", "--data", data().toString());
+    private void is_rejected_while_another_process_uses_the_data() throws Exception {
+        CommandProcess second = CommandProcess.runToEnd("dev", "--data", data().toString());
 
-        assertThat(second.exit()).isEqualTo(1);
+        assertThat(second.exitCode()).isEqualTo(1);
         assertThat(second.err())
                 .contains("is in use by process ", "choose another directory")
                 .doesNotContain("\tat ");
     }
 
+    @Test
+    void reset_deletes_the_data_of_a_pre_release_and_starts_afresh() throws Exception {
+        createPreReleaseData();
+        CommandProcess refused = CommandProcess.runToEnd("dev", "--data", data().toString());
+        assertThat(refused.exitCode()).isEqualTo(1);
+        assertThat(refused.err())
+                .contains(
+                        "created by a pre-release of Carillon", "Run ./carillon dev --reset --data '" + data() + "' to")
+                .doesNotContain("DROP SCHEMA", "\tat ");
+        Files.writeString(data().resolve("notes.txt"), "mine");
+
+        try (CommandProcess dev = start("--reset")) {
+            dev.await("  schema     created at version ");
+            assertThat(dev.err())
+                    .contains("Deleted in " + data() + ": postgres, postgres.log, postgres.password, master.key");
+            CommandProcess second = CommandProcess.runToEnd("dev", "--reset", "--data", data().toString());
+            assertThat(second.exitCode()).isEqualTo(1);
+            assertThat(second.err()).contains("is in use by process ").doesNotContain("Deleted");
+            dev.await("demo.hello" + RUN + "succeeded");
+
+            assertThat(dev.terminate()).as(dev::err).isZero();
+        }
+        assertThat(data().resolve("notes.txt")).hasContent("mine");
+    }
+
+    @Test
+    void reset_does_not_touch_a_database_that_was_named() throws Exception {
+        CommandProcess refused = CommandProcess.runToEnd(
+                "dev", "--reset", "--data", data().toString(), "--database-url", "postgres://u:p@127.0.0.1:1/x");
+
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err()).contains("--reset cannot be combined with --database-url");
+    }
+
+    private void createPreReleaseData() throws Exception {
+        Files.createDirectories(data());
+        Files.writeString(data().resolve("master.key"), "old");
+        try (EmbeddedPostgres server =
+                        EmbeddedPostgres.in(data().resolve("postgres")).start();
+                Connection connection =
+                        DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+                Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    CREATE SCHEMA carillon;
+                    CREATE TABLE carillon.migration (
+                      number integer PRIMARY KEY, name text, checksum text, min_code integer, applied_at timestamptz);
+                    INSERT INTO carillon.migration VALUES (1, 'foundation', repeat('a', 64), 1, statement_timestamp()),
+                                                          (26, 'last', repeat('a', 64), 26, statement_timestamp());
+                    """);
+        }
+    }
+
     @Tag("slow")
     @Test
-    void stops_in_a_few_seconds_although_its_database_died() throws Exception {
-        try (Command dev = start()) {
+    void stops_within_15_seconds_after_its_database_died() throws Exception {
+        try (CommandProcess dev = start()) {
             dev.await("demo.report" + RUN + "progress");
-            dev.family().stream()
+            dev.processTree().stream()
                     .filter(process -> process.info().command().orElse("").endsWith("postgres"))
                     .forEach(ProcessHandle::destroyForcibly);
-            Awaitility.await("it has noticed")
+            Awaitility.await("the command logs the loss")
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> dev.err().contains("loop failed"));
             long before = System.nanoTime();
@@ -129,12 +185,12 @@ class DevCommandTest {
 
     @Tag("slow")
     @Test
-    void works_on_another_database_and_takes_the_demo_schedules_out_of_it() throws Exception {
+    void works_on_another_database_and_removes_the_demo_schedules_from_it() throws Exception {
         try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {
             String url =
                     "postgres://%s:%s@127.0.0.1:%d/carillon".formatted(server.user(), server.password(), server.port());
-            seed(server);
-            try (Command dev = start("--seed", "none", "--database-url", url)) {
+            createEarlierData(server);
+            try (CommandProcess dev = start("--seed", "none", "--database-url", url)) {
                 dev.await("  schedules  none yet");
                 dev.await("  database   PostgreSQL \\S+ on 127.0.0.1:" + server.port() + "/carillon$");
 
@@ -149,31 +205,33 @@ class DevCommandTest {
     @Tag("slow")
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs the program script of util-linux")
-    void draws_in_a_terminal_and_gives_it_back_even_when_it_is_killed() throws Exception {
+    void draws_in_a_terminal_and_restores_the_terminal_even_after_a_kill() throws Exception {
         assumeThat(Path.of("/usr/bin/script")).exists();
         try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {
             String url = "%s?user=%s&password=%s".formatted(server.jdbcUrl(), server.user(), server.password());
-            try (Command dev = Command.inTerminal("dev", "--data", data().toString(), "--database-url", url)) {
+            try (CommandProcess dev =
+                    CommandProcess.inTerminal("dev", "--data", data().toString(), "--database-url", url)) {
                 dev.await(Pattern.quote(ENTER));
                 dev.await("demo.hello +.*succeeded");
                 dev.type("q");
-                assertThat(dev.exit()).isZero();
+                assertThat(dev.exitCode()).isZero();
                 assertThat(dev.out()).containsSubsequence(ENTER, "DEV MODE", "SCHEDULES", LEAVE, "Stopped.");
             }
-            try (Command dev = Command.inTerminal("dev", "--data", data().toString(), "--database-url", url)) {
+            try (CommandProcess dev =
+                    CommandProcess.inTerminal("dev", "--data", data().toString(), "--database-url", url)) {
                 dev.await(Pattern.quote(ENTER));
-                dev.family().stream()
+                dev.processTree().stream()
                         .filter(process -> process.info().command().orElse("").endsWith("java"))
                         .forEach(ProcessHandle::destroyForcibly);
                 dev.await(Pattern.quote(LEAVE));
                 dev.type("\n");
-                assertThat(dev.exit()).isEqualTo(137);
+                assertThat(dev.exitCode()).isEqualTo(137);
             }
         }
     }
 
-    /** As an earlier start could have left it. */
-    private static void seed(EmbeddedPostgres server) {
+    /** Creates the data of an earlier start. */
+    private static void createEarlierData(EmbeddedPostgres server) {
         HandlerType<String> hello = HandlerType.of("demo.hello", String.class);
         try (HikariDataSource pool = new HikariDataSource()) {
             pool.setJdbcUrl(server.jdbcUrl());
@@ -191,12 +249,12 @@ class DevCommandTest {
         return folder.resolve("dev data");
     }
 
-    private Command start(String... more) throws Exception {
+    private CommandProcess start(String... more) throws Exception {
         String[] words = new String[3 + more.length];
         words[0] = "dev";
         words[1] = "--data";
         words[2] = data().toString();
         System.arraycopy(more, 0, words, 3, more.length);
-        return Command.start(words);
+        return CommandProcess.start(words);
     }
 }

@@ -27,60 +27,59 @@ class MigrateCommandTest {
     }
 
     @AfterAll
-    static void stop_it() {
+    static void stop_the_server() {
         server.close();
     }
 
     @Test
-    void creates_the_tables_once_and_then_finds_them_fit() throws Exception {
+    void creates_the_tables_once_and_then_reports_that_they_are_up_to_date() throws Exception {
         Map<String, String> environment = Map.of("DATABASE_URL", url("first", server.password()));
 
-        Called created = called(environment, "migrate");
-        assertThat(created.out()).matches("The schema was created at number \\d+ \\(127.0.0.1:\\d+/first\\)\\.\n");
+        MigrateResult created = run(environment, "migrate");
+        assertThat(created.out()).matches("The schema was created at version \\d+ \\(127.0.0.1:\\d+/first\\)\\.\n");
         assertThat(created.err()).isEmpty();
 
-        assertThat(called(environment, "migrate").out()).contains(" already (");
-        assertThat(called(environment, "migrate", "--validate").out()).endsWith("fits this version.\n");
-        assertThat(called(environment, "migrate", "--print").out()).contains("nothing to apply");
+        assertThat(run(environment, "migrate").out()).contains(" already at version ");
+        assertThat(run(environment, "migrate", "--validate").out()).endsWith("fits this release.\n");
+        assertThat(run(environment, "migrate", "--print").out()).contains("nothing to apply");
     }
 
     @Test
-    void validates_without_changing_anything_and_says_what_to_do() throws Exception {
+    void validates_without_changing_the_database_and_gives_advice() throws Exception {
         String jdbc = "%s?user=%s&password=%s"
                 .formatted(server.jdbcUrl(database("second")), server.user(), server.password());
 
-        Called refused = called(Map.of(), "migrate", "--validate", "--database-url", jdbc);
+        MigrateResult refused = run(Map.of(), "migrate", "--validate", "--database-url", jdbc);
 
-        assertThat(refused.exit()).isEqualTo(1);
+        assertThat(refused.exitCode()).isEqualTo(1);
         assertThat(refused.out()).isEmpty();
         assertThat(refused.err())
-                .startsWith("carillon: The schema is at number 0")
+                .startsWith("carillon: The schema is at version 0")
                 .contains("Run 'carillon migrate'");
-        assertThat(called(Map.of(), "migrate", "--print", "--database-url", jdbc)
-                        .out())
+        assertThat(run(Map.of(), "migrate", "--print", "--database-url", jdbc).out())
                 .contains("CREATE TABLE carillon.run (");
     }
 
     @Test
-    void says_why_a_database_cannot_be_reached_and_keeps_the_password_to_itself() throws Exception {
-        Called refused = called(Map.of(), "migrate", "--database-url", url("third", "s3cret"));
+    void reports_why_a_database_cannot_be_reached_without_its_password() throws Exception {
+        MigrateResult refused = run(Map.of(), "migrate", "--database-url", url("third", "s3cret"));
 
-        assertThat(refused.exit()).isEqualTo(1);
+        assertThat(refused.exitCode()).isEqualTo(1);
         assertThat(refused.err())
-                .startsWith("carillon: No connection to 127.0.0.1:" + server.port() + "/third: ")
+                .startsWith("carillon: Cannot connect to 127.0.0.1:" + server.port() + "/third: ")
                 .contains("password authentication failed")
                 .doesNotContain("s3cret", "\tat ");
     }
 
-    private record Called(int exit, String out, String err) {}
+    private record MigrateResult(int exitCode, String out, String err) {}
 
-    private static Called called(Map<String, String> environment, String... words) {
+    private static MigrateResult run(Map<String, String> environment, String... words) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         Shell shell =
                 new Shell(new PrintWriter(out, true), new PrintWriter(err, true), environment, () -> Instant.EPOCH);
         int exit = Main.run(shell, words);
-        return new Called(exit, out.toString(), err.toString());
+        return new MigrateResult(exit, out.toString(), err.toString());
     }
 
     private static String url(String name, String password) throws SQLException {

@@ -18,43 +18,43 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The two ways of docs/quickstart.md, as a newcomer would go them: the program is compiled and run, the lines for the shell are run as they stand. */
+/** Follows docs/quickstart.md: compiles and runs its program, and runs its shell commands unchanged. */
 class QuickstartTest {
     private static final Path ROOT = SourceTree.here().root();
     private static final String PAGE = SourceTree.read(ROOT.resolve("docs/quickstart.md"));
     private static final String SERVE = "./carillon serve --database-url \"$DATABASE_URL\"\n";
-    private static final boolean CURL = there("curl");
-    private static final boolean PYTHON = there("python3");
+    private static final boolean CURL = isInstalled("curl");
+    private static final boolean PYTHON = isInstalled("python3");
 
     @TempDir
     Path folder;
 
     @Tag("slow")
     @Test
-    void the_program_runs_and_greets_for_the_server_too() throws Exception {
+    void the_program_runs_and_executes_runs_that_the_server_enqueues() throws Exception {
         Files.writeString(
                 folder.resolve("Hello.java"),
                 blocks("## In your application", "java").get(0));
         try (TestDatabase database = TestDatabase.empty();
-                Command hello = Command.program(
+                CommandProcess hello = CommandProcess.shellCommand(
                         Map.of("DATABASE_URL", ServeCommandTest.url(database)),
                         folder.resolve("Hello.java").toString())) {
             hello.await("^Hello, queue!$");
             hello.await("^Hello, schedule!$");
 
             assertThat(blocks("## As a server", "sh")).contains(SERVE);
-            try (Command serve = Command.start(
+            try (CommandProcess serve = CommandProcess.start(
                     "serve", "--database-url", ServeCommandTest.url(database), "--listen", "127.0.0.1:0")) {
                 String key = serve.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
                 var port =
                         Pattern.compile("listening on (http://127.0.0.1:\\d+)").matcher(serve.err());
                 assertThat(port.find()).isTrue();
-                String said = follow(port.group(1), key);
+                String output = runBlocks(port.group(1), key);
 
                 hello.await("^Hello, server!$");
                 if (CURL) hello.await("^Hello, curl!$");
                 if (PYTHON) hello.await("^Hello, Python!$");
-                assertThat(said)
+                assertThat(output)
                         .contains("Created tea: At 16:00 every day", "greet-often", "succeeded")
                         .doesNotContain("FAILED", "crl_");
                 assertThat(serve.terminate()).isZero();
@@ -63,51 +63,51 @@ class QuickstartTest {
         }
     }
 
-    /** The blocks for the second terminal, but for the one that hands it the key. */
-    private String follow(String url, String key) throws Exception {
+    /** Runs the blocks for the second terminal, except the block that sets the key. */
+    private String runBlocks(String url, String key) throws Exception {
         Path command = folder.resolve("carillon");
-        Files.writeString(command, "#!/bin/sh\nexec %s \"$@\"\n".formatted(Command.program()));
+        Files.writeString(command, "#!/bin/sh\nexec %s \"$@\"\n".formatted(CommandProcess.shellCommand()));
         Files.setPosixFilePermissions(command, PosixFilePermissions.fromString("rwxr-xr-x"));
-        StringBuilder said = new StringBuilder();
+        StringBuilder output = new StringBuilder();
         for (String block : blocks("## As a server", "sh")) {
             if (block.equals(SERVE) || block.startsWith("export CARILLON_KEY=") || (block.startsWith("curl ") && !CURL))
                 continue;
-            said.append(shell(block.replace("http://127.0.0.1:8080", url), url, key));
+            output.append(shell(block.replace("http://127.0.0.1:8080", url), url, key));
         }
         String python = blocks("## As a server", "python").get(0).replace("http://127.0.0.1:8080", url);
         Files.writeString(folder.resolve("enqueue.py"), python);
-        if (PYTHON) said.append(shell("python3 enqueue.py", url, key));
-        return said.toString();
+        if (PYTHON) output.append(shell("python3 enqueue.py", url, key));
+        return output.toString();
     }
 
     private String shell(String lines, String url, String key) throws Exception {
         ProcessBuilder shell = new ProcessBuilder("sh", "-ec", lines)
                 .directory(folder.toFile())
                 .redirectErrorStream(true);
-        // Each command is a JVM that lives for a moment: nothing is worth compiling well.
+        // Each command is a short-lived JVM, so optimized compilation would not pay off.
         shell.environment().put("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
         shell.environment()
                 .putAll(Map.of("CARILLON_URL", url, "CARILLON_KEY", key, "CARILLON_HOME", folder.toString()));
         Process process = shell.start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as("%s%n%s", lines, said).isZero();
-        return said;
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as("%s%n%s", lines, output).isZero();
+        return output;
     }
 
     @Test
-    void the_versions_are_those_of_this_build() throws IOException {
+    void the_versions_on_the_page_are_those_of_this_build() throws IOException {
         String parent = Files.readString(ROOT.resolve("pom.xml"));
-        String asked = blocks("## In your application", "xml").get(0);
+        String dependencies = blocks("## In your application", "xml").get(0);
 
         for (String artifact : List.of("carillon-core", "HikariCP")) {
             var version = Pattern.compile("<artifactId>" + artifact + "</artifactId>\\s*<version>([^<]+)</version>")
-                    .matcher(asked);
+                    .matcher(dependencies);
             assertThat(version.find()).as(artifact).isTrue();
             assertThat(parent).containsPattern("version>" + Pattern.quote(version.group(1)) + "<");
         }
     }
 
-    private static boolean there(String program) {
+    private static boolean isInstalled(String program) {
         return Stream.of(System.getenv("PATH").split(File.pathSeparator))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
     }

@@ -9,7 +9,7 @@ import io.carillon.seal.Keyring;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A real server with a node on a real database, for a test class; commands are called in this JVM as somebody at a prompt would. */
+/** A server with a node on a real database, for one test class. Commands run in this JVM. */
 final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
     private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
 
@@ -36,8 +36,8 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
     private String key;
     private Path home;
 
-    /** What a command said. */
-    record Called(int exit, String out, String err) {
+    /** The exit code and the output of a command. */
+    record CommandResult(int exitCode, String out, String err) {
         JsonNode json() {
             return new JsonMapper().readTree(out);
         }
@@ -49,7 +49,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
         database = TestDatabase.migrated();
         webhooks = ServerWebhooks.on(database.pool(4))
                 .keys(Keyring.parse(Keyring.newKey("test")))
-                .guard(GuardPolicy.defaults().allow("127.0.0.1/32"))
+                .guard(AddressPolicy.defaults().allow("127.0.0.1/32"))
                 .build();
         carillon = webhooks.handleOn(Carillon.on(database.pool(8)))
                 .handle(HandlerType.of("fine", JsonNode.class), (payload, run) -> run.log("done"))
@@ -84,7 +84,7 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
         return key;
     }
 
-    /** A folder of its own, where profiles are kept. */
+    /** The directory that contains the profiles. */
     Path home() {
         return home;
     }
@@ -93,15 +93,15 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
         return database;
     }
 
-    Called carillon(String... words) {
-        return with(Map.of("CARILLON_URL", url(), "CARILLON_KEY", key), words);
+    CommandResult run(String... words) {
+        return runWith(Map.of("CARILLON_URL", url(), "CARILLON_KEY", key), words);
     }
 
-    Called with(Map<String, String> environment, String... words) {
+    CommandResult runWith(Map<String, String> environment, String... words) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         int exit = Main.run(shell(environment, out, err), words);
-        return new Called(exit, out.toString(), err.toString());
+        return new CommandResult(exit, out.toString(), err.toString());
     }
 
     Shell shell(Map<String, String> environment, StringWriter out, StringWriter err) {

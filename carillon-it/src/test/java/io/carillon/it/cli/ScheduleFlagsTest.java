@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** All that can be said about a schedule can be said by flags, read back, and changed bit by bit. */
+/** Flags for all properties of a schedule: they are stored, shown and updated one by one. */
 class ScheduleFlagsTest {
     @RegisterExtension
     static final RemoteServer SERVER = new RemoteServer();
 
-    private static RemoteServer.Called schedule(String... words) {
+    private static RemoteServer.CommandResult schedule(String... words) {
         String[] all = new String[words.length + 1];
         all[0] = "schedule";
         System.arraycopy(words, 0, all, 1, words.length);
-        return SERVER.carillon(all);
+        return SERVER.run(all);
     }
 
     private static JsonNode shown(String name) {
@@ -25,7 +25,7 @@ class ScheduleFlagsTest {
 
     @Test
     void every_policy_has_a_flag_and_is_read_back() {
-        RemoteServer.Called made = schedule(
+        RemoteServer.CommandResult made = schedule(
                 "create",
                 "whole",
                 "--cron",
@@ -67,7 +67,7 @@ class ScheduleFlagsTest {
                 "--pause-after",
                 "3");
 
-        assertThat(made.exit()).as(made.err()).isZero();
+        assertThat(made.exitCode()).as(made.err()).isZero();
         JsonNode whole = shown("whole");
         assertThat(texts(
                         whole,
@@ -109,12 +109,12 @@ class ScheduleFlagsTest {
     }
 
     @Test
-    void an_interval_follows_the_backlog_or_counts_from_a_start() {
+    void an_interval_is_adaptive_or_counts_from_a_start() {
         assertThat(schedule("create", "paced", "--adaptive", "10s..1h", "--handler", "fine")
-                        .exit())
+                        .exitCode())
                 .isZero();
         assertThat(schedule("create", "grid", "--every", "2h", "--start", "2026-01-01T00:30:00Z", "--handler", "fine")
-                        .exit())
+                        .exitCode())
                 .isZero();
 
         assertThat(texts(shown("paced"), "/when/adaptive/min", "/when/adaptive/max"))
@@ -128,14 +128,14 @@ class ScheduleFlagsTest {
                 .contains("/when/adaptive");
         assertThat(schedule("create", "x", "--cron", "@daily", "--start", "2026-01-01T00:30:00Z", "--handler", "fine")
                         .err())
-                .contains("--start belongs to --every");
+                .contains("--start needs --every");
         assertThat(schedule("create", "x", "--cron", "@daily", "--every", "1h", "--handler", "fine")
-                        .exit())
+                        .exitCode())
                 .isEqualTo(2);
     }
 
     @Test
-    void update_changes_what_is_said_and_leaves_the_rest() {
+    void update_changes_only_the_given_properties() {
         schedule(
                 "create", "mended", "--cron", "0 2 * * *", "-z", "Europe/Paris", "--jitter", "1m", "--handler", "fine");
 
@@ -145,7 +145,7 @@ class ScheduleFlagsTest {
                 .containsExactly("skip", "0 2 * * *", "PT1M");
 
         assertThat(schedule("update", "mended", "--every", "3h", "--clear", "jitter,overlap")
-                        .exit())
+                        .exitCode())
                 .isZero();
         JsonNode changed = shown("mended");
         assertThat(changed.at("/when").has("cron")).isFalse();
@@ -153,11 +153,12 @@ class ScheduleFlagsTest {
         assertThat(texts(changed, "/when/every/amount", "/overlap", "/target/handler"))
                 .containsExactly("3", "allow", "fine");
         assertThat(schedule("update", "mended", "--clear", "jiter").err()).contains("Did you mean 'jitter'?");
-        assertThat(schedule("update", "nobody", "--overlap", "skip").exit()).isEqualTo(3);
+        assertThat(schedule("update", "unknown", "--overlap", "skip").exitCode())
+                .isEqualTo(3);
     }
 
     @Test
-    void a_wrong_word_is_answered_with_the_nearest_before_anything_is_sent() {
+    void an_invalid_value_is_rejected_with_the_nearest_valid_value_before_a_request_is_sent() {
         String[][] wrong = {
             {"--overlap", "skp", "skip"},
             {"--missed", "run-al", "run-all"},
@@ -167,12 +168,12 @@ class ScheduleFlagsTest {
             {"--handlr", "fine", "--handler"}
         };
         for (String[] one : wrong) {
-            RemoteServer.Called refused =
+            RemoteServer.CommandResult refused =
                     schedule("create", "odd", "--every", "1h", "--handler", "fine", one[0], one[1]);
-            assertThat(refused.exit()).as(refused.err()).isEqualTo(2);
+            assertThat(refused.exitCode()).as(refused.err()).isEqualTo(2);
             assertThat(refused.err()).contains("Did you mean '" + one[2] + "'?");
         }
         assertThat(schedule("list", "-o", "jsn").err()).contains("Did you mean 'json'?");
-        assertThat(schedule("get", "odd").exit()).isEqualTo(3);
+        assertThat(schedule("get", "odd").exitCode()).isEqualTo(3);
     }
 }

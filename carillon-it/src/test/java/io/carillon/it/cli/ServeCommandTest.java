@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code carillon serve} as a process: shows the first key once, serves, and stops in order. */
+/** {@code carillon serve} as a process: prints the first key once, serves requests, and stops on a signal. */
 class ServeCommandTest {
     @TempDir
     Path folder;
@@ -32,10 +32,10 @@ class ServeCommandTest {
     private static final Pattern PORT = Pattern.compile("listening on http://127.0.0.1:(\\d+)");
 
     @Test
-    void serves_with_the_key_of_the_first_start_and_stops_at_a_signal() throws Exception {
+    void serves_with_the_key_of_the_first_start_and_stops_on_a_signal() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
-            try (Command first = Command.start("serve", "--database-url", url, "--listen", "0")) {
+            try (CommandProcess first = CommandProcess.start("serve", "--database-url", url, "--listen", "0")) {
                 String key = first.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
                 Matcher port = PORT.matcher(first.err());
                 assertThat(port.find()).isTrue();
@@ -44,38 +44,47 @@ class ServeCommandTest {
 
                 assertThat(first.terminate()).isZero();
             }
-            try (Command open = Command.ended("serve", "--database-url", url, "--listen", "0.0.0.0:0")) {
-                assertThat(open.exit()).isEqualTo(1);
-                assertThat(open.err()).contains("nobody has made a key yet");
+            try (CommandProcess open =
+                    CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "0.0.0.0:0")) {
+                assertThat(open.exitCode()).isEqualTo(1);
+                assertThat(open.err()).contains("no API key has been created yet");
             }
-            try (Command odd = Command.ended("serve", "--database-url", url, "--listen", "here")) {
-                assertThat(odd.exit()).isEqualTo(2);
+            try (CommandProcess odd = CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "here")) {
+                assertThat(odd.exitCode()).isEqualTo(2);
             }
         }
     }
 
     @Tag("slow")
     @Test
-    void api_and_engine_run_apart_and_log_as_json() throws Exception {
+    void api_and_engine_run_in_separate_processes_and_log_json() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
-            try (Command api =
-                    Command.start("serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
+            try (CommandProcess api = CommandProcess.start(
+                    "serve", "--role", "api", "--database-url", url, "--listen", "0", "--log", "json")) {
                 String key = api.await("^crl_\\w{12}_\\w{32}_\\w{6}$").group();
-                Matcher port = Pattern.compile("server listens address=\\S+ port=(\\d+)")
+                Matcher port = Pattern.compile("server started address=\\S+ port=(\\d+)")
                         .matcher(api.err());
                 assertThat(port.find()).as(api.err()).isTrue();
                 assertThat(api.err().lines()).isNotEmpty().allMatch(line -> line.startsWith("{\"at\":"));
                 assertThat(ask(port.group(1), key, "/v1/nodes").body()).isEqualTo("{\"items\":[]}");
 
-                try (Command engine = Command.start(
-                        "serve", "--role", "engine", "--database-url", url, "--node", "apart", "--drain", "1s")) {
+                try (CommandProcess engine = CommandProcess.start(
+                        "serve",
+                        "--role",
+                        "engine",
+                        "--database-url",
+                        url,
+                        "--node",
+                        "apart",
+                        "--shutdown-timeout",
+                        "1s")) {
                     Awaitility.await()
                             .atMost(Duration.ofSeconds(60))
                             .until(() ->
                                     ask(port.group(1), key, "/v1/nodes").body().contains("\"name\":\"apart\""));
                     assertThat(engine.terminate()).isZero();
-                    assertThat(engine.err()).contains("without REST");
+                    assertThat(engine.err()).contains("the REST API is off");
                 }
                 assertThat(api.terminate()).isZero();
             }
@@ -84,18 +93,18 @@ class ServeCommandTest {
 
     @Tag("slow")
     @Test
-    void tokens_of_an_issuer_open_the_door_and_the_tables_are_only_checked_where_told_so() throws Exception {
+    void jwt_tokens_are_accepted_and_the_schema_is_only_validated_where_configured() throws Exception {
         String secret = "a secret of more than thirty-two bytes";
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
             Path file = Files.writeString(folder.resolve("secret"), secret);
-            try (Command early =
-                    Command.ended("serve", "--database-url", url, "--listen", "0", "--schema", "validate")) {
-                assertThat(early.exit()).isEqualTo(1);
-                assertThat(early.err()).contains("is at number 0");
+            try (CommandProcess early =
+                    CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "0", "--schema", "validate")) {
+                assertThat(early.exitCode()).isEqualTo(1);
+                assertThat(early.err()).contains("is at version 0");
             }
-            try (Command print = Command.ended("serve", "--database-url", url, "--schema", "print")) {
-                assertThat(print.exit()).isZero();
+            try (CommandProcess print = CommandProcess.runToEnd("serve", "--database-url", url, "--schema", "print")) {
+                assertThat(print.exitCode()).isZero();
                 assertThat(print.out()).contains("CREATE TABLE carillon.run (");
             }
             Carillon.schema(database.dataSource()).migrate();
@@ -114,7 +123,7 @@ class ServeCommandTest {
                 "--jwt-secret-file",
                 file.toString()
             };
-            try (Command api = Command.start(words)) {
+            try (CommandProcess api = CommandProcess.start(words)) {
                 api.await("^crl_");
                 Matcher port = PORT.matcher(api.err());
                 assertThat(port.find()).isTrue();
@@ -133,11 +142,11 @@ class ServeCommandTest {
 
     @Tag("slow")
     @Test
-    void webhooks_go_where_the_operator_allows_with_secrets_that_only_its_key_opens() throws Exception {
+    void webhooks_reach_allowed_addresses_only_and_secrets_need_the_master_key() throws Exception {
         Path keys = Files.writeString(folder.resolve("master.keys"), Keyring.newKey("first") + "\n");
         try (TestDatabase database = TestDatabase.empty()) {
             String url = url(database);
-            try (Command serve = Command.start(
+            try (CommandProcess serve = CommandProcess.start(
                     "serve",
                     "--database-url",
                     url,
@@ -164,17 +173,18 @@ class ServeCommandTest {
                 assertThat(serve.terminate()).isZero();
                 assertThat(serve.err()).doesNotContain("whsec_");
             }
-            try (Command without = Command.ended("serve", "--database-url", url, "--listen", "0")) {
-                assertThat(without.exit()).isEqualTo(1);
-                assertThat(without.err()).contains("no master key to open them").doesNotContain("\tat ");
+            try (CommandProcess without = CommandProcess.runToEnd("serve", "--database-url", url, "--listen", "0")) {
+                assertThat(without.exitCode()).isEqualTo(1);
+                assertThat(without.err()).contains("no master key is set").doesNotContain("\tat ");
             }
-            try (Command odd = Command.ended("serve", "--database-url", url, "--webhook-allow", "everywhere")) {
-                assertThat(odd.exit()).isEqualTo(2);
+            try (CommandProcess odd =
+                    CommandProcess.runToEnd("serve", "--database-url", url, "--webhook-allow", "everywhere")) {
+                assertThat(odd.exitCode()).isEqualTo(2);
             }
         }
     }
 
-    /** Valid for ten minutes, for the project default. */
+    /** Returns a token for the project default that is valid for ten minutes. */
     private static String token(String secret, String issuer) throws Exception {
         long until = WallClock.millis() / 1_000 + 600;
         String claims =
@@ -202,7 +212,7 @@ class ServeCommandTest {
         return response.body();
     }
 
-    /** With user and password. */
+    /** Returns the URL with user and password. */
     static String url(TestDatabase database) {
         String plain = database.jdbcUrl();
         return plain + (plain.contains("?") ? "&" : "?") + "user=" + database.user() + "&password="

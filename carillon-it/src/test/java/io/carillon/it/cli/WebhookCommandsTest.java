@@ -19,15 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Webhooks and their secrets by the command, on a running server that delivers to a real receiver. */
+/** Webhooks and secrets with the {@code carillon} command, against a server that delivers to a local receiver. */
 class WebhookCommandsTest {
     @RegisterExtension
     static final RemoteServer SERVER = new RemoteServer();
 
-    /** What came in. */
-    record Got(String path, String body, List<String> signatures, String authorization) {}
+    record ReceivedRequest(String path, String body, List<String> signatures, String authorization) {}
 
-    private static final List<Got> GOT = new CopyOnWriteArrayList<>();
+    private static final List<ReceivedRequest> RECEIVED = new CopyOnWriteArrayList<>();
     private static HttpServer receiver;
 
     @TempDir
@@ -44,7 +43,7 @@ class WebhookCommandsTest {
         try (exchange) {
             String path = exchange.getRequestURI().getPath();
             String signature = exchange.getRequestHeaders().getFirst("webhook-signature");
-            GOT.add(new Got(
+            RECEIVED.add(new ReceivedRequest(
                     path,
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8),
                     signature == null ? List.of() : List.of(signature.split(" ")),
@@ -62,87 +61,87 @@ class WebhookCommandsTest {
         return "http://127.0.0.1:" + receiver.getAddress().getPort() + path;
     }
 
-    private static List<Got> got(String path) {
-        return GOT.stream().filter(one -> one.path().equals(path)).toList();
+    private static List<ReceivedRequest> received(String path) {
+        return RECEIVED.stream().filter(one -> one.path().equals(path)).toList();
     }
 
-    private static String fine(String... words) {
-        RemoteServer.Called called = SERVER.carillon(words);
-        assertThat(called.exit()).as(called.err()).isZero();
-        return called.out().strip();
+    private static String runSuccessfully(String... words) {
+        RemoteServer.CommandResult commandResult = SERVER.run(words);
+        assertThat(commandResult.exitCode()).as(commandResult.err()).isZero();
+        return commandResult.out().strip();
     }
 
     @Test
-    void a_schedule_and_a_run_call_it_and_the_run_shows_what_came_back() {
-        fine("schedule", "create", "hook", "--every", "1d", "--webhook", url("/hook"), "--payload", "{\"a\":1}");
-        assertThat(fine("schedule", "get", "hook", "-o", "yaml"))
+    void a_schedule_and_a_run_deliver_and_the_run_shows_the_response() {
+        runSuccessfully(
+                "schedule", "create", "hook", "--every", "1d", "--webhook", url("/hook"), "--payload", "{\"a\":1}");
+        assertThat(runSuccessfully("schedule", "get", "hook", "-o", "yaml"))
                 .contains("url: ")
                 .contains("/hook");
-        fine("schedule", "apply", "hook", "--every", "2d", "--webhook", url("/hook"), "--method", "put");
-        assertThat(SERVER.carillon("schedule", "get", "hook", "-o", "json")
+        runSuccessfully("schedule", "apply", "hook", "--every", "2d", "--webhook", url("/hook"), "--method", "put");
+        assertThat(SERVER.run("schedule", "get", "hook", "-o", "json")
                         .json()
                         .at("/target/method")
                         .asString())
                 .isEqualTo("PUT");
 
-        String run = fine(
+        String run = runSuccessfully(
                 "run", "enqueue", "--webhook", url("/run"), "--header", "x-team=a", "--payload", "[1]", "-o", "name");
-        fine("run", "wait", run);
-        assertThat(got("/run")).extracting(Got::body).containsExactly("[1]");
-        assertThat(SERVER.carillon("run", "get", run, "-o", "json")
+        runSuccessfully("run", "wait", run);
+        assertThat(received("/run")).extracting(ReceivedRequest::body).containsExactly("[1]");
+        assertThat(SERVER.run("run", "get", run, "-o", "json")
                         .json()
                         .at("/delivery/status")
                         .intValue())
                 .isEqualTo(200);
-        assertThat(fine("run", "replay", run)).startsWith("delivered: status 200");
-        assertThat(got("/run")).hasSize(2);
+        assertThat(runSuccessfully("run", "replay", run)).startsWith("delivered: status 200");
+        assertThat(received("/run")).hasSize(2);
 
-        RemoteServer.Called odd = SERVER.carillon("run", "enqueue", "--webhook", "ftp://a.example");
-        assertThat(odd.exit()).isEqualTo(2);
+        RemoteServer.CommandResult odd = SERVER.run("run", "enqueue", "--webhook", "ftp://a.example");
+        assertThat(odd.exitCode()).isEqualTo(2);
         assertThat(odd.err()).contains("/target/url");
-        assertThat(SERVER.carillon("run", "enqueue", "fine", "--webhook", url("/x"))
-                        .exit())
+        assertThat(SERVER.run("run", "enqueue", "fine", "--webhook", url("/x")).exitCode())
                 .isEqualTo(2);
-        assertThat(SERVER.carillon("run", "enqueue", "fine", "--secret", "x").err())
-                .contains("Say --webhook, too");
+        assertThat(SERVER.run("run", "enqueue", "fine", "--secret", "x").err()).contains("need --webhook");
     }
 
     @Test
     void a_secret_is_shown_once_signs_is_rotated_and_deleted() throws Exception {
-        assertThat(fine("secret", "create", "orders")).startsWith("whsec_");
+        assertThat(runSuccessfully("secret", "create", "orders")).startsWith("whsec_");
         Path file = folder.resolve("secret");
-        fine("secret", "rotate", "orders", "--overlap", "1h", "--to", file.toString());
+        runSuccessfully("secret", "rotate", "orders", "--overlap", "1h", "--to", file.toString());
         assertThat(Files.readString(file)).startsWith("whsec_");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
-        assertThat(fine("webhook", "test", url("/signed"), "--secret", "orders", "--payload", "{}"))
+        assertThat(runSuccessfully("webhook", "test", url("/signed"), "--secret", "orders", "--payload", "{}"))
                 .startsWith("delivered: status 200");
-        assertThat(got("/signed").get(0).signatures()).hasSize(2);
+        assertThat(received("/signed").get(0).signatures()).hasSize(2);
 
         Path token = Files.writeString(folder.resolve("token"), "Bearer t0ps3cret\n");
-        assertThat(fine("secret", "create", "token", "--from", token.toString()))
+        assertThat(runSuccessfully("secret", "create", "token", "--from", token.toString()))
                 .isEqualTo("Stored token.");
-        fine("webhook", "test", url("/header"), "--secret-header", "authorization=token");
-        assertThat(got("/header").get(0).authorization()).isEqualTo("Bearer t0ps3cret");
-        assertThat(fine("secret", "list") + fine("secret", "get", "token", "-o", "json"))
+        runSuccessfully("webhook", "test", url("/header"), "--secret-header", "authorization=token");
+        assertThat(received("/header").get(0).authorization()).isEqualTo("Bearer t0ps3cret");
+        assertThat(runSuccessfully("secret", "list") + runSuccessfully("secret", "get", "token", "-o", "json"))
                 .contains("orders", "signing", "token", "value")
                 .doesNotContain("t0ps3cret", "whsec_");
 
-        assertThat(fine("webhook", "re-encrypt")).isEqualTo("0 secrets were sealed anew; 0 cannot be opened.");
-        fine("secret", "delete", "orders");
-        assertThat(SERVER.carillon("secret", "get", "orders").exit()).isEqualTo(3);
-        assertThat(SERVER.carillon("webhook", "test", url("/signed"), "--secret", "orders")
-                        .exit())
+        assertThat(runSuccessfully("webhook", "re-encrypt"))
+                .isEqualTo("0 secrets were re-encrypted; 0 cannot be decrypted.");
+        runSuccessfully("secret", "delete", "orders");
+        assertThat(SERVER.run("secret", "get", "orders").exitCode()).isEqualTo(3);
+        assertThat(SERVER.run("webhook", "test", url("/signed"), "--secret", "orders")
+                        .exitCode())
                 .isEqualTo(2);
     }
 
     @Test
-    void what_was_not_taken_is_told_by_the_exit_code() {
-        RemoteServer.Called broken = SERVER.carillon("webhook", "test", url("/broken"));
-        assertThat(broken.exit()).isEqualTo(10);
+    void a_rejected_delivery_sets_the_exit_code() {
+        RemoteServer.CommandResult broken = SERVER.run("webhook", "test", url("/broken"));
+        assertThat(broken.exitCode()).isEqualTo(10);
         assertThat(broken.out()).startsWith("failed: status 500");
-        RemoteServer.Called blocked = SERVER.carillon("webhook", "test", "http://10.0.0.1/");
-        assertThat(blocked.exit()).isEqualTo(10);
+        RemoteServer.CommandResult blocked = SERVER.run("webhook", "test", "http://10.0.0.1/");
+        assertThat(blocked.exitCode()).isEqualTo(10);
         assertThat(blocked.out()).contains("could not be reached");
     }
 }

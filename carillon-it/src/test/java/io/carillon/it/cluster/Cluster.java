@@ -23,10 +23,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Three node processes on one fresh database, and a client without a node to drive them. */
+/** Several node processes on one fresh database, and a client without a node that drives them. */
 final class Cluster implements AutoCloseable {
-    // An attempt whose node was killed worked until then, and nobody after it: the next attempt begins later.
-    private static final String MOST_AT_ONCE = """
+    // An attempt whose node was killed counts until the kill; the next attempt starts later.
+    private static final String MAX_CONCURRENT = """
             WITH span AS (
               SELECT s.at AS from_at, coalesce(d.at, (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
                 FROM side_log s
@@ -37,29 +37,29 @@ final class Cluster implements AutoCloseable {
                 FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) sweep
             """;
 
-    /** Enough for a node, and soon full. */
+    /** Large enough for a node, and soon full. */
     private static final List<String> SMALL_HEAP = List.of("-Xmx96m");
 
     private final TestDatabase database = TestDatabase.migrated();
     private final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
     private final HistoryRecorder recorder = HistoryRecorder.on(database);
-    private final Duration beat;
-    private final Duration death;
+    private final Duration heartbeatInterval;
+    private final Duration deathTimeout;
     private final Planning planning;
-    private int born;
+    private int startedCount;
     final Carillon client;
 
-    Cluster(Duration beat, Duration death, int size) {
-        this(beat, death, size, Planning.EVERY_NODE);
+    Cluster(Duration heartbeatInterval, Duration deathTimeout, int size) {
+        this(heartbeatInterval, deathTimeout, size, Planning.EVERY_NODE);
     }
 
-    Cluster(Duration beat, Duration death, int size, Planning planning) {
-        this.beat = beat;
-        this.death = death;
+    Cluster(Duration heartbeatInterval, Duration deathTimeout, int size, Planning planning) {
+        this.heartbeatInterval = heartbeatInterval;
+        this.deathTimeout = deathTimeout;
         this.planning = planning;
         database.execute(ClusterNode.SIDE_LOG);
         client = Carillon.on(database.pool(6)).build();
-        for (born = 1; born <= size; born++) start("node-" + born);
+        for (startedCount = 1; startedCount <= size; startedCount++) start("node-" + startedCount);
         nodes.forEach((name, node) -> node.awaitLine("ready", Duration.ofSeconds(60)));
     }
 
@@ -71,8 +71,8 @@ final class Cluster implements AutoCloseable {
                 database.user(),
                 database.password(),
                 name,
-                String.valueOf(beat.toMillis()),
-                String.valueOf(death.toMillis()),
+                String.valueOf(heartbeatInterval.toMillis()),
+                String.valueOf(deathTimeout.toMillis()),
                 planning.name());
         nodes.put(name, node);
         return node;
@@ -86,7 +86,7 @@ final class Cluster implements AutoCloseable {
         database.execute(sql);
     }
 
-    /** Rows of a query, each as its columns' text. */
+    /** Returns the rows of a query, each as the text of its columns. */
     List<List<String>> rows(String sql, String... parameters) {
         try (Connection connection = database.dataSource().getConnection();
                 PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -105,15 +105,15 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Kills a node, and notes when. */
+    /** Kills a node and records the time. */
     void kill(String victim) {
-        node(victim).kill9();
+        node(victim).kill();
         noteLoss(victim);
     }
 
-    /** Freezes a node for long enough to be taken for dead, and notes when. */
+    /** Freezes a node, long enough to be declared dead, and records the time. */
     void freeze(String victim) {
-        node(victim).stop();
+        node(victim).freeze();
         noteLoss(victim);
     }
 
@@ -121,23 +121,24 @@ final class Cluster implements AutoCloseable {
         rows("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
     }
 
-    /** Starts a node for each that has died by itself, under a name of its own, and notes the deaths. */
+    /** Starts a new node, with a new name, for each node that has died, and records the deaths. */
     void replaceDead() {
-        List<String> dead =
-                nodes.keySet().stream().filter(name -> !nodes.get(name).alive()).toList();
+        List<String> dead = nodes.keySet().stream()
+                .filter(name -> !nodes.get(name).isAlive())
+                .toList();
         for (String name : dead) {
             noteLoss(name);
             nodes.remove(name);
-            start("node-" + ++born);
+            start("node-" + ++startedCount);
         }
     }
 
-    /** What happened to all runs: what the tables say, and what the handlers wrote down themselves. */
+    /** Returns the events of all runs, from the tables and from the side log of the handlers. */
     History history() {
         return history(Duration.ofSeconds(30));
     }
 
-    /** {@code late}: how much later than its pause says a run may be tried again. */
+    /** Returns the history; {@code late} is the allowed delay of a retry after its due time. */
     private History history(Duration late) {
         List<RunEvent> events = new ArrayList<>(recorder.events());
         for (List<String> row :
@@ -149,44 +150,47 @@ final class Cluster implements AutoCloseable {
                     RunEvent.Kind.STARTED,
                     instant(row.get(3)),
                     ""));
-        History history = History.of(events).retried(ClusterNode.RETRY, late);
+        History history = History.of(events).expectRetries(ClusterNode.RETRY, late);
         for (List<String> row : rows("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'"))
-            history = history.lost(row.get(0), instant(row.get(1)));
+            history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
     /**
-     * The same where nodes die all the time, or fall silent without having died: who was declared dead counts as lost, and a run is tried again when a node
-     * lives that has nobody accused to itself, however late that is.
+     * Like {@link #history()}, for clusters whose nodes die often or send no heartbeat without having died: each node
+     * that was declared dead counts as lost, and a retry may be late, because an isolated run waits for an idle node.
      */
-    History historyAmongDeaths() {
+    History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
         for (List<String> row :
-                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no beat%'"))
-            history = history.lost(row.get(0), instant(row.get(1)));
+                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no heartbeat%'"))
+            history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
-    /** The same when all is over: everything has ended, every node is well, and what was lost was taken over in time. */
-    History quietHistory(String... mayWait) {
-        // Who was killed is not dead yet, and who was started last may still be opening its ears.
-        await("all living nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listening() == living());
-        Map<String, Instant> beats = new LinkedHashMap<>();
+    /**
+     * Returns the history after the end of the test: all runs have ended, all nodes are healthy, and lost runs were
+     * rescued in time.
+     */
+    History finalHistory(String... mayWait) {
+        // A killed node may not be declared dead yet, and a node that just started may not have its LISTEN session yet.
+        await("all live nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listeningNodes() == liveNodes());
+        Map<String, Instant> heartbeats = new LinkedHashMap<>();
         for (List<String> row :
                 rows("SELECT name, extract(epoch FROM beat_at) FROM carillon.node WHERE dead_at IS NULL"))
-            beats.put(row.get(0), instant(row.get(1)));
-        int listening = listening();
-        Instant now = instant(one("SELECT extract(epoch FROM clock_timestamp())"));
+            heartbeats.put(row.get(0), instant(row.get(1)));
+        int listening = listeningNodes();
+        Instant now = instant(text("SELECT extract(epoch FROM clock_timestamp())"));
         return history()
-                .rescued(Duration.ofSeconds(15))
-                .quiet(new History.Quiet(now, beats, listening, 0, Set.of(mayWait)));
+                .expectRescueWithin(Duration.ofSeconds(15))
+                .finalState(new History.FinalState(now, heartbeats, listening, 0, Set.of(mayWait)));
     }
 
-    private int living() {
+    private int liveNodes() {
         return (int) number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL");
     }
 
-    private int listening() {
+    private int listeningNodes() {
         return (int)
                 number(
                         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
@@ -197,17 +201,17 @@ final class Cluster implements AutoCloseable {
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
-    /** How many of these runs were at work at the same moment, at most. */
-    long mostAtOnce(List<String> runs) {
-        return number(MOST_AT_ONCE, String.join(",", runs));
+    /** Returns the largest number of these runs that executed at the same time. */
+    long maxConcurrent(List<String> runs) {
+        return number(MAX_CONCURRENT, String.join(",", runs));
     }
 
-    String one(String sql, String... parameters) {
+    String text(String sql, String... parameters) {
         return rows(sql, parameters).get(0).get(0);
     }
 
     long number(String sql, String... parameters) {
-        return Long.parseLong(one(sql, parameters));
+        return Long.parseLong(text(sql, parameters));
     }
 
     @Override

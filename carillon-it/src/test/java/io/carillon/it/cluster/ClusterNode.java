@@ -17,25 +17,25 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 
-/** A node process of the cluster tests. Its handler writes what it does to a table of its own, outside the run's bookkeeping. */
+/** A node process of the cluster tests. Its handlers record their calls in a separate table, the side log. */
 final class ClusterNode {
-    /** How long the handler works. */
+    /** The payload: how long the handler works. */
     record Work(long millis) {}
 
     static final HandlerType<Work> WORK = HandlerType.of("work", Work.class);
 
-    /** What a handler can do to its node. */
-    enum Harm {
+    /** The effect of a poison run on its node. */
+    enum PoisonEffect {
         HALT,
-        HOG,
-        DIVE
+        EXHAUST_MEMORY,
+        OVERFLOW_STACK
     }
 
-    record Poison(Harm harm) {}
+    record Poison(PoisonEffect poisonEffect) {}
 
     static final HandlerType<Poison> POISON = HandlerType.of("poison", Poison.class);
 
-    /** Soon over, so that a test sees the end of it. */
+    /** Short delays, so that a test sees the last attempt. */
     static final Retry RETRY =
             Retry.exponential(Duration.ofMillis(50)).cap(Duration.ofMillis(400)).attempts(6);
 
@@ -51,7 +51,7 @@ final class ClusterNode {
         this.name = name;
     }
 
-    /** url, user, password, name, milliseconds between beats, milliseconds until death, who plans. */
+    /** Arguments: URL, user, password, name, heartbeat interval and death timeout in milliseconds, planning mode. */
     public static void main(String[] arguments) throws Exception {
         HikariConfig pool = new HikariConfig();
         pool.setJdbcUrl(arguments[0]);
@@ -60,12 +60,12 @@ final class ClusterNode {
         pool.setMaximumPoolSize(12);
         try (HikariDataSource dataSource = new HikariDataSource(pool)) {
             ClusterNode node = new ClusterNode(dataSource, arguments[3]);
-            Duration beat = Duration.ofMillis(Long.parseLong(arguments[4]));
-            Duration death = Duration.ofMillis(Long.parseLong(arguments[5]));
+            Duration heartbeatInterval = Duration.ofMillis(Long.parseLong(arguments[4]));
+            Duration deathTimeout = Duration.ofMillis(Long.parseLong(arguments[5]));
             Carillon carillon = Carillon.on(dataSource)
                     .nodeName(arguments[3])
                     .config(EngineConfig.defaults()
-                            .with(new EngineConfig.Heartbeat(beat, death))
+                            .with(new EngineConfig.HeartbeatSettings(heartbeatInterval, deathTimeout))
                             .with(EngineConfig.Planning.valueOf(arguments[6])))
                     .handle(WORK, node::work, options -> options.retry(RETRY))
                     .handle(POISON, node::poison, options -> options.retry(RETRY.attempts(2)))
@@ -79,31 +79,31 @@ final class ClusterNode {
     private void work(Work work, RunContext run) throws Exception {
         log(run, "started");
         try {
-            Thread.sleep(work.millis()); // the work itself, not a wait for something
+            Thread.sleep(work.millis()); // the duration of the work
             log(run, "done");
-        } catch (InterruptedException told) {
-            log(run, "told to stop");
-            throw told;
+        } catch (InterruptedException interrupted) {
+            log(run, "interrupted");
+            throw interrupted;
         }
     }
 
     private void poison(Poison poison, RunContext run) throws Exception {
         log(run, "started");
-        switch (poison.harm()) {
+        switch (poison.poisonEffect()) {
             case HALT -> Runtime.getRuntime().halt(1);
-            case HOG -> hog();
-            case DIVE -> dive(0);
+            case EXHAUST_MEMORY -> exhaustMemory();
+            case OVERFLOW_STACK -> overflowStack(0);
         }
     }
 
-    private static long hog() {
+    private static long exhaustMemory() {
         List<byte[]> all = new ArrayList<>();
         while (all.size() < Integer.MAX_VALUE) all.add(new byte[1 << 20]);
         return all.size();
     }
 
-    private static int dive(int depth) {
-        return depth < 0 ? depth : dive(depth + 1) + 1;
+    private static int overflowStack(int depth) {
+        return depth < 0 ? depth : overflowStack(depth + 1) + 1;
     }
 
     private void log(RunContext run, String event) throws SQLException {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PostgreSQL answers nobody for a while and then goes on as if nothing had been: the nodes were silent together, and none of them is dead. */
+/** PostgreSQL freezes for some time and continues: all nodes were silent together, so none is declared dead. */
 class DatabaseFreezeTest {
     record Item(int number) {}
 
@@ -33,18 +33,20 @@ class DatabaseFreezeTest {
     private static final int POOL = 8;
 
     @Test
-    void kills_nobody() throws Exception {
-        freeze(new EngineConfig.Heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2)), Duration.ofMillis(2_200));
+    void declares_no_node_dead() throws Exception {
+        freeze(
+                new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(2)),
+                Duration.ofMillis(2_200));
     }
 
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(ints = {11, 20, 60})
-    void kills_nobody_with_the_shipped_settings(int seconds) throws Exception {
-        freeze(EngineConfig.Heartbeat.defaults(), Duration.ofSeconds(seconds));
+    void declares_no_node_dead_with_the_default_settings(int seconds) throws Exception {
+        freeze(EngineConfig.HeartbeatSettings.defaults(), Duration.ofSeconds(seconds));
     }
 
-    private static void freeze(EngineConfig.Heartbeat heartbeat, Duration time) throws Exception {
+    private static void freeze(EngineConfig.HeartbeatSettings heartbeatSettings, Duration time) throws Exception {
         CountDownLatch finish = new CountDownLatch(1);
         List<AutoCloseable> opened = new ArrayList<>();
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
@@ -54,7 +56,7 @@ class DatabaseFreezeTest {
                 opened.add(
                         0,
                         Carillon.on(pool)
-                                .config(EngineConfig.defaults().with(heartbeat))
+                                .config(EngineConfig.defaults().with(heartbeatSettings))
                                 .handle(ITEM, (item, run) -> finish.await())
                                 .start());
             }
@@ -68,7 +70,7 @@ class DatabaseFreezeTest {
             long before = Long.parseLong(
                     texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
 
-            await("pools that open no more connections")
+            await("all pools are full")
                     .atMost(Duration.ofSeconds(30))
                     .until(() ->
                             texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
@@ -77,24 +79,24 @@ class DatabaseFreezeTest {
             List<String> others = texts(
                     postgres,
                     "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
-            // First the postmaster, so that no process is born while they are counted.
+            // The postmaster first, so that no new process starts while they are listed.
             signal("STOP", List.of("" + postgres.pid()));
             List<String> all = processes(postgres);
             signal("STOP", all);
             try {
-                Thread.sleep(time.toMillis()); // the fault itself, not a wait for something
-                // One node is answered before the others: to it they look as if they alone had been silent.
+                Thread.sleep(time.toMillis()); // the duration of the fault
+                // One node gets answers before the others: it sees them silent while its own heartbeats succeed.
                 List<String> first = new ArrayList<>(all);
                 first.removeAll(others);
-                long beats = beats(postgres, first);
+                long heartbeats = resume(postgres, first);
                 await().atMost(Duration.ofSeconds(30))
                         .ignoreExceptions()
                         .pollInterval(Duration.ofMillis(20))
-                        .until(() -> sum(postgres) > beats + 2);
+                        .until(() -> sum(postgres) > heartbeats + 2);
             } finally {
                 signal("CONT", all);
             }
-            await("beats of all nodes, more than a death needs")
+            await("more heartbeats of all nodes than a declaration of death takes")
                     .atMost(Duration.ofSeconds(90))
                     .ignoreExceptions()
                     .until(
@@ -115,8 +117,8 @@ class DatabaseFreezeTest {
         }
     }
 
-    /** Lets these go on; returns how many beats there were before. */
-    private static long beats(EmbeddedPostgres postgres, List<String> processes) throws Exception {
+    /** Resumes these processes and returns the sum of the heartbeats before. */
+    private static long resume(EmbeddedPostgres postgres, List<String> processes) throws Exception {
         signal("CONT", processes);
         return sum(postgres);
     }
@@ -126,7 +128,7 @@ class DatabaseFreezeTest {
                 texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
     }
 
-    /** The postmaster and all its children. */
+    /** Returns the postmaster and all its children. */
     private static List<String> processes(EmbeddedPostgres postgres) {
         ProcessHandle postmaster = ProcessHandle.of(postgres.pid()).orElseThrow();
         return Stream.concat(Stream.of(postmaster), postmaster.descendants())

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The database goes away under two nodes that work, and comes back: nothing of ours is restarted, nothing is lost, nothing runs twice without need. */
+/** The database crashes under two working nodes and restarts: both continue, and no run or tick is lost or doubled. */
 class DatabaseRestartTest {
     record Item(int number) {}
 
@@ -31,7 +31,7 @@ class DatabaseRestartTest {
     private static final int ITEMS = 3_000;
 
     @Test
-    void nodes_go_on_by_themselves_after_the_database_crashed_and_came_back() {
+    void nodes_continue_automatically_after_a_crash_and_restart_of_the_database() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary()
                         .setting("fsync", "on")
                         .setting("synchronous_commit", "on")
@@ -74,7 +74,7 @@ class DatabaseRestartTest {
     }
 
     private static Instant cursor(Carillon carillon) {
-        return carillon.schedules().get("tick").orElseThrow().progress().cursor();
+        return carillon.schedules().get("tick").orElseThrow().planningState().cursor();
     }
 
     private static void everyInstantOnce(Carillon carillon) {
@@ -89,7 +89,7 @@ class DatabaseRestartTest {
                 .boxed()
                 .collect(Collectors.partitioningBy(
                         i -> instants.get(i).equals(instants.get(i - 1).plusSeconds(1)), Collectors.counting()));
-        assertThat(steps.get(false)).as("holes in the ledger").isZero();
+        assertThat(steps.get(false)).as("gaps in the ledger").isZero();
     }
 
     private static Carillon node(HikariDataSource pool, Map<Integer, AtomicInteger> starts) {
@@ -98,7 +98,7 @@ class DatabaseRestartTest {
                         ITEM,
                         (item, run) -> starts.computeIfAbsent(item.number(), n -> new AtomicInteger())
                                 .incrementAndGet())
-                // The planner moves the cursor every ten seconds instead of every minute.
+                // With this look-ahead the planner advances the cursor every ten seconds instead of every minute.
                 .lookAhead(Duration.ofSeconds(20))
                 .start();
     }

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
-import io.carillon.cli.shell.Pools;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import java.sql.SQLException;
@@ -24,8 +24,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The primary freezes without a reset, as a stopped machine does, and its synchronous standby is promoted. Nodes with both hosts in their URL leave the frozen
- * one and go on at the other.
+ * The primary freezes without closing its connections, as a stopped machine does, and its synchronous standby is
+ * promoted. Nodes with both hosts in their URL leave the frozen host and continue on the other.
  */
 class FrozenHostTest {
     record Item(int number) {}
@@ -34,24 +34,24 @@ class FrozenHostTest {
     private static final HandlerType<Item> LIBRARY = HandlerType.of("library", Item.class);
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    /** By run: the attempts in which a handler worked on it. */
+    /** The attempts that handlers executed, by run. */
     private final Map<RunId, List<Integer>> executed = new ConcurrentHashMap<>();
 
-    /** When a handler first worked on it. */
-    private final Map<RunId, Long> begun = new ConcurrentHashMap<>();
+    /** The time of the first start, by run. */
+    private final Map<RunId, Long> firstStarts = new ConcurrentHashMap<>();
 
     private final Queue<RunId> confirmed = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean writing = new AtomicBoolean(true);
 
-    @SuppressWarnings("try") // the nodes work by themselves
+    @SuppressWarnings("try") // the nodes need no calls
     @Tag("slow")
     @RepeatedTest(3)
-    void is_left_within_half_a_minute_and_nothing_confirmed_is_lost_or_doubled() throws Exception {
+    void nodes_leave_the_frozen_host_within_30_seconds_and_no_confirmed_run_is_lost_or_doubled() throws Exception {
         try (ReplicatedPostgres postgres = new ReplicatedPostgres();
-                HikariDataSource shipped = Pools.on(DatabaseUrl.parse(postgres.url()), 12);
-                HikariDataSource documented = documented(postgres.url());
-                HikariDataSource writers = documented(postgres.url());
-                HikariDataSource direct = direct(postgres)) {
+                HikariDataSource shipped = ConnectionPools.open(DatabaseUrl.parse(postgres.url()), 12);
+                HikariDataSource documented = documentedPool(postgres.url());
+                HikariDataSource writers = documentedPool(postgres.url());
+                HikariDataSource direct = directPool(postgres)) {
             try (Carillon one = node(shipped, COMMAND);
                     Carillon other = node(documented, LIBRARY);
                     Carillon writer = Carillon.on(writers).build()) {
@@ -74,9 +74,10 @@ class FrozenHostTest {
                     double command = seconds(frozen, first);
                     double library = seconds(frozen, second);
                     System.out.printf(
-                            "after the freeze the node with the settings of the command went on after %.1f s, the one with those of the library after %.1f s%n",
+                            "after the freeze the node with the pool of the command continued after %.1f s,"
+                                    + " the node with the documented pool of the library after %.1f s%n",
                             command, library);
-                    await("the writer leaves it, too")
+                    await("the writer leaves the frozen host")
                             .atMost(Duration.ofSeconds(60))
                             .until(() -> confirmed.size() > before + 20);
                     writing.set(false);
@@ -103,17 +104,17 @@ class FrozenHostTest {
     }
 
     private double seconds(long since, RunId run) {
-        return (requireNonNull(begun.get(run)) - since) / 1e9;
+        return (requireNonNull(firstStarts.get(run)) - since) / 1e9;
     }
 
-    /** Enqueues all the time; only what was answered counts. */
+    /** Enqueues continuously; only confirmed runs count. */
     private void write(Carillon writer) {
         for (int number = 0; writing.get(); number++) {
             try {
                 confirmed.add(writer.enqueue(number % 2 == 0 ? COMMAND : LIBRARY, new Item(number))
                         .run());
             } catch (RuntimeException unanswered) {
-                // It may have been stored or not.
+                // The run may or may not be stored.
             }
         }
     }
@@ -121,14 +122,14 @@ class FrozenHostTest {
     private Carillon node(HikariDataSource pool, HandlerType<Item> type) {
         return Carillon.on(pool)
                 .handle(type, (item, run) -> {
-                    begun.putIfAbsent(run.id(), System.nanoTime());
+                    firstStarts.putIfAbsent(run.id(), System.nanoTime());
                     executed.computeIfAbsent(run.id(), id -> new CopyOnWriteArrayList<>())
                             .add(run.attempt());
                 })
                 .start();
     }
 
-    /** The attempt in which each run succeeded, by the new primary. */
+    /** Returns the attempt in which each run succeeded, read from the new primary. */
     private static Map<RunId, Integer> ended(ReplicatedPostgres postgres) throws SQLException {
         Map<RunId, Integer> ended = new java.util.HashMap<>();
         for (String row : ReplicatedPostgres.ask(
@@ -140,8 +141,8 @@ class FrozenHostTest {
         return ended;
     }
 
-    /** As docs/operations.md says for the library. */
-    private static HikariDataSource documented(String url) {
+    /** The settings that docs/operations.md gives for the library. */
+    private static HikariDataSource documentedPool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&tcpKeepAlive=true");
         config.setMaximumPoolSize(12);
@@ -150,7 +151,7 @@ class FrozenHostTest {
         return new HikariDataSource(config);
     }
 
-    private static HikariDataSource direct(ReplicatedPostgres postgres) {
+    private static HikariDataSource directPool(ReplicatedPostgres postgres) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(postgres.standby.jdbcUrl());
         config.setUsername(postgres.standby.user());

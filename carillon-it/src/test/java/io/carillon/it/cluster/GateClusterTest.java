@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Limits and orders of keys hold while nodes are killed and replaced; all times are the database's. */
+/** Concurrency and FIFO keys hold while nodes are killed and replaced; all times come from the database clock. */
 class GateClusterTest {
     private static final int LIMITED = 60;
     private static final int CALLERS = 20;
@@ -26,7 +26,7 @@ class GateClusterTest {
 
     @Tag("slow")
     @Test
-    void limits_and_orders_hold_while_nodes_are_killed_and_replaced() throws Exception {
+    void concurrency_limits_and_fifo_order_hold_while_nodes_are_killed_and_replaced() throws Exception {
         try (Cluster cluster = new Cluster(Duration.ofMillis(300), Duration.ofSeconds(3), 3)) {
             List<String> limited = new ArrayList<>();
             for (int i = 0; i < LIMITED; i++)
@@ -34,7 +34,7 @@ class GateClusterTest {
                         cluster.client.enqueue(WORK, new Work(60), Enqueue.now().concurrencyKey("shop", 4))));
             ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
             List<Future<List<String>>> lines = new ArrayList<>();
-            for (int i = 0; i < CALLERS; i++) lines.add(callers.submit(() -> line(cluster)));
+            for (int i = 0; i < CALLERS; i++) lines.add(callers.submit(() -> enqueueFifo(cluster)));
             for (String victim : List.of("node-1", "node-2")) {
                 long before = cluster.number("SELECT count(*) FROM side_log WHERE event = 'done'");
                 await().atMost(Duration.ofSeconds(30))
@@ -54,18 +54,18 @@ class GateClusterTest {
                     .toList();
             assertThat(ordered).hasSize(CALLERS * EACH);
             for (Future<List<String>> line : lines)
-                assertThat(ordered).as("the order of one caller").containsSubsequence(line.get());
-            assertThat(cluster.mostAtOnce(limited)).isBetween(2L, 4L);
-            assertThat(cluster.mostAtOnce(ordered)).isEqualTo(1);
-            assertThat(HistoryChecker.judge(cluster.quietHistory()
-                            .limited(Set.copyOf(limited), 4)
-                            .ordered(ordered)))
+                assertThat(ordered).as("order of the runs of one caller").containsSubsequence(line.get());
+            assertThat(cluster.maxConcurrent(limited)).isBetween(2L, 4L);
+            assertThat(cluster.maxConcurrent(ordered)).isEqualTo(1);
+            assertThat(HistoryChecker.check(cluster.finalHistory()
+                            .expectLimit(Set.copyOf(limited), 4)
+                            .expectOrder(ordered)))
                     .isEmpty();
         }
     }
 
-    /** One after the other: each is stored before the next one is. */
-    private static List<String> line(Cluster cluster) {
+    /** Enqueues runs one by one: each is stored before the next. */
+    private static List<String> enqueueFifo(Cluster cluster) {
         List<String> mine = new ArrayList<>();
         for (int i = 0; i < EACH; i++)
             mine.add(id(cluster.client.enqueue(WORK, new Work(20), Enqueue.now().fifoKey("account"))));

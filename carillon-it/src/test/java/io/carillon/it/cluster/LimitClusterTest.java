@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.it.cluster.ClusterNode.Work;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The limit of a queue holds while nodes are killed and replaced; all times are the database's. */
+/** The limit of a queue holds while nodes are killed and replaced; all times come from the database clock. */
 class LimitClusterTest {
     private static final int RUNS = 150;
 
@@ -23,7 +23,7 @@ class LimitClusterTest {
     @Test
     void a_limit_holds_while_nodes_are_killed_and_replaced() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(300), Duration.ofSeconds(3), 3)) {
-            cluster.client.queues().limit("work", Limits.running(6));
+            cluster.client.queues().limit("work", QueueLimits.maxRunning(6));
             List<String> all = new ArrayList<>();
             for (int i = 0; i < RUNS; i++)
                 all.add(cluster.client.enqueue(WORK, new Work(60)).run().toString());
@@ -37,14 +37,14 @@ class LimitClusterTest {
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                             == RUNS);
-            assertThat(cluster.mostAtOnce(all)).isBetween(3L, 6L);
-            History history = cluster.quietHistory().limited(Set.copyOf(all), 6);
-            assertThat(HistoryChecker.judge(history)).isEmpty();
-            assertThat(HistoryChecker.mostAtOnce(history, Set.copyOf(all)))
-                    .as("leased at a time")
+            assertThat(cluster.maxConcurrent(all)).isBetween(3L, 6L);
+            History history = cluster.finalHistory().expectLimit(Set.copyOf(all), 6);
+            assertThat(HistoryChecker.check(history)).isEmpty();
+            assertThat(HistoryChecker.maxConcurrent(history, Set.copyOf(all)))
+                    .as("runs leased at the same time")
                     .isGreaterThanOrEqualTo(3);
             assertThat(cluster.number("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'"))
-                    .as("nodes that took part")
+                    .as("nodes that executed runs")
                     .isGreaterThan(1);
         }
     }

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A short run of the engine on a newer JDK than the one that builds, if there is one: handlers run on virtual threads there. */
+/** Runs the engine on a newer JDK than the build JDK, if one is installed: handlers run on virtual threads there. */
 class NewerJdkTest {
     record Item(int number) {}
 
@@ -28,7 +28,7 @@ class NewerJdkTest {
     @Test
     void the_engine_works_on_a_newer_jdk_with_virtual_threads() throws Exception {
         Optional<Path> java = newerJava();
-        assumeTrue(java.isPresent(), "no newer JDK: set CARILLON_TEST_NEWER_JAVA_HOME to try one");
+        assumeTrue(java.isPresent(), "no newer JDK found; set CARILLON_TEST_NEWER_JAVA_HOME to its directory");
         try (TestDatabase database = TestDatabase.migrated()) {
             Process process = new ProcessBuilder(
                             java.orElseThrow().toString(),
@@ -47,7 +47,7 @@ class NewerJdkTest {
         }
     }
 
-    /** Runs in the newer JDK. */
+    /** The program that the newer JDK runs. */
     public static void main(String[] arguments) throws Exception {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setUrl(arguments[0]);

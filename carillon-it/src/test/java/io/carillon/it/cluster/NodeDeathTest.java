@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.run.EnqueueResult;
 import io.carillon.schedule.When;
-import io.carillon.testkit.History.TakeOver;
+import io.carillon.testkit.History.FailoverTimes;
 import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that are killed or frozen, at the shipped heartbeat and at a short one; all times are the database's. */
+/** Killed and frozen nodes, with default and with short heartbeat settings; all times come from the database clock. */
 class NodeDeathTest {
     private static final String LEDGER_HOLES = """
             SELECT count(*) FROM (
@@ -24,41 +24,42 @@ class NodeDeathTest {
                 FROM carillon.run_history WHERE origin = 'tick') steps
              WHERE step <> interval '1 second'
             """;
-    private static final String AGAIN = """
+    private static final String SECONDS_UNTIL_RESTART = """
             SELECT extract(epoch FROM next.at - killed.at)
               FROM side_log lost
               JOIN side_log killed ON killed.event = 'killed ' || ?
               JOIN side_log next ON next.run = lost.run AND next.event = 'started' AND next.attempt > lost.attempt
              WHERE lost.event = 'started' AND lost.node = ? ORDER BY 1
             """;
-    private static final String TWICE = """
+    private static final String DUPLICATE_TICKS = """
             SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history WHERE origin = 'tick'
                                    GROUP BY schedule_id, planned_at HAVING count(*) > 1) doubled
             """;
 
     @Tag("slow")
     @RepeatedTest(3)
-    void all_runs_of_a_killed_node_start_again_within_the_promised_time_beside_free_slots() {
+    void all_runs_of_a_killed_node_start_again_on_nodes_with_free_slots_within_15_seconds() {
         try (Cluster cluster = new Cluster(Duration.ofSeconds(2), Duration.ofSeconds(10), 3)) {
-            // The two others take none of them, and are idle with 100 free slots when the first one dies.
-            for (String idle : List.of("node-2", "node-3")) cluster.node(idle).stop();
+            // The two others take none of the runs, and have 100 free slots when the first node dies.
+            for (String idle : List.of("node-2", "node-3")) cluster.node(idle).freeze();
             for (int i = 0; i < 45; i++) cluster.client.enqueue(WORK, new Work(5_000));
             await().atMost(Duration.ofSeconds(5))
                     .pollInterval(Duration.ofMillis(20))
                     .until(() -> cluster.number("SELECT count(*) FROM side_log WHERE node = 'node-1'") == 45);
-            for (String idle : List.of("node-2", "node-3")) cluster.node(idle).cont();
+            for (String idle : List.of("node-2", "node-3")) cluster.node(idle).resume();
             cluster.kill("node-1");
 
             await().atMost(Duration.ofMinutes(3))
                     .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                             == 45);
-            List<Double> again = cluster.rows(AGAIN, "node-1", "node-1").stream()
+            List<Double> again = cluster.rows(SECONDS_UNTIL_RESTART, "node-1", "node-1").stream()
                     .map(row -> Double.parseDouble(row.get(0)))
                     .toList();
             System.out.printf(
                     "declared dead %s s after the kill, its runs started again after %s s%n",
-                    cluster.one("SELECT round(extract(epoch FROM n.dead_at - k.at), 1) FROM carillon.node n, side_log k"
-                            + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'"),
+                    cluster.text(
+                            "SELECT round(extract(epoch FROM n.dead_at - k.at), 1) FROM carillon.node n, side_log k"
+                                    + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'"),
                     again);
             assertThat(again)
                     .hasSize(45)
@@ -67,7 +68,7 @@ class NodeDeathTest {
     }
 
     @Test
-    void a_killed_node_loses_nothing_and_is_replaced_within_the_promised_time() {
+    void a_killed_node_loses_no_run_and_other_nodes_take_over_within_15_seconds() {
         try (Cluster cluster = new Cluster(Duration.ofSeconds(2), Duration.ofSeconds(10), 3)) {
             for (int i = 0; i < 5; i++)
                 cluster.client.schedules().upsert("tick-" + i, When.every(Duration.ofSeconds(1)), WORK, new Work(5));
@@ -77,10 +78,10 @@ class NodeDeathTest {
                     .until(() ->
                             cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
                                     == 1);
-            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+            String victim = cluster.text("SELECT node FROM side_log WHERE run = ?", run);
 
             cluster.kill(victim);
-            String killed = cluster.one("SELECT clock_timestamp()");
+            String killed = cluster.text("SELECT clock_timestamp()");
             await().atMost(Duration.ofSeconds(60))
                     .until(() ->
                             cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'done'", run) == 1);
@@ -96,31 +97,34 @@ class NodeDeathTest {
                             uuid(longRun))
                     .get(0);
             assertThat(crash.get(1)).isEqualTo("crashed");
-            double restarted = Double.parseDouble(cluster.one(
+            double restarted = Double.parseDouble(cluster.text(
                     "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log WHERE run = ? AND event = 'started' ORDER BY at DESC LIMIT 1",
                     killed,
                     run));
             assertThat(restarted).as("seconds from the kill to the next start").isLessThanOrEqualTo(15.0);
-            assertThat(cluster.one(
+            assertThat(cluster.text(
                             "SELECT failures || ' ' || attempt FROM carillon.run_history WHERE id = ?::uuid",
                             uuid(longRun)))
-                    .as("a death is no failure")
+                    .as("failures and attempt: a node death is not a failure")
                     .isEqualTo("0 2");
-            double latest = Double.parseDouble(cluster.one(
+            double latest = Double.parseDouble(cluster.text(
                     "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99) FROM carillon.run_history"
                             + " WHERE origin = 'tick' AND planned_at > ?::timestamptz",
                     killed));
-            assertThat(latest).as("seconds an instant after the kill was late").isLessThanOrEqualTo(5.0);
+            assertThat(latest)
+                    .as("lateness in seconds of instants after the kill")
+                    .isLessThanOrEqualTo(5.0);
             everyInstantHasExactlyOneRun(cluster);
-            assertThat(HistoryChecker.judge(cluster.quietHistory()
-                            .takenOver(new TakeOver(Duration.ofSeconds(15), Optional.of(Duration.ofSeconds(5))))))
+            assertThat(HistoryChecker.check(cluster.finalHistory()
+                            .expectFailover(
+                                    new FailoverTimes(Duration.ofSeconds(15), Optional.of(Duration.ofSeconds(5))))))
                     .isEmpty();
         }
     }
 
     @Tag("slow")
     @Test
-    void a_frozen_node_that_comes_back_has_its_result_refused_and_starts_afresh() {
+    void the_result_of_a_frozen_node_that_resumes_is_rejected_and_the_node_restarts_with_a_new_id() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
             cluster.client.schedules().upsert("tick", When.every(Duration.ofSeconds(1)), WORK, new Work(5));
             EnqueueResult frozen = cluster.client.enqueue(WORK, new Work(3_000));
@@ -129,14 +133,14 @@ class NodeDeathTest {
                     .until(() ->
                             cluster.number("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
                                     == 1);
-            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+            String victim = cluster.text("SELECT node FROM side_log WHERE run = ?", run);
 
             cluster.freeze(victim);
             await().atMost(Duration.ofSeconds(30))
                     .until(() ->
                             cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen))
                                     == 1);
-            cluster.node(victim).cont();
+            cluster.node(victim).resume();
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> cluster.number(
                                     "SELECT count(*) FROM carillon.node WHERE name = ? AND dead_at IS NULL", victim)
@@ -147,7 +151,7 @@ class NodeDeathTest {
                             uuid(frozen)))
                     .containsExactly(List.of("succeeded", "2", "0"));
             assertThat(cluster.number("SELECT count(*) FROM carillon.node WHERE name = ?", victim))
-                    .as("incarnations of the frozen node")
+                    .as("node ids of the frozen node")
                     .isGreaterThanOrEqualTo(2);
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.number(
@@ -157,23 +161,23 @@ class NodeDeathTest {
             assertThat(cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen)))
                     .isEqualTo(1);
             everyInstantHasExactlyOneRun(cluster);
-            assertThat(HistoryChecker.judge(cluster.quietHistory())).isEmpty();
+            assertThat(HistoryChecker.check(cluster.finalHistory())).isEmpty();
         }
     }
 
     @Tag("slow")
     @Test
-    void a_node_frozen_for_less_than_its_lease_is_left_alone() {
+    void a_node_frozen_for_less_than_its_lease_keeps_its_runs() {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofSeconds(6), 2)) {
             EnqueueResult job = cluster.client.enqueue(WORK, new Work(500));
             String run = job.run().toString();
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.number("SELECT count(*) FROM side_log WHERE run = ?", run) == 1);
-            String victim = cluster.one("SELECT node FROM side_log WHERE run = ?", run);
+            String victim = cluster.text("SELECT node FROM side_log WHERE run = ?", run);
 
-            cluster.node(victim).stop();
-            cluster.one("SELECT pg_sleep(2)");
-            cluster.node(victim).cont();
+            cluster.node(victim).freeze();
+            cluster.text("SELECT pg_sleep(2)");
+            cluster.node(victim).resume();
             await().atMost(Duration.ofSeconds(20))
                     .until(() ->
                             cluster.number("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(job))
@@ -185,22 +189,24 @@ class NodeDeathTest {
             assertThat(cluster.rows("SELECT node, event FROM side_log WHERE run = ? ORDER BY at", run))
                     .containsExactly(List.of(victim, "started"), List.of(victim, "done"));
             assertThat(cluster.number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL"))
-                    .as("incarnations, all alive")
+                    .as("node ids, all alive")
                     .isEqualTo(cluster.number("SELECT count(*) FROM carillon.node"))
                     .isEqualTo(2);
-            assertThat(HistoryChecker.judge(cluster.quietHistory())).isEmpty();
+            assertThat(HistoryChecker.check(cluster.finalHistory())).isEmpty();
         }
     }
 
     private static void everyInstantHasExactlyOneRun(Cluster cluster) {
-        // Let the ticks of this moment end, so that the newest instants do not look like holes.
+        // Wait until the current ticks have ended; otherwise the newest instants look like gaps.
         cluster.client
                 .schedules()
                 .list()
                 .forEach(schedule -> cluster.client.schedules().pause(schedule.name(), "counting", null));
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> cluster.number("SELECT count(*) FROM carillon.run WHERE origin = 'tick'") == 0);
-        assertThat(cluster.number(TWICE)).as("instants that ran twice").isZero();
+        assertThat(cluster.number(DUPLICATE_TICKS))
+                .as("instants that ran twice")
+                .isZero();
         assertThat(cluster.number(LEDGER_HOLES)).as("instants without an entry").isZero();
         assertThat(cluster.number(
                         "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'"))

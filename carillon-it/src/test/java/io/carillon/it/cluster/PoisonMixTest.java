@@ -5,8 +5,8 @@ import static io.carillon.it.cluster.ClusterNode.WORK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.it.cluster.ClusterNode.Harm;
 import io.carillon.it.cluster.ClusterNode.Poison;
+import io.carillon.it.cluster.ClusterNode.PoisonEffect;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
@@ -19,15 +19,15 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Runs that kill, choke or confuse their node, among runs that do nothing wrong; nodes that die are replaced. */
+/** Runs that kill, overload or confuse their node, mixed with harmless runs; dead nodes are replaced. */
 class PoisonMixTest {
     record Garbage(String millis) {}
 
     private static final HandlerType<Garbage> GARBAGE = HandlerType.of("work", Garbage.class);
-    private static final HandlerType<Work> UNKNOWN = HandlerType.of("nobody.knows", Work.class);
+    private static final HandlerType<Work> UNKNOWN = HandlerType.of("unknown.handler", Work.class);
 
-    // What became of each kind of run: ended, or parked.
-    private static final String FATES = """
+    // The state of each kind of run: ended, or the reason why it is parked.
+    private static final String OUTCOMES = """
             SELECT l.what, coalesce(h.state, r.parked), count(*)
               FROM lot l LEFT JOIN carillon.run_history h ON h.id = l.run::uuid LEFT JOIN carillon.run r ON r.id = l.run::uuid
              GROUP BY 1, 2 ORDER BY 1, 2
@@ -45,65 +45,66 @@ class PoisonMixTest {
     private static final String STARTED =
             "SELECT round(extract(epoch FROM started_at - at), 1) FROM carillon.node, (SELECT ?::timestamptz AS at) f WHERE started_at > at ORDER BY 1";
 
-    private static final String SHARED =
+    private static final String BY_NODE_DEATHS =
             "SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1";
 
-    private static final String BROKEN = "SELECT count(*) FROM carillon.lane WHERE breaker <> 'closed'";
+    private static final String OPEN_BREAKERS = "SELECT count(*) FROM carillon.lane WHERE breaker <> 'closed'";
 
     @Tag("slow")
     @Test
-    void a_few_bad_runs_hurt_only_themselves() {
+    void a_few_bad_runs_affect_no_others() {
         mix(300, 2, Duration.ofSeconds(90));
     }
 
     @Test
     @Tag("slow")
-    void a_hundred_bad_runs_of_each_kind_among_ten_thousand_hurt_only_themselves() {
+    void a_hundred_bad_runs_of_each_kind_among_ten_thousand_affect_no_others() {
         mix(10_000, 100, Duration.ofMinutes(25));
     }
 
     /**
-     * Both sides in turn, so that what else the machine does slows both. How long a killed process takes to be replaced is not ours: on a busy machine it is
-     * ten seconds. So the time that the nodes lived is compared, and the time that passed is printed.
+     * Measures both cases in turn, so that other load on the machine slows both. The test compares the time that nodes
+     * lived, because the replacement of a killed process is not part of Carillon and takes ten seconds on a busy
+     * machine. It prints the elapsed time as well.
      */
     @Test
     @Tag("slow")
-    void
-            twenty_runs_that_halt_their_node_make_four_thousand_others_take_at_most_half_as_much_time_of_the_nodes_again() {
+    void twenty_runs_that_halt_their_node_cost_four_thousand_others_at_most_half_again_as_much_node_time() {
         Spent without = new Spent(0, 0);
         Spent with = new Spent(0, 0);
         for (int round = 0; round < 2; round++) {
-            without = without.plus(spentUntilGoodAreOver(4_000, 0));
-            with = with.plus(spentUntilGoodAreOver(4_000, 20));
+            without = without.plus(spentUntilGoodRunsEnded(4_000, 0));
+            with = with.plus(spentUntilGoodRunsEnded(4_000, 20));
         }
         double factor = with.nodeSeconds / without.nodeSeconds;
         System.out.printf(
-                "4,000 good runs, twice: %.1f s without, %.1f s with 20 that halt their node, factor %.2f; in time that nodes lived factor %.2f%n",
+                "4,000 good runs, twice: %.1f s without, %.1f s with 20 runs that halt their node, factor %.2f;"
+                        + " factor of the time that nodes lived %.2f%n",
                 without.seconds, with.seconds, with.seconds / without.seconds, factor);
         assertThat(factor).isLessThanOrEqualTo(1.5);
     }
 
-    /** The time that passed, and the time that nodes lived in it, all together. */
+    /** The elapsed time, and the total time that nodes lived in it. */
     private record Spent(double seconds, double nodeSeconds) {
         Spent plus(Spent other) {
             return new Spent(seconds + other.seconds, nodeSeconds + other.nodeSeconds);
         }
     }
 
-    private static Spent spentUntilGoodAreOver(int good, int halting) {
+    private static Spent spentUntilGoodRunsEnded(int good, int halting) {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
             for (String queue : List.of("work", "poison"))
                 cluster.client.queues().pause(queue);
-            List<Boolean> lots = new ArrayList<>(Collections.nCopies(good, true));
-            lots.addAll(Collections.nCopies(halting, false));
+            List<Boolean> kinds = new ArrayList<>(Collections.nCopies(good, true));
+            kinds.addAll(Collections.nCopies(halting, false));
             long seed = System.nanoTime();
             System.out.println("seed " + seed);
-            Collections.shuffle(lots, new Random(seed));
-            for (boolean harmless : lots) {
+            Collections.shuffle(kinds, new Random(seed));
+            for (boolean harmless : kinds) {
                 if (harmless) cluster.client.enqueue(WORK, new Work(1_000));
-                else cluster.client.enqueue(POISON, new Poison(Harm.HALT));
+                else cluster.client.enqueue(POISON, new Poison(PoisonEffect.HALT));
             }
-            String from = cluster.one("SELECT clock_timestamp()");
+            String from = cluster.text("SELECT clock_timestamp()");
             long began = System.nanoTime();
             for (String queue : List.of("work", "poison"))
                 cluster.client.queues().resume(queue);
@@ -122,8 +123,8 @@ class PoisonMixTest {
             List<Double> deaths = times(cluster.rows(KILLED, from));
             List<Double> starts = times(cluster.rows(STARTED, from));
             System.out.printf(
-                    "%.1f s; nodes killed after %s s, others started after %s s; good runs by deaths shared %s%n",
-                    seconds, deaths, starts, cluster.rows(SHARED));
+                    "%.1f s; nodes died after %s s, new nodes started after %s s; good runs by node deaths %s%n",
+                    seconds, deaths, starts, cluster.rows(BY_NODE_DEATHS));
             assertThat(deaths).hasSizeLessThanOrEqualTo(halting * 3 / 2);
             double lived = 3 * seconds;
             for (int i = 0; i < deaths.size(); i++)
@@ -144,61 +145,63 @@ class PoisonMixTest {
 
             await().atMost(atMost).pollInterval(Duration.ofMillis(100)).until(() -> {
                 cluster.replaceDead();
-                // When only bad runs are left their queue is held back, as it should be: somebody lets it go on.
-                if (cluster.number(BROKEN) > 0)
+                // When only bad runs are left, the breaker of their queue opens, as intended: resume the queue as an
+                // operator would.
+                if (cluster.number(OPEN_BREAKERS) > 0)
                     for (String queue : List.of("work", "poison"))
                         cluster.client.queues().resume(queue);
                 return cluster.number(LEFT) == 0;
             });
             long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
             System.out.printf(
-                    "poison mix: %d good and %d of each bad kind over after %d s, %s nodes died, %s runs were suspects, fates %s%n",
+                    "poison mix: %d good runs and %d of each bad kind ended after %d s, %s nodes died,"
+                            + " %s runs were isolated, states %s%n",
                     good,
                     each,
                     seconds,
-                    cluster.one("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'"),
-                    cluster.one("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'"),
-                    cluster.rows(FATES));
+                    cluster.text("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'"),
+                    cluster.text("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'"),
+                    cluster.rows(OUTCOMES));
 
-            assertThat(cluster.rows(FATES))
+            assertThat(cluster.rows(OUTCOMES))
                     .containsExactly(
-                            List.of("dive", "dead", "" + each),
                             List.of("garbage", "dead", "" + each),
                             List.of("good", "succeeded", "" + good),
                             List.of("halt", "quarantined", "" + each),
-                            List.of("hog", "dead", "" + each),
+                            List.of("memory", "dead", "" + each),
+                            List.of("stack", "dead", "" + each),
                             List.of("unknown", "no-handler", "" + each));
             assertThat(cluster.number(REASONS, "halt", "its node died%times while it ran alone"))
                     .isEqualTo(each);
-            assertThat(cluster.number(REASONS, "hog", "%OutOfMemoryError%")).isEqualTo(each);
-            assertThat(cluster.number(REASONS, "dive", "%StackOverflowError%")).isEqualTo(each);
+            assertThat(cluster.number(REASONS, "memory", "%OutOfMemoryError%")).isEqualTo(each);
+            assertThat(cluster.number(REASONS, "stack", "%StackOverflowError%")).isEqualTo(each);
             assertThat(cluster.number(REASONS, "garbage", "%")).isEqualTo(each);
             assertThat(cluster.client.health().issues())
                     .anyMatch(issue ->
-                            issue.contains("%d runs wait for a handler named '%s'".formatted(each, UNKNOWN.name())));
-            // A node without memory may be silent for too long.
-            assertThat(HistoryChecker.judge(cluster.historyAmongDeaths())).isEmpty();
+                            issue.contains("%d runs wait for the handler '%s'".formatted(each, UNKNOWN.name())));
+            // A node without memory may send no heartbeat for too long.
+            assertThat(HistoryChecker.check(cluster.historyWithNodeDeaths())).isEmpty();
         }
     }
 
-    /** In a random order, while the nodes work on it. */
+    /** Enqueues all runs in random order while the nodes work. */
     private static void enqueue(Cluster cluster, int good, int each) {
-        List<String> lots = new ArrayList<>(Collections.nCopies(good, "good"));
-        for (String bad : List.of("halt", "hog", "dive", "garbage", "unknown"))
-            lots.addAll(Collections.nCopies(each, bad));
+        List<String> kinds = new ArrayList<>(Collections.nCopies(good, "good"));
+        for (String bad : List.of("halt", "memory", "stack", "garbage", "unknown"))
+            kinds.addAll(Collections.nCopies(each, bad));
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
-        Collections.shuffle(lots, new Random(seed));
+        Collections.shuffle(kinds, new Random(seed));
         int number = 0;
-        for (String what : lots) {
+        for (String what : kinds) {
             String run = switch (what) {
-                // Some take their time, and see others of their node die.
+                // Some run for a second, so that their node dies during their attempt.
                 case "good" -> id(cluster.client.enqueue(WORK, new Work(number++ % 25 == 0 ? 1_000 : 2)));
                 case "garbage" -> id(cluster.client.enqueue(GARBAGE, new Garbage("soon")));
                 case "unknown" -> id(cluster.client.enqueue(UNKNOWN, new Work(2)));
-                case "halt" -> id(cluster.client.enqueue(POISON, new Poison(Harm.HALT)));
-                case "hog" -> id(cluster.client.enqueue(POISON, new Poison(Harm.HOG)));
-                default -> id(cluster.client.enqueue(POISON, new Poison(Harm.DIVE)));
+                case "halt" -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.HALT)));
+                case "memory" -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.EXHAUST_MEMORY)));
+                default -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.OVERFLOW_STACK)));
             };
             cluster.rows("INSERT INTO lot VALUES (?, ?) RETURNING 1", run, what);
             cluster.replaceDead();

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A primary and its synchronous standby, made of a copy of its data directory; the primary can be frozen and the standby promoted. */
+/**
+ * A primary and its synchronous standby, which starts from a copy of the data directory. The primary can be frozen and
+ * the standby promoted.
+ */
 final class ReplicatedPostgres implements AutoCloseable {
     private final Path directory;
     final EmbeddedPostgres primary;
@@ -48,15 +51,15 @@ final class ReplicatedPostgres implements AutoCloseable {
         }
     }
 
-    /** Both hosts, the primary first, with user and password and no time-out. */
+    /** Returns a URL with both hosts, the primary first, with user and password and without a timeout. */
     String url() {
         return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/carillon?targetServerType=primary&user=%s&password=%s"
                 .formatted(primary.port(), standby.port(), primary.user(), primary.password());
     }
 
-    /** Stops all processes of the primary (SIGSTOP): its connections stay open, and the system accepts new ones for it. */
+    /** Stops all processes of the primary (SIGSTOP): connections stay open, and the kernel still accepts new ones. */
     void freezePrimary() throws Exception {
-        // First the postmaster, so that no process is born while they are counted.
+        // The postmaster first, so that no new process starts while they are listed.
         signal(List.of("" + primary.pid()));
         signal(ProcessHandle.of(primary.pid())
                 .orElseThrow()
@@ -72,12 +75,12 @@ final class ReplicatedPostgres implements AutoCloseable {
         if (exit != 0) throw new IllegalStateException("kill ended with " + exit);
     }
 
-    /** Promotes the standby; returns when it takes writes. */
+    /** Promotes the standby and returns when it accepts writes. */
     void promote() throws SQLException {
         ask(standby, "SELECT pg_promote()");
     }
 
-    /** The first column of a query. */
+    /** Returns the first column of a query. */
     static List<String> ask(EmbeddedPostgres postgres, String sql) throws SQLException {
         try (Connection connection =
                         DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
@@ -91,7 +94,7 @@ final class ReplicatedPostgres implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        // A frozen server does not stop in order.
+        // A frozen server does not react to a normal stop.
         for (EmbeddedPostgres one : List.of(primary, standby)) {
             one.kill();
             one.close();

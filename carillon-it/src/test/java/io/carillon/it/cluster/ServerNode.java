@@ -6,11 +6,11 @@ import io.carillon.Carillon;
 import io.carillon.server.CarillonServer;
 import java.util.concurrent.CountDownLatch;
 
-/** A process that answers requests and executes nothing, to be killed. */
+/** A server process without workers, for tests that kill it. */
 final class ServerNode {
     private ServerNode() {}
 
-    /** url, user, password. Says its port, and the first key if it made it. */
+    /** Arguments: URL, user, password. Prints the port, and the bootstrap key if this process created it. */
     public static void main(String[] arguments) throws Exception {
         HikariConfig pool = new HikariConfig();
         pool.setJdbcUrl(arguments[0]);

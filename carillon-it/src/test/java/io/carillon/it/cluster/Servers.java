@@ -16,20 +16,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Some server processes on one fresh database, and a client that speaks to any of them. */
+/** Server processes on one fresh database, and an HTTP client for all of them. */
 final class Servers implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     final TestDatabase database = TestDatabase.migrated();
     private final HttpClient client = HttpClient.newHttpClient();
-    private final List<One> all = new ArrayList<>();
+    private final List<ServerHandle> all = new ArrayList<>();
     private String key = "";
 
-    /** One of them. */
-    record One(NodeProcess process, int port) {}
+    record ServerHandle(NodeProcess process, int port) {}
 
-    /** What one of them said; nothing is status 0: it died before. */
-    record Said(int status, String body, Optional<String> retryAfter, boolean replayed) {}
+    /** The answer of a server; status 0 if the server died before it answered. */
+    record ServerReply(int status, String body, Optional<String> retryAfter, boolean replayed) {}
 
     Servers(int size) {
         List<NodeProcess> processes = new ArrayList<>();
@@ -42,20 +41,20 @@ final class Servers implements AutoCloseable {
                 List.of("-Xmx128m"), ServerNode.class, database.jdbcUrl(), database.user(), database.password());
     }
 
-    private One await(NodeProcess process) {
-        String[] ready = process.awaitLine("ready", PATIENCE).split(" ", -1);
+    private ServerHandle await(NodeProcess process) {
+        String[] ready = process.awaitLine("ready", TIMEOUT).split(" ", -1);
         if (!ready[2].equals("-")) key = ready[2];
-        One one = new One(process, Integer.parseInt(ready[1]));
-        all.add(one);
-        return one;
+        ServerHandle serverHandle = new ServerHandle(process, Integer.parseInt(ready[1]));
+        all.add(serverHandle);
+        return serverHandle;
     }
 
-    /** One more. */
-    One start() {
+    /** Starts one more server. */
+    ServerHandle start() {
         return await(process());
     }
 
-    One get(int which) {
+    ServerHandle get(int which) {
         return all.get(which);
     }
 
@@ -63,9 +62,9 @@ final class Servers implements AutoCloseable {
         return all.size();
     }
 
-    Said send(One to, String method, String path, String body, String... headers) {
+    ServerReply send(ServerHandle to, String method, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + to.port() + path))
-                .timeout(PATIENCE)
+                .timeout(TIMEOUT)
                 .header("Authorization", "Bearer " + key)
                 .method(
                         method,
@@ -76,19 +75,19 @@ final class Servers implements AutoCloseable {
         for (int i = 0; i < headers.length; i += 2) request.header(headers[i], headers[i + 1]);
         try {
             HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-            return new Said(
+            return new ServerReply(
                     response.statusCode(),
                     response.body(),
                     response.headers().firstValue("Retry-After"),
                     response.headers().firstValue("Idempotency-Replayed").isPresent());
         } catch (IOException died) {
-            return new Said(0, "", Optional.empty(), false);
+            return new ServerReply(0, "", Optional.empty(), false);
         } catch (InterruptedException stopped) {
             throw new AssertionError(stopped);
         }
     }
 
-    /** One number of the database, seen by its owner. */
+    /** Returns the number that a query of the table owner selects. */
     long number(String sql) {
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement();
@@ -102,7 +101,7 @@ final class Servers implements AutoCloseable {
 
     @Override
     public void close() {
-        all.forEach(one -> one.process().close());
+        all.forEach(serverHandle -> serverHandle.process().close());
         database.close();
     }
 }

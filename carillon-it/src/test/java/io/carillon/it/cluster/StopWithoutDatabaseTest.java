@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A node that is told to stop while its database is away: nothing it could wait for will come, so it does not wait for long. */
+/** A node that is stopped while its database is down: its loops cannot finish, so it stops after a short wait. */
 class StopWithoutDatabaseTest {
     record Item(int number) {}
 
@@ -34,7 +34,7 @@ class StopWithoutDatabaseTest {
             Carillon node = node(pool);
 
             postgres.kill();
-            await("loops that wait for a connection")
+            await("loops wait for a connection")
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> pool.getHikariPoolMXBean().getThreadsAwaitingConnection() >= 3);
 
@@ -44,7 +44,7 @@ class StopWithoutDatabaseTest {
 
     @Tag("slow")
     @Test
-    void it_does_so_in_the_moment_its_database_dies() {
+    void an_idle_node_stops_in_a_few_seconds_while_its_database_dies() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
                 HikariDataSource pool = pool(postgres)) {
             Carillon node = node(pool);
@@ -57,7 +57,7 @@ class StopWithoutDatabaseTest {
 
     @Tag("slow")
     @Test
-    void a_node_with_work_in_hand_stops_in_a_few_seconds_although_its_drain_is_long() {
+    void a_node_with_running_attempts_stops_in_a_few_seconds_despite_a_long_shutdown_timeout() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
                 HikariDataSource pool = pool(postgres)) {
             Carillon node = node(pool);
@@ -72,7 +72,7 @@ class StopWithoutDatabaseTest {
 
     @Tag("slow")
     @Test
-    void results_that_cannot_be_written_hold_up_nobody() {
+    void results_that_cannot_be_written_do_not_delay_the_stop() {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
                 HikariDataSource pool = pool(postgres)) {
             Carillon node = node(pool);
@@ -88,9 +88,9 @@ class StopWithoutDatabaseTest {
 
     @Tag("slow")
     @Test
-    void a_network_that_swallows_everything_holds_it_up_until_it_would_be_taken_for_dead() {
+    void a_network_that_drops_all_packets_delays_the_stop_until_the_node_would_be_declared_dead() {
         try (TestDatabase database = TestDatabase.migrated();
-                FaultProxy proxy = FaultProxy.before(database)) {
+                FaultProxy proxy = FaultProxy.inFrontOf(database)) {
             Carillon node = Carillon.on(proxy.dataSource())
                     .handle(ITEM, (item, run) -> finish.await())
                     .start();

@@ -12,7 +12,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/requirements.md loses no number, and what it, docs/faults.md and docs/security.md name as evidence exists. */
+/**
+ * docs/requirements.md has a row for every requirement, and the evidence that it, docs/faults.md and docs/security.md
+ * name exists.
+ */
 class EvidencePagesTest {
 
     private static final int LAST = 216;
@@ -24,7 +27,7 @@ class EvidencePagesTest {
     private static final Path DOCS = TREE.root().resolve("docs");
     private static final List<Row> REQUIREMENTS = rows(SourceTree.read(DOCS.resolve("requirements.md")));
     private static final List<Row> FAULTS = rows(SourceTree.read(DOCS.resolve("faults.md")));
-    // Its first table says who is trusted: nothing to show there.
+    // The first table lists trust assumptions, which have no evidence.
     private static final List<Row> SECURITY =
             rows(SourceTree.read(DOCS.resolve("security.md")).split("## The server", 2)[1]);
 
@@ -41,22 +44,22 @@ class EvidencePagesTest {
     void every_requirement_names_tests_or_pages_that_exist_or_says_later() {
         assertThat(REQUIREMENTS.stream()
                         .filter(row -> !row.shownBy().equals("later"))
-                        .flatMap(EvidencePagesTest::complaints))
+                        .flatMap(EvidencePagesTest::violations))
                 .isEmpty();
     }
 
     @Test
-    void every_fault_names_the_very_tests_that_show_it() {
+    void every_fault_names_existing_test_methods() {
         assertThat(FAULTS).hasSizeGreaterThan(40);
-        assertThat(FAULTS.stream().flatMap(EvidencePagesTest::complaints)).isEmpty();
+        assertThat(FAULTS.stream().flatMap(EvidencePagesTest::violations)).isEmpty();
         assertThat(FAULTS)
                 .allSatisfy(row -> assertThat(row.shownBy().split(", ")).allMatch(evidence -> evidence.contains("#")));
     }
 
     @Test
-    void every_promise_about_security_names_the_very_tests_that_show_it() {
+    void every_security_promise_names_existing_test_methods() {
         assertThat(SECURITY).hasSizeGreaterThan(30);
-        assertThat(SECURITY.stream().flatMap(EvidencePagesTest::complaints)).isEmpty();
+        assertThat(SECURITY.stream().flatMap(EvidencePagesTest::violations)).isEmpty();
         assertThat(SECURITY)
                 .allSatisfy(row -> assertThat(row.shownBy().split(", ")).allMatch(evidence -> evidence.contains("#")));
     }
@@ -72,7 +75,7 @@ class EvidencePagesTest {
                 | 7 | g | `io.carillon.it.docs.EvidencePagesTest#evidence_that` |
                 """);
 
-        assertThat(rows.stream().flatMap(EvidencePagesTest::complaints))
+        assertThat(rows.stream().flatMap(EvidencePagesTest::violations))
                 .containsExactly(
                         "3: no test io.carillon.it.docs.NoSuchTest",
                         "4: no page docs/no-such-page.md",
@@ -80,12 +83,12 @@ class EvidencePagesTest {
                         "7: no test evidence_that in io.carillon.it.docs.EvidencePagesTest");
     }
 
-    private static Stream<String> complaints(Row row) {
+    private static Stream<String> violations(Row row) {
         return Stream.of(row.shownBy().split(", "))
-                .flatMap(evidence -> complaint(evidence).map(complaint -> row.first() + ": " + complaint));
+                .flatMap(evidence -> violation(evidence).map(message -> row.first() + ": " + message));
     }
 
-    private static Stream<String> complaint(String evidence) {
+    private static Stream<String> violation(String evidence) {
         var test = TEST.matcher(evidence);
         if (test.matches()) {
             Optional<Path> source = source(test.group(1));

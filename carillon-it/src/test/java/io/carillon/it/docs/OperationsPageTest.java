@@ -7,12 +7,12 @@ import io.carillon.engine.EngineConfig;
 import io.carillon.it.walls.SourceTree;
 import org.junit.jupiter.api.Test;
 
-/** What docs/operations.md tells whoever is on duty is complete. */
+/** docs/operations.md covers every health issue and states the actual retention. */
 class OperationsPageTest {
     private static final String PAGE = SourceTree.read(SourceTree.here().root().resolve("docs/operations.md"));
 
     @Test
-    void says_what_to_do_about_every_issue() {
+    void gives_advice_for_every_issue() {
         String watch = PAGE.substring(PAGE.indexOf("\n## Watch\n"), PAGE.indexOf("\n## What is kept"));
 
         for (HealthIssue issue : HealthIssue.values())
@@ -20,7 +20,7 @@ class OperationsPageTest {
     }
 
     @Test
-    void tells_the_retention_as_it_is() {
+    void states_the_actual_retention() {
         EngineConfig.Retention retention = EngineConfig.Retention.defaults();
 
         assertThat(PAGE)

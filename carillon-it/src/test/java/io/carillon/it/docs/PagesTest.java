@@ -2,7 +2,7 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.walls.Room;
+import io.carillon.it.walls.PackageRule;
 import io.carillon.it.walls.SourceTree;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,17 +14,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the pages say about files, commands and rooms is so. */
+/** Links, commands and the list of packages in the documentation match the project. */
 class PagesTest {
 
     private static final Pattern LINK = Pattern.compile("\\[[^]]+]\\(([^)#\\s]+)[^)]*\\)");
     private static final Pattern DECISION = Pattern.compile("(\\d{4})-[a-z0-9-]+\\.md");
-    private static final Pattern ROOM_ROW = Pattern.compile("(?m)^\\| `?([a-z ]+?)`? \\| [^|]+ \\| [^|]+ \\|$");
+    private static final Pattern PACKAGE_ROW = Pattern.compile("(?m)^\\| `?([A-Za-z ]+?)`? \\| [^|]+ \\| [^|]+ \\|$");
 
     private static final Path ROOT = SourceTree.here().root();
 
     @Test
-    void every_relative_link_leads_somewhere() throws IOException {
+    void every_relative_link_has_a_target() throws IOException {
         Set<String> broken = new TreeSet<>();
         for (Path page : pages()) {
             LINK.matcher(SourceTree.read(page))
@@ -39,7 +39,7 @@ class PagesTest {
     }
 
     @Test
-    void ci_runs_the_test_command_of_the_front_page_and_sets_nothing_up() {
+    void ci_runs_the_test_command_of_the_readme_and_installs_nothing() {
         List<String> readme = SourceTree.read(ROOT.resolve("README.md")).lines().toList();
         List<String> maven = SourceTree.read(ROOT.resolve(".ci/run"))
                 .lines()
@@ -51,13 +51,13 @@ class PagesTest {
     }
 
     @Test
-    void the_commands_of_the_front_page_can_be_run() {
+    void the_commands_of_the_readme_can_be_run() {
         assertThat(ROOT.resolve("carillon")).isExecutable();
         assertThat(ROOT.resolve(".ci/run")).isExecutable();
     }
 
     @Test
-    void decisions_are_numbered_without_gaps_and_listed_on_the_first() throws IOException {
+    void decisions_are_numbered_without_gaps_and_listed_on_the_first_page() throws IOException {
         Path folder = ROOT.resolve("docs/decisions");
         List<String> names = names(folder);
         String first = SourceTree.read(folder.resolve(names.get(0)));
@@ -71,16 +71,17 @@ class PagesTest {
     }
 
     @Test
-    void the_architecture_page_shows_every_room_in_the_order_of_the_plan() {
-        List<String> shown = ROOM_ROW.matcher(SourceTree.read(ROOT.resolve("docs/ARCHITECTURE.md")))
+    void the_architecture_page_lists_every_package_in_the_order_of_the_plan() {
+        List<String> shown = PACKAGE_ROW
+                .matcher(SourceTree.read(ROOT.resolve("docs/ARCHITECTURE.md")))
                 .results()
                 .map(found -> found.group(1))
-                .filter(name -> !name.equals("room"))
+                .filter(name -> !name.equals("package"))
                 .toList();
 
         assertThat(shown)
-                .containsExactlyElementsOf(Room.PLAN.stream()
-                        .map(room -> room.name().replace("the ", ""))
+                .containsExactlyElementsOf(PackageRule.PLAN.stream()
+                        .map(rule -> rule.name().replace("the ", ""))
                         .toList());
     }
 

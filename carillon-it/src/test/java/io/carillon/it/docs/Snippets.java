@@ -5,8 +5,9 @@ import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
-import io.carillon.Authorization;
-import io.carillon.Bulk;
+import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.AuthorizationPropagator;
+import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.Project;
 import io.carillon.engine.EngineConfig;
@@ -16,21 +17,21 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Limits;
 import io.carillon.run.Outcome;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.Retry;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunListener;
 import io.carillon.run.RunState;
-import io.carillon.schedule.DroppedHistory;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Overlap;
+import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
-import io.carillon.server.access.JwtTokens;
-import io.carillon.server.access.KeySet;
+import io.carillon.server.access.JwkSet;
+import io.carillon.server.access.JwtVerifier;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.WakeTransport;
 import io.carillon.store.Wakeup;
@@ -39,6 +40,7 @@ import io.opentelemetry.api.OpenTelemetry;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
@@ -49,7 +51,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.crypto.SecretKey;
 import javax.sql.DataSource;
 
-/** Every Java line of the user pages, compiled. {@link SnippetsTest} holds the pages to it. */
+/** Every Java line of the user pages, compiled. {@link SnippetsTest} compares the pages with this file. */
 @SuppressWarnings("unused")
 final class Snippets {
     // spotless:off
@@ -73,14 +75,27 @@ final class Snippets {
 
     private Snippets() {}
 
-    static void frontPage(DataSource dataSource, Mail mail, Reminder reminder, UUID order, Connection connection) {
-Carillon carillon = Carillon.on(dataSource)
-    .handle(REMIND, (r, run) -> mail.send(r.to()))
+    static final class Reminders {
+        public static void main(String[] args) throws InterruptedException {
+HikariDataSource pool = new HikariDataSource();
+pool.setJdbcUrl(System.getenv("DATABASE_URL"));
+
+Carillon carillon = Carillon.on(pool)
+    .handle(REMIND, (reminder, run) -> System.out.println("Reminder for " + reminder.to()))
+    .handle(REPORT, (report, run) -> System.out.println("Report for " + report.region()))
     .schedule("nightly-report", When.cron("0 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
     .start();
+Runtime.getRuntime().addShutdownHook(new Thread(carillon::close));
 
-carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
-carillon.in(connection).enqueue(REMIND, reminder);   // commits with your own transaction, or not at all
+UUID order = UUID.randomUUID();
+Reminder reminder = new Reminder(order, "ann@example.com");
+carillon.enqueue(REMIND, reminder, Enqueue.after(Duration.ofSeconds(10)).uniqueKey("remind:" + order));
+Thread.currentThread().join();
+        }
+    }
+
+    static void readme(Carillon carillon, Connection connection, Reminder reminder) {
+carillon.in(connection).enqueue(REMIND, reminder);   // stored if and only if your transaction commits
     }
 
     static void guarantees(DataSource dataSource, Books books) {
@@ -94,12 +109,12 @@ Carillon carillon = Carillon.on(dataSource)
     .handle(REMIND, (reminder, run) -> mail.send(reminder.to()),
         options -> options.queue("mail").timeout(ofMinutes(2))
             .retry(Retry.exponential(ofSeconds(5)).factor(2).cap(ofHours(1)).attempts(8))
-            .never(InvalidAddress.class))
+            .noRetryOn(InvalidAddress.class))
     .start();
         Carillon.on(dataSource)
 .handleReturning(CHARGE, (charge, run) -> {
-    if (bank.closed()) return Outcome.snoozed(ofHours(1));        // no failure, again later
-    if (charge.amount() < 0) return Outcome.rejected("negative"); // dead at once
+    if (bank.closed()) return Outcome.snoozed(ofHours(1));        // not a failure; executed again in an hour
+    if (charge.amount() < 0) return Outcome.rejected("negative"); // dead, without a retry
     return bank.charge(charge);                                   // stored as the run's result
 })
 .schedule("nightly-report", When.cron("0 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
@@ -108,13 +123,13 @@ Carillon carillon = Carillon.on(dataSource)
 
     static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
-carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).key("remind:" + order));
-carillon.enqueue(REMIND, reminder, Enqueue.now().key("remind:" + order, ofHours(1)));   // and the key holds for an hour
+carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).uniqueKey("remind:" + order));
+carillon.enqueue(REMIND, reminder, Enqueue.now().uniqueKey("remind:" + order, ofHours(1)));   // holds the key for an hour at least
 carillon.enqueueAll(REMIND, reminders);
-carillon.in(connection).enqueue(REMIND, reminder);   // your transaction: visible when it commits
-carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));       // one of this key at a time
-carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));    // five
-carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));           // one after the other, in order
+carillon.in(connection).enqueue(REMIND, reminder);   // in your transaction; visible when it commits
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));           // one run of this key at a time
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));        // five at a time
+carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // one after the other, in order
 carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSeconds(1))); // five starts in any second
     }
 
@@ -127,7 +142,7 @@ Carillon.on(dataSource)
     })
     .listener(new RunListener() {
         @Override
-        public void dead(Attempt attempt, String error) {
+        public void onRunDead(Attempt attempt, String error) {
             alarm.raise(attempt.target().name(), 1);
         }
     })
@@ -135,11 +150,11 @@ Carillon.on(dataSource)
     }
 
     static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
-Bulk late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
-long matching = late.count(10_000);                                                    // changes nothing; 10,000 means that many or more
+BulkActions late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
+long matching = late.count(10_000);                     // changes nothing; 10,000 means 10,000 or more
 late.reschedule(tomorrow);
-late.watched(progress -> !enough.get()).cancel();                                      // asked after each chunk: go on?
-Bulk dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
+late.continueWhile(progress -> !enough.get()).cancel(); // the condition is tested after each chunk
+BulkActions dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
 dead.redrive();
 dead.delete();
     }
@@ -159,20 +174,20 @@ server.bootstrapKey().ifPresent(System.out::println);
     }
 
     static void tokens(Carillon carillon, DataSource dataSource) {
-KeySet keys = KeySet.at(URI.create("https://id.example/.well-known/jwks.json"));
-CarillonServer.on(carillon, dataSource).tokens(JwtTokens.signed("https://id.example", "carillon", keys)).start();
+JwkSet keys = JwkSet.fromUri(URI.create("https://id.example/.well-known/jwks.json"));
+CarillonServer.on(carillon, dataSource).tokenVerifier(JwtVerifier.withPublicKeys("https://id.example", "carillon", keys)).start();
     }
 
     static void limits(Carillon carillon) {
-carillon.queues().limit("mail", Limits.running(10));                                   // ten at a time, on all nodes together
-carillon.queues().limit("mail", Limits.rate(600, ofMinutes(1)));                       // ten starts a second
-carillon.queues().limit("mail", Limits.running(10).andRate(600, ofMinutes(1)));        // both
-carillon.queues().limit("mail", Limits.none());
-carillon.queues().weigh("mail", 3);                                                    // three parts, where other queues have one
+carillon.queues().limit("mail", QueueLimits.maxRunning(10));                            // ten at a time, on all nodes together
+carillon.queues().limit("mail", QueueLimits.rate(600, ofMinutes(1)));                   // ten starts per second
+carillon.queues().limit("mail", QueueLimits.maxRunning(10).andRate(600, ofMinutes(1))); // both
+carillon.queues().limit("mail", QueueLimits.none());
+carillon.queues().weight("mail", 3);                                                    // three times the share of a queue without a weight
     }
 
     static void overlaps(Carillon carillon) {
-carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(Overlap.SKIP));
+carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(OverlapPolicy.SKIP));
     }
 
     static void adaptive(Carillon carillon) {
@@ -181,7 +196,7 @@ carillon.schedules().upsert("sweep", When.adaptive(ofSeconds(30), ofMinutes(10))
 
     static void missed(Carillon carillon, Instant start, Instant end) {
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
-    options -> options.missed(Missed.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
+    options -> options.missed(MissedPolicy.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
         .grace(ofMinutes(1)).catchUp(ofHours(6)));
 When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .from(start).until(end)                                 // both inclusive
@@ -191,15 +206,15 @@ When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     }
 
     static void editing(Carillon carillon, Instant from, Instant to, Instant until) {
-carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until somebody resumes it
-carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // and by whom
+carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until it is resumed
+carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // with the name of the user
 carillon.schedules().resume("nightly-report");
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
     options -> options.pauseAfter(5));
 RunId run = carillon.schedules().trigger("nightly-report");
 int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);
-carillon.schedules().backfill("nightly-report", from, to, DroppedHistory.RUN);
+carillon.schedules().backfill("nightly-report", from, to, DroppedHistoryPolicy.RUN);
 List<LedgerEntry> lines = carillon.schedules().ledger("nightly-report", from, to);
 Optional<Explanation> why = carillon.runs().explain(run);
     }
@@ -207,8 +222,8 @@ Optional<Explanation> why = carillon.runs().explain(run);
     static void wakeup(DataSource dataSource, WakeTransport transport, Carillon carillon) {
 Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
-Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // names what is missing
-carillon.wakeup(Wakeup.polling());   // while it runs; no data changes
+Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // the error names a missing transport
+carillon.wakeup(Wakeup.polling());   // at run time; no data changes
     }
 
     static void pooler(DataSource throughPooler, DataSource direct) {
@@ -228,12 +243,12 @@ Carillon carillon = Carillon.on(dataSource).listener(meters).start();
 meters.watch(carillon);
     }
 
-    static void companions(DataSource dataSource, OpenTelemetry openTelemetry, SecretKey key, Calls calls) {
-Carillon traced = Carillon.on(dataSource).companion(new CarillonTraces(openTelemetry)).start();
-Authorization authorization = new Authorization(key, ofHours(1), () -> calls.currentToken());
+    static void contextPropagators(DataSource dataSource, OpenTelemetry openTelemetry, SecretKey key, Calls calls) {
+Carillon traced = Carillon.on(dataSource).contextPropagator(new CarillonTraces(openTelemetry)).start();
+AuthorizationPropagator authorizationPropagator = new AuthorizationPropagator(key, ofHours(1), () -> calls.currentToken());
 Carillon.on(dataSource)
-    .companion(authorization)
-    .handle(REMIND, (reminder, run) -> calls.asCaller(authorization.current().orElseThrow(), reminder))
+    .contextPropagator(authorizationPropagator)
+    .handle(REMIND, (reminder, run) -> calls.asCaller(authorizationPropagator.current().orElseThrow(), reminder))
     .start();
     }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Holds each Java line of a page to code that was compiled: a snippet that no longer compiles cannot stay on a page. */
+/** Checks that each Java line of the user pages is in a compiled file. */
 class SnippetsTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Path ROOT = Path.of("..");
@@ -42,7 +42,7 @@ class SnippetsTest {
     }
 
     @Test
-    void a_line_that_is_not_compiled_is_found() throws IOException {
+    void a_line_that_is_not_compiled_is_detected() throws IOException {
         assertThat(lines("```java\ncarillon.enqueueSomehow();\n```")).noneMatch(compiled()::contains);
     }
 

@@ -2,7 +2,7 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.Bulk;
+import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.Queues;
 import io.carillon.Runs;
@@ -37,14 +37,14 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the library can do reaches REST and the command, and the page says by which words. */
+/** docs/surface.md maps every method of the library to its REST operation and its command; all names on it exist. */
 class SurfacePageTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| ([`-].*?) \\| (.+?) \\| (.+?) \\|$");
     private static final Pattern WORD = Pattern.compile("`([^`]+)`");
 
     private static final Pattern GLOSSARY = Pattern.compile("(?m)^\\| \\*\\*.*\\| ([^|]*) \\|$");
 
-    /** Words that are wrong for one idea and right for another. */
+    /** Words that the glossary rejects for one idea and allows for another. */
     private static final Set<String> WITH_ANOTHER_MEANING = Set.of(
             "trigger",
             "token",
@@ -62,8 +62,8 @@ class SurfacePageTest {
             "fire",
             "audit log");
 
-    /** What the page names below its tables. */
-    private static final Set<String> JAVA_ALONE = Set.of(
+    /** Methods without REST operation and command, which the page lists below its tables. */
+    private static final Set<String> JAVA_ONLY = Set.of(
             "Carillon.on",
             "Carillon.in",
             "Carillon.close",
@@ -71,13 +71,13 @@ class SurfacePageTest {
             "Carillon.runs",
             "Carillon.queues",
             "When.next",
-            "When.nextAny",
+            "When.nextIncludingExcluded",
             "When.excludes",
-            "When.step",
-            "When.paced",
-            "Bulk.watched",
-            "Bulk.checked",
-            "Bulk.chunk");
+            "When.fixedPeriod",
+            "When.withPeriod",
+            "BulkActions.continueWhile",
+            "BulkActions.requireAllowed",
+            "BulkActions.applyChunk");
 
     private static final Map<List<String>, String> HELP = new ConcurrentHashMap<>();
 
@@ -93,7 +93,7 @@ class SurfacePageTest {
         return new Row(words(line.group(1)), words(line.group(2)), words(line.group(3)));
     }
 
-    /** None where a hyphen says why there is nothing. */
+    /** Returns the words in backticks; none for a cell that starts with a hyphen, followed by the reason. */
     private static List<String> words(String cell) {
         return cell.startsWith("-")
                 ? List.of()
@@ -102,9 +102,9 @@ class SurfacePageTest {
 
     @Test
     void every_method_of_the_library_has_a_row() {
-        Set<String> named = new TreeSet<>(JAVA_ALONE);
+        Set<String> named = new TreeSet<>(JAVA_ONLY);
         ROWS.forEach(row -> named.addAll(row.java()));
-        Set<String> there = new TreeSet<>();
+        Set<String> actual = new TreeSet<>();
         for (Class<?> type : List.of(
                 Carillon.class,
                 Enqueue.class,
@@ -112,19 +112,20 @@ class SurfacePageTest {
                 When.class,
                 ScheduleOptions.class,
                 Runs.class,
-                Bulk.class,
+                BulkActions.class,
                 Queues.class,
-                Schema.class)) there.addAll(methods(type));
+                Schema.class)) actual.addAll(methods(type));
 
-        assertThat(named).containsExactlyElementsOf(there);
+        assertThat(named).containsExactlyElementsOf(actual);
     }
 
     private static Set<String> methods(Class<?> type) {
         Set<String> names = new TreeSet<>();
         for (Method method : type.getDeclaredMethods()) {
-            boolean ours = Modifier.isPublic(method.getModifiers()) && !method.isSynthetic();
-            boolean told = Set.of("equals", "hashCode", "toString").contains(method.getName());
-            if (ours && !told && !isComponent(type, method)) names.add(type.getSimpleName() + "." + method.getName());
+            boolean isPublic = Modifier.isPublic(method.getModifiers()) && !method.isSynthetic();
+            boolean fromObject = Set.of("equals", "hashCode", "toString").contains(method.getName());
+            if (isPublic && !fromObject && !isComponent(type, method))
+                names.add(type.getSimpleName() + "." + method.getName());
         }
         return names;
     }
@@ -137,7 +138,7 @@ class SurfacePageTest {
     }
 
     @Test
-    void every_operation_has_a_row_and_every_field_that_a_row_names_is_one() throws IOException {
+    void every_operation_has_a_row_and_every_field_that_a_row_names_exists() throws IOException {
         JsonNode description = description();
         Set<String> operations = new TreeSet<>();
         List<String> missing = new ArrayList<>();
@@ -206,7 +207,7 @@ class SurfacePageTest {
     }
 
     @Test
-    void what_the_glossary_calls_otherwise_is_in_neither_rest_nor_the_help() throws IOException {
+    void words_the_glossary_rejects_are_in_neither_rest_nor_the_help() throws IOException {
         StringBuilder texts = new StringBuilder(description().toString());
         ROWS.stream()
                 .flatMap(row -> row.command().stream())
@@ -229,10 +230,10 @@ class SurfacePageTest {
     }
 
     private static String help(List<String> verbs) {
-        return HELP.computeIfAbsent(verbs, SurfacePageTest::asked);
+        return HELP.computeIfAbsent(verbs, SurfacePageTest::readHelp);
     }
 
-    private static String asked(List<String> verbs) {
+    private static String readHelp(List<String> verbs) {
         StringWriter out = new StringWriter();
         Shell shell = new Shell(new PrintWriter(out, true), new PrintWriter(out, true), Map.of(), () -> Instant.EPOCH);
         int exit = Main.run(

@@ -29,22 +29,25 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/** A node in a JVM of its own that ends at one call of its storage, before or after the call took effect, as a power cut would end it. */
+/**
+ * A node in its own JVM that halts at one call of its storage, before or after the call takes effect, as a power
+ * failure would stop it.
+ */
 public final class CrashNode {
     private CrashNode() {}
 
-    /** url, user, password, the call, BEFORE or AFTER, the handler it knows. */
+    /** Arguments: URL, user, password, the call, BEFORE or AFTER, and the handler of the node. */
     public static void main(String[] arguments) throws Exception {
         HikariConfig pool = new HikariConfig();
         pool.setJdbcUrl(arguments[0]);
         pool.setUsername(arguments[1]);
         pool.setPassword(arguments[2]);
         pool.setMaximumPoolSize(6);
-        Gate gate = new Gate(arguments[3], Faults.When.valueOf(arguments[4]));
+        CrashPoint crashPoint = new CrashPoint(arguments[3], PortFaults.When.valueOf(arguments[4]));
         try (HikariDataSource source = new HikariDataSource(pool);
-                Storage storage = FaultyStorage.around(new PostgresStorage(source, TickPlanner.defaults()), gate);
+                Storage storage =
+                        FaultyStorage.around(new PostgresStorage(source, TickPlanner.defaults()), crashPoint);
                 Engine engine = engine(storage, source, arguments[3], List.of(arguments[5]))) {
             engine.start();
             if (arguments[3].startsWith("inbox.")) {
@@ -56,17 +59,20 @@ public final class CrashNode {
         }
     }
 
-    private record Gate(String point, Faults.When when) implements FaultyStorage.Gate {
+    private record CrashPoint(String point, PortFaults.When when) implements FaultyStorage.CallInterceptor {
         @Override
-        public Object through(String called, Callable<Object> call) throws Throwable {
+        public Object intercept(String called, Callable<Object> call) throws Throwable {
             if (!called.equals(point)) return call.call();
-            if (when == Faults.When.AFTER) call.call();
+            if (when == PortFaults.When.AFTER) call.call();
             Runtime.getRuntime().halt(137);
             throw new AssertionError();
         }
     }
 
-    /** An engine whose handlers fail once and then succeed, if their name says so, and succeed otherwise. */
+    /**
+     * Returns an engine whose handlers succeed; handlers with {@code retry} in their name fail once before they
+     * succeed.
+     */
     static Engine engine(Storage storage, javax.sql.DataSource source, String name, List<String> handlers) {
         Map<String, BoundHandler> bound = handlers.stream()
                 .collect(Collectors.toMap(
@@ -79,7 +85,7 @@ public final class CrashNode {
                                 (attempt, context, connection) -> {
                                     if (handler.contains("retry")
                                             && attempt.counts().failures() == 0)
-                                        throw new IllegalStateException("once more");
+                                        throw new IllegalStateException("fails once");
                                     return Outcome.succeeded(null);
                                 })));
         return new Engine(
@@ -92,8 +98,8 @@ public final class CrashNode {
                         new EngineParts.NodeIdentity(name, "here", 1, "test")),
                 EngineConfig.defaults()
                         .with(new EngineConfig.Slots(4, 1, 20))
-                        .with(new EngineConfig.Heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500)))
-                        .with(new EngineConfig.Pace(
+                        .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(200), Duration.ofMillis(1_500)))
+                        .with(new EngineConfig.TimingSettings(
                                 Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(1))));
     }
 
@@ -101,9 +107,9 @@ public final class CrashNode {
         return run(handler, null);
     }
 
-    private static NewRun run(String handler, io.carillon.run.@Nullable Gate behind) {
+    private static NewRun run(String handler, io.carillon.run.Gate behind) {
         return new NewRun(
-                RunId.next(),
+                RunId.generate(),
                 new Lane(handler, "default"),
                 Priority.NORMAL,
                 Origin.DIRECT,
@@ -115,7 +121,7 @@ public final class CrashNode {
                 behind);
     }
 
-    /** One after the other. */
+    /** Returns runs with one FIFO key, which execute one after the other. */
     static List<NewRun> gatedRuns(String handler, int count) {
         return Stream.generate(() -> run(handler, Enqueue.now().fifoKey(handler).gate()))
                 .limit(count)

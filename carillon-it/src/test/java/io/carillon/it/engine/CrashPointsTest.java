@@ -1,15 +1,15 @@
 package io.carillon.it.engine;
 
-import static io.carillon.it.engine.Faults.When.AFTER;
-import static io.carillon.it.engine.Faults.When.BEFORE;
+import static io.carillon.it.engine.PortFaults.When.AFTER;
+import static io.carillon.it.engine.PortFaults.When.BEFORE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.engine.Engine;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.NewRun;
-import io.carillon.schedule.Definition;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.Storage;
@@ -28,16 +28,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Nodes crash right before and right after their storage did what they asked for. Whoever comes after them finds everything, and finishes it once. */
+/**
+ * Nodes crash right before and right after a call of their storage takes effect. The next nodes find all runs and
+ * finish each once.
+ */
 @CarillonTest
 class CrashPointsTest {
     private static final String TICKS = "ticks";
     private static final int RUNS = 4;
 
-    private record Crash(String point, Faults.When when, String handler) {}
+    private record Crash(String point, PortFaults.When when, String handler) {}
 
-    private final List<Crash> working = new ArrayList<>();
-    private final List<Crash> burying = new ArrayList<>();
+    private final List<Crash> workerCrashes = new ArrayList<>();
+    private final List<Crash> rescuerCrashes = new ArrayList<>();
     private final TestDatabase database;
 
     CrashPointsTest(TestDatabase database) {
@@ -50,55 +53,56 @@ class CrashPointsTest {
         database.execute("DELETE FROM carillon.node");
     }
 
-    private static String name(String point, Faults.When when) {
+    private static String name(String point, PortFaults.When when) {
         return (point + "." + when).toLowerCase(java.util.Locale.ROOT);
     }
 
     @Test
-    void whoever_comes_after_a_crash_finishes_everything_once() throws Exception {
-        working("runs.claim", AFTER, "");
-        working("runs.apply", BEFORE, "");
-        working("runs.apply", AFTER, "retry.");
-        working("plans.write", AFTER, "");
-        working("inbox.enqueue", AFTER, "");
-        working("gates.pass", AFTER, "");
-        burying.add(new Crash("nodes.sweep", AFTER, "none"));
+    void the_next_nodes_finish_every_run_once_after_a_crash() throws Exception {
+        addWorkerCrash("runs.claim", AFTER, "");
+        addWorkerCrash("runs.apply", BEFORE, "");
+        addWorkerCrash("runs.apply", AFTER, "retry.");
+        addWorkerCrash("plans.write", AFTER, "");
+        addWorkerCrash("inbox.enqueue", AFTER, "");
+        addWorkerCrash("gates.promote", AFTER, "");
+        rescuerCrashes.add(new Crash("nodes.sweep", AFTER, "none"));
         crashAndFinish();
     }
 
     @Test
     @Tag("slow")
-    void whoever_comes_after_a_crash_at_any_point_finishes_everything_once() throws Exception {
-        for (Faults.When when : Faults.When.values()) {
-            for (String point :
-                    List.of("runs.claim", "runs.apply", "plans.write", "inbox.enqueue", "nodes.register", "gates.pass"))
-                working(point, when, "");
-            working("runs.apply", when, "retry.");
+    void the_next_nodes_finish_every_run_once_after_a_crash_at_any_point() throws Exception {
+        for (PortFaults.When when : PortFaults.When.values()) {
+            for (String point : List.of(
+                    "runs.claim", "runs.apply", "plans.write", "inbox.enqueue", "nodes.register", "gates.promote"))
+                addWorkerCrash(point, when, "");
+            addWorkerCrash("runs.apply", when, "retry.");
             for (String point : List.of("nodes.declareDead", "nodes.sweep"))
-                burying.add(new Crash(point, when, "none"));
+                rescuerCrashes.add(new Crash(point, when, "none"));
         }
         crashAndFinish();
     }
 
-    private void working(String point, Faults.When when, String prefix) {
-        working.add(new Crash(point, when, prefix + name(point, when)));
+    private void addWorkerCrash(String point, PortFaults.When when, String prefix) {
+        workerCrashes.add(new Crash(point, when, prefix + name(point, when)));
     }
 
     private void crashAndFinish() throws Exception {
         DataSource source = database.pool(12);
         try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
             storage.schedules().upsert(everySecond());
-            for (Crash crash : working) {
+            for (Crash crash : workerCrashes) {
                 if (crash.point().startsWith("runs.")) storage.inbox().enqueue(CrashNode.runs(crash.handler(), RUNS));
                 if (crash.point().startsWith("gates."))
                     storage.inbox().enqueue(CrashNode.gatedRuns(crash.handler(), RUNS));
             }
-            List<String> unsure = crash(working);
-            // Those find the silent nodes of the others, and crash while they bury them.
-            crash(burying);
+            List<String> unsure = crash(workerCrashes);
+            // These nodes detect the dead nodes of the first group, and crash while they declare them dead or rescue
+            // their runs.
+            crash(rescuerCrashes);
 
             List<String> handlers = new ArrayList<>(List.of(TICKS));
-            working.forEach(crash -> handlers.add(crash.handler()));
+            workerCrashes.forEach(crash -> handlers.add(crash.handler()));
             try (Engine survivor = CrashNode.engine(storage, source, "survivor", handlers)) {
                 survivor.start();
                 await().atMost(Duration.ofSeconds(40))
@@ -109,11 +113,11 @@ class CrashPointsTest {
                                         .size()
                                 == 1);
             }
-            judge(unsure);
+            checkOutcome(unsure);
         }
     }
 
-    /** Starts a process for each and waits until all have crashed; returns the runs they enqueued. */
+    /** Starts a process for each crash, waits until all have crashed, and returns the runs they enqueued. */
     private List<String> crash(List<Crash> crashes) {
         List<NodeProcess> nodes = new ArrayList<>();
         try {
@@ -128,9 +132,9 @@ class CrashPointsTest {
                         crash.handler()));
             for (int i = 0; i < nodes.size(); i++) {
                 NodeProcess node = nodes.get(i);
-                await(crashes.get(i) + " has crashed")
+                await(crashes.get(i) + " crashed")
                         .atMost(Duration.ofSeconds(60))
-                        .until(() -> !node.alive());
+                        .until(() -> !node.isAlive());
             }
             return nodes.stream()
                     .flatMap(node -> node.lines().stream())
@@ -141,17 +145,17 @@ class CrashPointsTest {
         }
     }
 
-    private void judge(List<String> unsure) throws SQLException {
-        assertThat(unsure).as("nodes that crashed while they enqueued").hasSize((int) working.stream()
+    private void checkOutcome(List<String> unsure) throws SQLException {
+        assertThat(unsure).as("nodes that crashed during an enqueue").hasSize((int) workerCrashes.stream()
                 .filter(crash -> crash.point().startsWith("inbox."))
                 .count());
         List<String> ended = texts("SELECT target_name || ' ' || state || ' ' || failures || ' ' || crashes"
                 + " FROM carillon.run_history WHERE origin = 'direct'");
         List<String> expected = new ArrayList<>();
-        for (Crash crash : working) {
+        for (Crash crash : workerCrashes) {
             int failures = crash.handler().startsWith("retry") ? 1 : 0;
             int runs = crash.point().startsWith("runs.") || crash.point().startsWith("gates.") ? RUNS : 0;
-            if (crash.point().equals("inbox.enqueue") && crash.when() == Faults.When.AFTER) runs = 1;
+            if (crash.point().equals("inbox.enqueue") && crash.when() == PortFaults.When.AFTER) runs = 1;
             for (int i = 0; i < runs; i++) expected.add(crash.handler() + " succeeded " + failures + " 0");
         }
         assertThat(ended).containsExactlyInAnyOrderElementsOf(expected);
@@ -168,15 +172,15 @@ class CrashPointsTest {
                 .hasSizeGreaterThan(3);
     }
 
-    private static Definition everySecond() {
+    private static ScheduleDefinition everySecond() {
         NewRun like = CrashNode.run(TICKS);
-        return new Definition(
+        return new ScheduleDefinition(
                 "default",
                 "every-second",
                 When.every(Duration.ofSeconds(1)),
-                new Definition.What(
+                new ScheduleDefinition.RunTemplate(
                         "default", 1, "handler", TICKS, like.payload().bytes(), "json"),
-                Policies.defaults());
+                SchedulePolicies.defaults());
     }
 
     private List<String> texts(String sql) throws SQLException {

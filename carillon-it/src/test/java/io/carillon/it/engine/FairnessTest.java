@@ -45,7 +45,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A flood in one lane, and what happens to the others. */
+/** Fairness between lanes: a large backlog in one lane must not delay the others. */
 @CarillonTest
 class FairnessTest {
     private static final int LANES = 1_000;
@@ -60,11 +60,11 @@ class FairnessTest {
     }
 
     @Test
-    void a_lane_nobody_hinted_at_is_found_behind_a_flood_in_another(TestDatabase database) throws Exception {
+    void a_lane_without_a_notification_is_found_beside_a_large_backlog(TestDatabase database) throws Exception {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
             storage.inbox()
                     .enqueue(IntStream.range(0, 20_000)
-                            .mapToObj(i -> run("flood"))
+                            .mapToObj(i -> run("large"))
                             .toList());
             BoundHandler handler = new BoundHandler(
                     "work",
@@ -87,25 +87,25 @@ class FairnessTest {
                     new EngineParts.NodeIdentity("fair", "here", 1, "test"));
             EngineConfig config = EngineConfig.defaults()
                     .with(new EngineConfig.Slots(2, 0, 100))
-                    .with(new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+                    .with(new EngineConfig.TimingSettings(
+                            Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
             try (Engine engine = new Engine(parts, config)) {
                 engine.start();
-                await().until(() -> started.contains("flood"));
+                await().until(() -> started.contains("large"));
 
-                // Stored without a word to anybody, as by a process whose hint was lost.
-                storage.inbox().enqueue(List.of(run("drop")));
+                // Stored without a notification, like a run whose notification was lost.
+                storage.inbox().enqueue(List.of(run("small")));
 
-                await().atMost(Duration.ofSeconds(12)).until(() -> started.contains("drop"));
+                await().atMost(Duration.ofSeconds(12)).until(() -> started.contains("small"));
                 assertThat(storage.lanes().list("default"))
-                        .filteredOn(lane -> lane.lane().queue().equals("flood"))
+                        .filteredOn(lane -> lane.lane().queue().equals("large"))
                         .allMatch(lane -> lane.waiting() > 1_000);
             }
         }
     }
 
     @Test
-    void what_has_just_come_to_a_lane_does_not_wait_for_the_answer_to_a_large_claim_of_others(TestDatabase database)
-            throws Exception {
+    void a_new_run_of_a_lane_does_not_wait_for_a_large_claim_of_other_lanes(TestDatabase database) throws Exception {
         AtomicInteger served = new AtomicInteger();
         AtomicBoolean stall = new AtomicBoolean();
         CountDownLatch stalled = new CountDownLatch(1);
@@ -113,7 +113,7 @@ class FairnessTest {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
             storage.inbox()
                     .enqueue(IntStream.range(0, 60_000)
-                            .mapToObj(i -> run("flood"))
+                            .mapToObj(i -> run("large"))
                             .toList());
             Storage slow = FaultyStorage.around(storage, (point, call) -> {
                 if (stall.get() && point.equals("runs.claim") && stalled.getCount() > 0) {
@@ -135,12 +135,12 @@ class FairnessTest {
                 stall.set(true);
                 assertThat(stalled.await(10, TimeUnit.SECONDS)).isTrue();
 
-                NewRun drop = run("drop");
-                storage.inbox().enqueue(List.of(drop));
-                engine.announce(drop);
+                NewRun small = run("small");
+                storage.inbox().enqueue(List.of(small));
+                engine.announce(small);
 
                 try {
-                    await().until(() -> started.contains("drop"));
+                    await().until(() -> started.contains("small"));
                 } finally {
                     letGo.countDown();
                 }
@@ -149,7 +149,7 @@ class FairnessTest {
     }
 
     @Test
-    void a_thousand_lanes_with_skewed_backlogs_are_served_alike(TestDatabase database) {
+    void a_thousand_lanes_with_uneven_backlogs_are_served_equally(TestDatabase database) {
         List<NewRun> backlog = new ArrayList<>();
         for (int lane = 0; lane < LANES; lane++) {
             int runs = lane % 100 == 0 ? 1_000 : 10;
@@ -160,7 +160,7 @@ class FairnessTest {
     }
 
     @Test
-    void thousands_of_projects_are_served_alike(TestDatabase database) {
+    void thousands_of_projects_are_served_equally(TestDatabase database) {
         List<NewRun> backlog = new ArrayList<>();
         for (int project = 0; project < 3 * LANES; project++) {
             int runs = project % 1_000 == 0 ? 1_000 : 4;
@@ -170,7 +170,7 @@ class FairnessTest {
         assertThat(jain(database, backlog, 3 * LANES)).isGreaterThan(0.95);
     }
 
-    /** Jain's index of what each of so many lanes got of the first that were served. */
+    /** Returns Jain's fairness index of the number of runs that each lane got among the first {@link #SERVED} runs. */
     private static double jain(TestDatabase database, List<NewRun> backlog, int lanes) {
         Map<Lane, AtomicInteger> served = new ConcurrentHashMap<>();
         AtomicInteger all = new AtomicInteger();
@@ -194,7 +194,7 @@ class FairnessTest {
             squares += (double) one.get() * one.get();
         }
         double index = sum * sum / (lanes * squares);
-        System.out.printf("fairness: Jain's index over %d lanes %.3f%n", lanes, index);
+        System.out.printf("fairness: lanes=%d Jain's index=%.3f%n", lanes, index);
         return index;
     }
 
@@ -203,7 +203,7 @@ class FairnessTest {
         List<String> queues = new ArrayList<>(
                 IntStream.range(0, 12).mapToObj(i -> "lane-" + i).toList());
         long seed = System.nanoTime();
-        System.out.println("seed " + seed);
+        System.out.println("lane order seed " + seed);
         Collections.shuffle(queues, new Random(seed));
         List<String> order = new CopyOnWriteArrayList<>();
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
@@ -222,7 +222,7 @@ class FairnessTest {
     }
 
     @Test
-    void the_work_of_many_projects_spreads_over_nodes_and_no_project_belongs_to_one(TestDatabase database) {
+    void the_runs_of_each_of_many_projects_spread_over_the_nodes(TestDatabase database) {
         int projects = 20;
         List<NewRun> backlog = new ArrayList<>();
         for (int i = 0; i < 60; i++)
@@ -267,9 +267,10 @@ class FairnessTest {
                         .enqueue(IntStream.range(0, SERVED)
                                 .mapToObj(i -> run(queue))
                                 .toList());
-            storage.lanes().weigh(new Lane("three", "default"), 3);
+            storage.lanes().setWeight(new Lane("three", "default"), 3);
             Map<String, AtomicInteger> served = Map.of("one", new AtomicInteger(), "three", new AtomicInteger());
-            // Looked at by the run in the middle: whoever looks from outside may come when one of them is done.
+            // The handler takes the count at the middle of the backlog; a count from outside could come after one lane
+            // is done.
             AtomicInteger ofOne = new AtomicInteger();
             EngineParts parts = parts(storage, (attempt, context, connection) -> {
                 int count = served.get(attempt.lane().queue()).incrementAndGet();
@@ -287,7 +288,7 @@ class FairnessTest {
     }
 
     @Test
-    void long_runs_of_a_lane_leave_room_for_a_run_of_another(TestDatabase database) {
+    void long_runs_of_a_lane_leave_a_slot_for_a_run_of_another(TestDatabase database) {
         CountDownLatch over = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
@@ -322,14 +323,14 @@ class FairnessTest {
                         .filteredOn(lane -> lane.lane().queue().equals("long"))
                         .singleElement()
                         .satisfies(lane -> assertThat(lane.running()).isEqualTo(9));
-                List<Run> waiting = storage.runDesk()
+                List<Run> waiting = storage.runAdmin()
                         .list("default", RunFilter.all().queue("long").state(RunState.WAITING));
-                assertThat(storage.runDesk()
+                assertThat(storage.runAdmin()
                                 .explain("default", waiting.get(0).id())
                                 .orElseThrow()
-                                .holds())
+                                .blockers())
                         .containsExactly(
-                                "queue 'long' has its share of the slots, 9 of 10 on 1 nodes; the rest is kept for other queues");
+                                "queue 'long' uses its share of the slots, 9 of 10 on 1 nodes; the rest is for others");
                 over.countDown();
                 await().until(() -> running.get() == 30);
             }
@@ -339,7 +340,7 @@ class FairnessTest {
     private static EngineConfig slots(int slots) {
         return EngineConfig.defaults()
                 .with(new EngineConfig.Slots(slots, 0, 500))
-                .with(new EngineConfig.Pace(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+                .with(new EngineConfig.TimingSettings(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
     }
 
     private static BoundHandler bound(String queue, BoundHandler.Call call) {
@@ -369,7 +370,7 @@ class FairnessTest {
 
     private static NewRun run(String queue, String project) {
         return new NewRun(
-                RunId.next(),
+                RunId.generate(),
                 new Lane(queue, project),
                 Priority.NORMAL,
                 Origin.DIRECT,

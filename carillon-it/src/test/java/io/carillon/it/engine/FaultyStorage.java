@@ -14,16 +14,19 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
-/** A real storage whose ports fail on command. The list of calls is read off the ports: a new one is covered by being there. */
+/**
+ * A real storage whose ports fail on command. The list of calls comes from the port interfaces, so it includes new
+ * calls automatically.
+ */
 final class FaultyStorage {
     private FaultyStorage() {}
 
-    /** Stands in front of every call. */
-    interface Gate {
-        Object through(String point, Callable<Object> call) throws Throwable;
+    /** Intercepts every call of a port. */
+    interface CallInterceptor {
+        Object intercept(String point, Callable<Object> call) throws Throwable;
     }
 
-    static Storage around(Storage real, Gate faults) {
+    static Storage around(Storage real, CallInterceptor faults) {
         return proxy(Storage.class, (self, method, args) -> {
             Object port = invoke(method, real, args);
             return port == null || !method.getReturnType().isInterface()
@@ -32,28 +35,29 @@ final class FaultyStorage {
         });
     }
 
-    /** Every call of every port, as {@code runs.claim}. */
+    /** Returns every call of every port, by names such as {@code runs.claim}. */
     static Set<String> points() {
         Set<String> points = new TreeSet<>();
         for (Method accessor : Storage.class.getMethods())
             if (accessor.getReturnType().isInterface())
                 calls(accessor.getReturnType()).forEach(call -> points.add(accessor.getName() + "." + call.getName()));
-        calls(WakeChannel.Ear.class).forEach(call -> points.add("ear." + call.getName()));
+        calls(WakeChannel.Subscription.class).forEach(call -> points.add("subscription." + call.getName()));
         return points;
     }
 
-    /** Default methods only lead to others. */
+    /** Returns the abstract methods of a port; default methods only call those. */
     private static Stream<Method> calls(Class<?> port) {
         return Arrays.stream(port.getMethods()).filter(method -> Modifier.isAbstract(method.getModifiers()));
     }
 
-    private static <T> T port(Class<T> type, String name, Object real, Gate faults) {
+    private static <T> T port(Class<T> type, String name, Object real, CallInterceptor faults) {
         return proxy(type, (self, method, args) -> {
             if (method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (method.getDeclaringClass() == Object.class) return invoke(method, real, args);
-            Object answer = faults.through(name + "." + method.getName(), () -> invoke(method, real, args));
-            return answer instanceof Optional<?> maybe && maybe.orElse(null) instanceof WakeChannel.Ear ear
-                    ? Optional.of(port(WakeChannel.Ear.class, "ear", ear, faults))
+            Object answer = faults.intercept(name + "." + method.getName(), () -> invoke(method, real, args));
+            return answer instanceof Optional<?> maybe
+                            && maybe.orElse(null) instanceof WakeChannel.Subscription subscription
+                    ? Optional.of(port(WakeChannel.Subscription.class, "subscription", subscription, faults))
                     : answer;
         });
     }

@@ -21,7 +21,7 @@ import io.carillon.run.RetryRule;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.TickPlanner;
-import io.carillon.store.Claimed;
+import io.carillon.store.ClaimResult;
 import io.carillon.store.Storage;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -43,7 +43,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Runs that a node claimed and did not finish: each goes back, also if something is in the way. */
+/** Runs that a node claimed and did not finish are handed back, even after failures and locks. */
 @CarillonTest
 class HandBackTest {
     private static final Payload NOTHING = new Payload("{}".getBytes(StandardCharsets.UTF_8), "json");
@@ -65,7 +65,7 @@ class HandBackTest {
     @Test
     void an_attempt_that_fails_without_an_outcome_is_handed_back_and_its_run_executed_again() throws Exception {
         DataSource source = database.pool(10);
-        // Without a retry policy nothing can be decided about a failure: the engine itself fails.
+        // Without a retry policy the engine cannot decide about a failure and fails itself.
         BoundHandler broken = bound(new RetryRule(null, List.of()), false, (attempt, context, connection) -> {
             if (calls.incrementAndGet() == 1) throw new IllegalStateException("first");
             return Outcome.succeeded(null);
@@ -80,13 +80,13 @@ class HandBackTest {
 
             assertThat(calls).hasValue(2);
             assertThat(number("SELECT max(attempt) FROM carillon.run_history")).isEqualTo(2);
-            await().until(() -> engine.holding().isEmpty());
+            await().until(() -> engine.activeRuns().isEmpty());
             await().until(() -> engine.status().slots().busy() == 0);
         }
     }
 
-    /** Another transaction locks all claimed runs just before the node hands some back for the first time. */
-    private final class LockedOnce implements FaultyStorage.Gate, AutoCloseable {
+    /** Another transaction locks all claimed runs just before the node hands runs back for the first time. */
+    private final class LockedOnce implements FaultyStorage.CallInterceptor, AutoCloseable {
         private final Connection other;
         private final AtomicInteger handBacks = new AtomicInteger();
 
@@ -96,7 +96,7 @@ class HandBackTest {
         }
 
         @Override
-        public Object through(String point, Callable<Object> call) throws Throwable {
+        public Object intercept(String point, Callable<Object> call) throws Throwable {
             if (!point.equals("runs.handBackRows")) return call.call();
             if (handBacks.get() == 0)
                 try (Statement lock = other.createStatement()) {
@@ -118,9 +118,9 @@ class HandBackTest {
     }
 
     @Test
-    void runs_whose_hand_back_met_a_lock_are_handed_back_when_the_lock_is_gone() throws Exception {
+    void locked_runs_are_handed_back_when_the_lock_is_released() throws Exception {
         DataSource source = database.pool(10);
-        // One runs, one more may wait for its transaction; all others of the claim go back.
+        // One run executes and another may wait for its transaction; all other runs of the claim are handed back.
         BoundHandler waiting = bound(ONCE, true, (attempt, context, connection) -> {
             calls.incrementAndGet();
             over.await();
@@ -132,8 +132,8 @@ class HandBackTest {
             enqueue(storage, 10);
             engine.start();
             await().atMost(Duration.ofSeconds(30)).until(() -> locked.handBacks.get() >= 1);
-            long rescues = turns(engine, "rescue");
-            await().atMost(Duration.ofSeconds(30)).until(() -> turns(engine, "rescue") >= rescues + 2);
+            long rescues = loopTurns(engine, "rescue");
+            await().atMost(Duration.ofSeconds(30)).until(() -> loopTurns(engine, "rescue") >= rescues + 2);
             assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
                     .isEqualTo(10);
 
@@ -144,14 +144,14 @@ class HandBackTest {
             over.countDown();
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == 10);
-            assertThat(calls).as("each of them once").hasValue(10);
+            assertThat(calls).as("each run once").hasValue(10);
         } finally {
             over.countDown();
         }
     }
 
     @Test
-    void only_runs_whose_handler_was_called_leave_the_missed_policy() throws Exception {
+    void only_runs_whose_handler_was_called_are_exempt_from_the_missed_policy() throws Exception {
         DataSource source = database.pool(10);
         CountDownLatch running = new CountDownLatch(1);
         BoundHandler endless = bound(ONCE, true, (attempt, context, connection) -> {
@@ -169,39 +169,39 @@ class HandBackTest {
             assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
                     .isEqualTo(10);
             assertThat(number("SELECT count(*) FROM carillon.run WHERE attempt > 0"))
-                    .as("claimed")
+                    .as("claimed runs")
                     .isGreaterThan(1);
             assertThat(number("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'"))
-                    .as("started")
+                    .as("started runs")
                     .isEqualTo(1);
         }
     }
 
-    /** Holds back the answers of claims that got runs until the test releases them. */
-    private static final class LateAnswer implements FaultyStorage.Gate {
+    /** Delays the result of the first claim that returns attempts. */
+    private static final class LateClaim implements FaultyStorage.CallInterceptor {
         private final CountDownLatch claimed = new CountDownLatch(1);
-        private final CountDownLatch answer = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
 
         @Override
-        public Object through(String point, Callable<Object> call) throws Throwable {
+        public Object intercept(String point, Callable<Object> call) throws Throwable {
             Object result = call.call();
-            if (result instanceof Claimed some && !some.attempts().isEmpty()) {
+            if (result instanceof ClaimResult some && !some.attempts().isEmpty()) {
                 claimed.countDown();
-                assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(released.await(30, TimeUnit.SECONDS)).isTrue();
             }
             return result;
         }
     }
 
     @Test
-    void runs_whose_claim_is_answered_while_the_node_stops_are_not_started() throws Exception {
+    void runs_whose_claim_returns_while_the_node_stops_are_not_started() throws Exception {
         DataSource source = database.pool(10);
         BoundHandler handler = bound(ONCE, false, (attempt, context, connection) -> {
             calls.incrementAndGet();
             over.await();
             return Outcome.succeeded(null);
         });
-        LateAnswer late = new LateAnswer();
+        LateClaim late = new LateClaim();
         try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
             enqueue(storage, 1);
             Engine engine = engine(FaultyStorage.around(storage, late), source, handler);
@@ -211,7 +211,7 @@ class HandBackTest {
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> !engine.status().loops().get("rescue").alive());
 
-            late.answer.countDown();
+            late.released.countDown();
             closed.get(30, TimeUnit.SECONDS);
 
             assertThat(calls).hasValue(0);
@@ -222,8 +222,8 @@ class HandBackTest {
         }
     }
 
-    private static long turns(Engine engine, String loop) {
-        return engine.status().loops().get(loop).turns();
+    private static long loopTurns(Engine engine, String loop) {
+        return engine.status().loops().get(loop).rounds();
     }
 
     private static BoundHandler bound(RetryRule rule, boolean transactional, BoundHandler.Call call) {
@@ -238,17 +238,17 @@ class HandBackTest {
                         source::getConnection,
                         Listeners.none(),
                         TickPlanner.defaults(),
-                        new EngineParts.NodeIdentity("hands", "here", 1, "test")),
+                        new EngineParts.NodeIdentity("hand-back", "here", 1, "test")),
                 EngineConfig.defaults()
                         .with(new EngineConfig.Slots(10, 1, 500))
-                        .with(new EngineConfig.Pace(
+                        .with(new EngineConfig.TimingSettings(
                                 Duration.ofMillis(200), Duration.ofSeconds(10), Duration.ofMillis(100))));
     }
 
     private static void enqueue(Storage storage, int count) {
         storage.inbox()
                 .enqueue(Stream.generate(() -> new NewRun(
-                                RunId.next(),
+                                RunId.generate(),
                                 new Lane("default", "default"),
                                 Priority.NORMAL,
                                 Origin.DIRECT,

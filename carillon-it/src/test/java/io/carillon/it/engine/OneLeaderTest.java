@@ -8,8 +8,8 @@ import io.carillon.engine.EngineConfig;
 import io.carillon.engine.EngineParts;
 import io.carillon.engine.Listeners;
 import io.carillon.postgres.PostgresStorage;
-import io.carillon.schedule.Definition;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.Storage;
@@ -22,43 +22,44 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
-/** Three nodes of which one plans for all: what each of them asks the database for. */
+/** Three nodes, of which one plans for the cluster: the planning calls that each node makes. */
 class OneLeaderTest {
-    /** Everything planning reads or writes; bidding for the token is no planning. */
+    /** All calls that read or write plans; acquiring the planning token is not included. */
     private static final List<String> PLANNING = List.of(
-            "plans.anything",
+            "plans.hasWork",
             "plans.due",
             "plans.write",
-            "plans.turnPauses",
-            "plans.followZones",
-            "plans.followBacklogs");
+            "plans.updatePauses",
+            "plans.replanChangedZones",
+            "plans.adaptIntervals");
 
-    private record Member(Engine engine, Counted calls) {
+    private record Member(Engine engine, CallCounter calls) {
         long planned() {
-            return PLANNING.stream().mapToLong(calls::of).sum();
+            return PLANNING.stream().mapToLong(calls::countOf).sum();
         }
     }
 
     @Test
-    void only_the_holder_plans_and_the_others_bid() {
+    void only_the_token_holder_plans_and_the_others_try_to_acquire_it() {
         try (TestDatabase database = TestDatabase.migrated()) {
             DataSource pool = database.pool(20);
             try (Storage storage = new PostgresStorage(pool, TickPlanner.defaults())) {
                 storage.schedules()
-                        .upsert(new Definition(
+                        .upsert(new ScheduleDefinition(
                                 "default",
                                 "tick",
                                 When.every(Duration.ofSeconds(1)),
-                                new Definition.What(
-                                        "q", 1, "handler", "nobody", "{}".getBytes(StandardCharsets.UTF_8), "json"),
-                                Policies.defaults()));
+                                new ScheduleDefinition.RunTemplate(
+                                        "q", 1, "handler", "unknown", "{}".getBytes(StandardCharsets.UTF_8), "json"),
+                                SchedulePolicies.defaults()));
                 List<Member> members = Stream.of("a", "b", "c")
                         .map(name -> member(name, storage, pool))
                         .toList();
                 members.forEach(member -> member.engine.start());
                 try {
                     await().atMost(Duration.ofSeconds(30))
-                            .until(() -> members.stream().allMatch(member -> member.calls.of("plans.lead") >= 3));
+                            .until(() -> members.stream()
+                                    .allMatch(member -> member.calls.countOf("plans.acquireLeadership") >= 3));
                     List<Member> planners = members.stream()
                             .filter(member -> member.planned() > 0)
                             .toList();
@@ -78,7 +79,7 @@ class OneLeaderTest {
     }
 
     private static Member member(String name, Storage storage, DataSource pool) {
-        Counted calls = new Counted();
+        CallCounter calls = new CallCounter();
         return new Member(
                 new Engine(
                         new EngineParts(

@@ -3,7 +3,7 @@ package io.carillon.it.examples;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.carillon.Carillon;
-import io.carillon.TickResult;
+import io.carillon.RunDueResult;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,7 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Duration;
 
-/** An endpoint for an external cron: {@code curl -X POST -H "Authorization: Bearer …" https://…/tick} every minute. */
+/**
+ * An endpoint for an external cron service, called every minute: {@code curl -X POST -H "Authorization: Bearer …"
+ * https://…/run-due}.
+ */
 public final class CronEndpoint implements AutoCloseable {
     private final Carillon carillon;
     private final byte[] expected;
@@ -22,24 +25,24 @@ public final class CronEndpoint implements AutoCloseable {
         this.carillon = carillon;
         this.expected = ("Bearer " + token).getBytes(StandardCharsets.UTF_8);
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/tick", this::tick);
+        server.createContext("/run-due", this::runDue);
         server.start();
     }
 
     public URI address() {
-        return URI.create("http://localhost:" + server.getAddress().getPort() + "/tick");
+        return URI.create("http://localhost:" + server.getAddress().getPort() + "/run-due");
     }
 
-    private void tick(HttpExchange exchange) throws IOException {
+    private void runDue(HttpExchange exchange) throws IOException {
         if (!exchange.getRequestMethod().equals("POST")) answer(exchange, 405, "{\"error\":\"POST only\"}");
         else if (!authorized(exchange)) answer(exchange, 401, "{\"error\":\"a bearer token is needed\"}");
         else {
-            TickResult result = carillon.tick(Duration.ofSeconds(20));
+            RunDueResult result = carillon.runDue(Duration.ofSeconds(20));
             answer(exchange, 200, "{\"processed\":%d,\"errors\":%d}".formatted(result.processed(), result.errors()));
         }
     }
 
-    /** In constant time, so that a token cannot be guessed by how long a refusal takes. */
+    /** Compares in constant time, so that the response time reveals nothing about the token. */
     private boolean authorized(HttpExchange exchange) {
         String given = exchange.getRequestHeaders().getFirst("Authorization");
         return given != null && MessageDigest.isEqual(expected, given.getBytes(StandardCharsets.UTF_8));

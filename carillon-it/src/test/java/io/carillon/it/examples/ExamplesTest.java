@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
-import io.carillon.TickResult;
-import io.carillon.it.frontdoor.House;
+import io.carillon.RunDueResult;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
@@ -21,29 +21,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The examples of docs/wakeup.md run. */
+/** Runs the examples of docs/wakeup.md. */
 @CarillonTest
 class ExamplesTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
-    private final House house;
+    private final ApiFixture fixture;
     private final Queue<String> done = new ConcurrentLinkedQueue<>();
 
     ExamplesTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.close();
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"notify", "polling"})
-    void a_plain_server_executes_what_is_enqueued(String wakeup) {
-        Carillon server = house.add(PlainServer.start(house.database().pool(6), wakeup, done::add));
+    void a_plain_server_executes_enqueued_runs(String wakeup) {
+        Carillon server = fixture.add(PlainServer.start(fixture.database().pool(6), wakeup, done::add));
 
         server.enqueue(PlainServer.GREET, new PlainServer.Greeting("ann"));
 
@@ -51,21 +51,21 @@ class ExamplesTest {
     }
 
     @Test
-    void a_function_works_when_it_is_called() {
-        try (FunctionTick function = new FunctionTick(house.database().pool(2), done::add)) {
-            house.client(builder -> builder.wakeup(Wakeup.http()))
-                    .enqueue(FunctionTick.GREET, new FunctionTick.Greeting("bob"));
+    void a_function_executes_due_runs_when_it_is_called() {
+        try (FunctionHandler function = new FunctionHandler(fixture.database().pool(2), done::add)) {
+            fixture.client(builder -> builder.wakeup(Wakeup.http()))
+                    .enqueue(FunctionHandler.GREET, new FunctionHandler.Greeting("bob"));
 
-            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new TickResult(1, 0));
-            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new TickResult(0, 0));
+            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new RunDueResult(1, 0));
+            assertThat(function.handle(Duration.ofSeconds(5))).isEqualTo(new RunDueResult(0, 0));
         }
         assertThat(done).containsExactly("bob");
     }
 
     @Test
     void an_external_cron_calls_a_protected_endpoint() throws Exception {
-        Carillon carillon =
-                house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> done.add(job.name())));
+        Carillon carillon = fixture.client(
+                builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> done.add(job.name())));
         try (CronEndpoint endpoint = new CronEndpoint(carillon, "secret")) {
             carillon.enqueue(JOB, new Job("x"));
 

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
-/** A server that stays: it plans and executes until it is stopped, and a SIGTERM lets running work finish. */
+/** A long-running server: it plans and executes until it is stopped, and on SIGTERM it lets running attempts finish. */
 public final class PlainServer {
     record Greeting(String to) {}
 
@@ -16,7 +16,7 @@ public final class PlainServer {
 
     private PlainServer() {}
 
-    /** The wake-up mode comes from a setting, such as an environment variable. */
+    /** Starts the server. The wake-up mode comes from a setting, such as an environment variable. */
     static Carillon start(DataSource dataSource, String wakeup, Consumer<String> greet) {
         Carillon carillon = Carillon.on(dataSource)
                 .wakeup(Wakeup.named(wakeup, null))

@@ -11,8 +11,8 @@ import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.schedule.DroppedHistory;
-import io.carillon.schedule.Missed;
+import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Runs for instants before the schedule was there, and explanations of what did not run. */
+/** Backfills of past instants, and explanations of runs that did not start. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class BackfillTest {
     record Report(String region) {}
@@ -42,17 +42,17 @@ class BackfillTest {
 
     private final Queue<String> made = new ConcurrentLinkedQueue<>();
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
     private Carillon carillon;
 
     BackfillTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @BeforeEach
     void client() {
-        carillon = house.client(builder -> builder.handle(
+        carillon = fixture.client(builder -> builder.handle(
                 REPORT,
                 (report, run) ->
                         made.add(run.plannedAt().orElseThrow().toString().substring(5, 16))));
@@ -60,11 +60,11 @@ class BackfillTest {
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void makes_one_run_in_the_lowest_class_for_each_past_instant_without_a_line() {
+    void creates_one_run_of_the_lowest_priority_for_each_past_instant_without_a_ledger_entry() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
 
         assertThat(carillon.schedules().previewBackfill("r", at("06:00"), at("11:59")))
@@ -76,7 +76,7 @@ class BackfillTest {
             assertThat(run.origin()).isEqualTo(Origin.BACKFILL);
             assertThat(run.priority()).isEqualTo(Priority.BULK);
         });
-        tick();
+        runDue();
         assertThat(made).hasSize(6).contains("05-04T06:00", "05-04T11:00");
         assertThat(carillon.schedules().ledger("r", at("00:00"), at("12:00")))
                 .hasSize(6)
@@ -85,12 +85,12 @@ class BackfillTest {
     }
 
     @Test
-    void repeated_it_makes_nothing_more_waiting_or_ended() {
+    void repeating_a_backfill_creates_no_further_runs() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().backfill("r", at("10:00"), at("11:00"));
 
         assertThat(carillon.schedules().backfill("r", at("09:00"), at("11:00"))).isEqualTo(1);
-        tick();
+        runDue();
         assertThat(carillon.schedules().backfill("r", at("09:00"), at("11:00"))).isZero();
         assertThat(carillon.schedules().previewBackfill("r", at("09:00"), at("11:00")))
                 .isZero();
@@ -98,12 +98,12 @@ class BackfillTest {
     }
 
     @Test
-    void instants_of_months_ago_keep_their_line() {
+    void instants_of_months_ago_keep_their_ledger_entry() {
         carillon.schedules().upsert("r", When.cron("0 3 1 * *", "UTC"), REPORT, EU);
         Instant winter = Instant.parse("2026-01-01T00:00:00Z");
 
         assertThat(carillon.schedules().backfill("r", winter, at("12:00"))).isEqualTo(5);
-        tick();
+        runDue();
 
         assertThat(made).contains("01-01T03:00", "05-01T03:00");
         assertThat(carillon.schedules().ledger("r", winter, at("12:00"))).hasSize(5);
@@ -111,16 +111,16 @@ class BackfillTest {
     }
 
     @Test
-    void leaves_alone_what_has_a_line_what_is_excluded_and_what_lies_ahead() {
+    void skips_instants_with_a_ledger_entry_excluded_dates_and_future_instants() {
         carillon.schedules()
                 .upsert(
                         "r",
                         HOURLY.except(LocalDate.parse("2026-05-03")),
                         REPORT,
                         EU,
-                        options -> options.missed(Missed.SKIP));
-        clock.at(at("15:30"));
-        tick();
+                        options -> options.missed(MissedPolicy.SKIP));
+        clock.stopAt(at("15:30"));
+        runDue();
         assertThat(made).isEmpty();
 
         assertThat(carillon.schedules().backfill("r", at("12:30"), at("23:00"))).isZero();
@@ -136,7 +136,7 @@ class BackfillTest {
                 .isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> carillon.schedules().previewBackfill("r", Instant.MIN, Instant.MAX)))
                 .isEqualTo(ErrorCode.INVALID_OPTION);
-        assertThat(code(() -> carillon.schedules().backfill("nobody", at("00:00"), at("12:00"))))
+        assertThat(code(() -> carillon.schedules().backfill("unknown", at("00:00"), at("12:00"))))
                 .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
         assertThat(carillon.schedules().backfill("r", at("12:00"), at("00:00"))).isZero();
         assertThat(carillon.runs().list(RunFilter.all()))
@@ -145,13 +145,13 @@ class BackfillTest {
     }
 
     @Test
-    void deleting_the_schedule_ends_what_was_not_started() {
+    void deleting_the_schedule_cancels_runs_that_have_not_started() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().backfill("r", at("06:00"), at("11:00"));
 
         carillon.schedules().delete("r");
 
-        assertThat(tick()).isZero();
+        assertThat(runDue()).isZero();
         assertThat(carillon.runs().list(RunFilter.all()))
                 .hasSize(6)
                 .extracting(Run::state)
@@ -159,23 +159,23 @@ class BackfillTest {
     }
 
     @Test
-    void an_explanation_names_what_decides_about_a_late_tick_and_why_it_never_started() {
-        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.missed(Missed.SKIP));
-        clock.at(at("12:59"));
-        tick();
+    void the_explanation_of_a_late_tick_names_the_missed_policy() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.missed(MissedPolicy.SKIP));
+        clock.stopAt(at("12:59"));
+        runDue();
         Run waiting = carillon.runs().list(RunFilter.all()).get(0);
-        clock.at(at("13:06"));
+        clock.stopAt(at("13:06"));
 
         assertThat(carillon.runs().explain(waiting.id()).orElseThrow().summary())
-                .contains("nobody started it before 2026-05-04T13:05:00Z", "missed policy");
-        tick();
+                .contains("no node started it before 2026-05-04T13:05:00Z", "missed policy");
+        runDue();
         assertThat(carillon.runs().explain(waiting.id()).orElseThrow().summary())
                 .contains("never started", "missed", "missed instants are skipped");
         assertThat(made).isEmpty();
     }
 
-    private int tick() {
-        return carillon.tick(Duration.ofSeconds(20)).processed();
+    private int runDue() {
+        return carillon.runDue(Duration.ofSeconds(20)).processed();
     }
 
     private static ErrorCode code(ThrowingCallable call) {
@@ -188,18 +188,18 @@ class BackfillTest {
     }
 
     @Test
-    void refuses_instants_whose_history_was_dropped_unless_told_to_run_them() {
+    void rejects_instants_whose_history_was_dropped_unless_the_policy_runs_them() {
         When daily = When.cron("0 6 * * *", "UTC");
         carillon.schedules().upsert("r", daily, REPORT, EU);
         for (int day = 0; day < 20; day++) {
             clock.advance(Duration.ofDays(1));
-            tick();
+            runDue();
         }
         assertThat(made).hasSize(20);
         Instant from = at("00:00").minus(Duration.ofDays(2));
         Instant dropped = at("00:00").plus(Duration.ofDays(5));
-        try (PostgresStorage storage = new PostgresStorage(house.database().dataSource(), TickPlanner.defaults())) {
-            assertThat(storage.housekeeping().dropHistory(Duration.ofDays(14))).isPositive();
+        try (PostgresStorage storage = new PostgresStorage(fixture.database().dataSource(), TickPlanner.defaults())) {
+            assertThat(storage.maintenance().dropHistory(Duration.ofDays(14))).isPositive();
         }
 
         CarillonException refused = catchThrowableOfType(
@@ -216,7 +216,7 @@ class BackfillTest {
                 .isEqualTo(3);
         assertThat(carillon.schedules().backfill("r", clock.now().minus(Duration.ofDays(13)), clock.now()))
                 .isZero();
-        assertThat(carillon.schedules().previewBackfill("r", from, dropped, DroppedHistory.RUN))
+        assertThat(carillon.schedules().previewBackfill("r", from, dropped, DroppedHistoryPolicy.RUN))
                 .isEqualTo(4);
     }
 }

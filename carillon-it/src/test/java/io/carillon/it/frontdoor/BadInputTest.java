@@ -7,7 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.schedule.When;
@@ -15,7 +15,7 @@ import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Wrong input to a door that is open: each refusal has its code, says what to do, and leaves the tables as they were. */
+/** Invalid input to an open Carillon: each error has a code and a clear message, and no table changes. */
 @CarillonTest
 class BadInputTest {
     record Job(String text) {}
@@ -38,29 +38,29 @@ class BadInputTest {
     private static final Job FINE = new Job("fine");
     private static final List<String> BAD_NAMES =
             List.of("", "Upper", "a b", "a/b", "'; DROP TABLE carillon.run; --", "nul\0", "\uD800", "x".repeat(101));
-    private final House house;
+    private final ApiFixture fixture;
     private Carillon carillon;
     private Map<String, String> before;
 
     BadInputTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @BeforeEach
-    void something_is_there_already() {
-        carillon = house.client(builder -> builder.handle(JOB, (job, run) -> {}));
-        carillon.enqueue(JOB, FINE, Enqueue.after(Duration.ofHours(1)).key("k"));
+    void create_sample_data() {
+        carillon = fixture.client(builder -> builder.handle(JOB, (job, run) -> {}));
+        carillon.enqueue(JOB, FINE, Enqueue.after(Duration.ofHours(1)).uniqueKey("k"));
         carillon.schedules().upsert("there", HOURLY, JOB, FINE);
-        before = house.tables();
+        before = fixture.tableDigests();
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void payloads_that_cannot_be_kept() {
+    void payloads_that_cannot_be_stored() {
         refused(ErrorCode.PAYLOAD_TOO_LARGE, () -> carillon.enqueue(JOB, new Job("x".repeat(300 * 1024))));
         refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(JOB, new Job("a\0b")));
         refused(ErrorCode.PAYLOAD_UNWRITABLE, () -> carillon.enqueue(JOB, new Job("\uD83D")));
@@ -78,7 +78,7 @@ class BadInputTest {
         refused(ErrorCode.INVALID_OPTION, () -> carillon.enqueue(JOB, FINE, Enqueue.at(Instant.MAX)));
         refused(
                 ErrorCode.INVALID_NAME,
-                () -> carillon.enqueue(JOB, FINE, Enqueue.now().key("a\0")));
+                () -> carillon.enqueue(JOB, FINE, Enqueue.now().uniqueKey("a\0")));
         refused(
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.enqueue(JOB, FINE, Enqueue.now().concurrencyKey("c", 0)));
@@ -93,10 +93,12 @@ class BadInputTest {
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.runs().list(RunFilter.all().limit(0)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().preview(HOURLY, Instant.EPOCH, 0));
-        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.running(0)));
-        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.rate(1, Duration.ZERO)));
-        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", Limits.rate(1, Duration.ofDays(2))));
-        refused(ErrorCode.INVALID_NAME, () -> carillon.queues().limit("no queue", Limits.running(1)));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", QueueLimits.maxRunning(0)));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.queues().limit("default", QueueLimits.rate(1, Duration.ZERO)));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.queues().limit("default", QueueLimits.rate(1, Duration.ofDays(2))));
+        refused(ErrorCode.INVALID_NAME, () -> carillon.queues().limit("no queue", QueueLimits.maxRunning(1)));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", "x", Instant.MAX));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
@@ -108,7 +110,7 @@ class BadInputTest {
     }
 
     @Test
-    void wrong_timings() {
+    void invalid_timings() {
         refused(
                 ErrorCode.CRON_SYNTAX,
                 () -> carillon.schedules().upsert("new", When.cron("61 * * * *", "UTC"), JOB, FINE));
@@ -132,7 +134,7 @@ class BadInputTest {
     }
 
     @Test
-    void timings_that_never_fire_are_refused_in_no_time() {
+    void timings_that_never_fire_are_rejected_within_50_ms() {
         for (String never : List.of("0 0 30 2 *", "0 0 31 4 *")) {
             long best = Long.MAX_VALUE;
             for (int i = 0; i < 10; i++) {
@@ -147,23 +149,23 @@ class BadInputTest {
     }
 
     @Test
-    void payloads_that_look_odd_arrive_as_they_were() {
+    void unusual_payloads_arrive_unchanged() {
         record Odd(BigDecimal huge, double zero, String text, List<String> many) {}
         HandlerType<Odd> type = HandlerType.of("odd", Odd.class);
         List<Odd> arrived = new ArrayList<>();
-        Carillon door = house.client(builder -> builder.handle(type, (odd, run) -> arrived.add(odd)));
+        Carillon client = fixture.client(builder -> builder.handle(type, (odd, run) -> arrived.add(odd)));
         Odd odd = new Odd(
                 new BigDecimal("1e400"), -0.0, "\u202Eright to left \uD83D\uDE00 </script> %_'\"\\", List.of("", " "));
 
-        door.enqueue(type, odd);
-        door.tick(Duration.ofSeconds(20));
+        client.enqueue(type, odd);
+        client.runDue(Duration.ofSeconds(20));
 
         assertThat(arrived).containsExactly(odd);
         assertThat(Double.doubleToRawLongBits(arrived.get(0).zero())).isEqualTo(Double.doubleToRawLongBits(-0.0));
     }
 
     @Test
-    void payloads_nested_deeper_than_anybody_reads() {
+    void payloads_nested_too_deeply() {
         HandlerType<Object> any = HandlerType.of("any", Object.class);
         Object deep = List.of();
         for (int i = 0; i < 10_000; i++) deep = List.of(deep);
@@ -206,7 +208,7 @@ class BadInputTest {
     }
 
     @Test
-    void names_of_schedules_that_cannot_be() {
+    void invalid_names_of_schedules() {
         for (String name : BAD_NAMES) {
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().get(name));
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().pause(name, null, null));
@@ -218,13 +220,13 @@ class BadInputTest {
     }
 
     @Test
-    void ids_that_were_never_given_out() {
+    void unknown_ids() {
         refused(ErrorCode.MALFORMED_ID, () -> carillon.runs().get(RunId.parse("run_%_' OR 1=1")));
-        assertThat(carillon.runs().get(RunId.next())).isEmpty();
+        assertThat(carillon.runs().get(RunId.generate())).isEmpty();
     }
 
     @Test
-    void a_builder_that_contradicts_itself() {
+    void contradictory_builder_options() {
         refused(
                 ErrorCode.DUPLICATE_HANDLER,
                 builder -> builder.handle(JOB, (a, b) -> {}).handle(JOB, (a, b) -> {}));
@@ -246,22 +248,24 @@ class BadInputTest {
     }
 
     @Test
-    void a_payload_of_the_builder_that_is_wrong_keeps_all_schedules_from_being_written() {
+    void an_invalid_payload_in_the_builder_prevents_writing_any_schedule() {
         refused(
                 ErrorCode.PAYLOAD_UNWRITABLE,
                 builder -> builder.schedule("one", HOURLY, JOB, FINE).schedule("two", HOURLY, JOB, new Job("\0")));
     }
 
     private void refused(ErrorCode code, UnaryOperator<CarillonBuilder> builder) {
-        refused(code, () -> builder.apply(house.builder()).start().close());
+        refused(code, () -> builder.apply(fixture.builder()).start().close());
     }
 
     private void refused(ErrorCode code, ThrowingCallable call) {
         Throwable refusal = catchThrowable(call);
 
-        assertThat(refusal).as("it was taken").isInstanceOf(CarillonException.class);
+        assertThat(refusal).as("accepted without an exception").isInstanceOf(CarillonException.class);
         assertThat(((CarillonException) refusal).code()).isEqualTo(code);
-        assertThat(refusal.getMessage()).hasSizeBetween(20, 600).matches(Text::isClean);
-        assertThat(house.tables()).as("after '%s'", refusal.getMessage()).isEqualTo(before);
+        assertThat(refusal.getMessage()).hasSizeBetween(20, 600).matches(TextCleaner::isClean);
+        assertThat(fixture.tableDigests())
+                .as("after '%s'", refusal.getMessage())
+                .isEqualTo(before);
     }
 }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A door that cannot be opened: each reason is told apart, and nothing is left behind. */
+/** Failed starts: each cause has its own error code, and no schema, row or thread remains. */
 class BadStartTest {
     record Job(String text) {}
 
@@ -45,7 +45,7 @@ class BadStartTest {
     }
 
     @Test
-    void a_schema_that_is_missing_is_not_made_when_only_validated() {
+    void a_missing_schema_is_not_created_in_validate_mode() {
         try (TestDatabase empty = TestDatabase.empty()) {
             CarillonException refusal = refused(
                     ErrorCode.SCHEMA_TOO_OLD,
@@ -54,18 +54,18 @@ class BadStartTest {
                             .start());
 
             assertThat(refusal).hasMessageContaining("SchemaMode.AUTO");
-            assertThat(new House(empty).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'"))
+            assertThat(new ApiFixture(empty).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'"))
                     .isZero();
         }
     }
 
     @Test
-    void a_schema_that_is_too_new_is_left_alone_in_every_mode() {
+    void a_schema_that_is_too_new_is_not_changed_in_any_mode() {
         try (TestDatabase newer = TestDatabase.migrated()) {
             newer.execute("INSERT INTO carillon.migration (number, name, checksum, min_code, applied_at)"
                     + " SELECT 999, 'from_the_future', checksum, 999, applied_at FROM carillon.migration LIMIT 1");
-            House house = new House(newer);
-            var before = house.tables();
+            ApiFixture fixture = new ApiFixture(newer);
+            var before = fixture.tableDigests();
 
             refused(
                     ErrorCode.SCHEMA_TOO_NEW,
@@ -76,13 +76,13 @@ class BadStartTest {
                     ErrorCode.SCHEMA_TOO_NEW,
                     () -> Carillon.on(newer.dataSource()).start());
 
-            assertThat(house.tables()).isEqualTo(before);
-            assertThat(house.number("SELECT count(*) FROM carillon.node")).isZero();
+            assertThat(fixture.tableDigests()).isEqualTo(before);
+            assertThat(fixture.number("SELECT count(*) FROM carillon.node")).isZero();
         }
     }
 
     @Test
-    void a_pool_that_is_too_small_is_refused_with_the_arithmetic() {
+    void a_pool_that_is_too_small_is_rejected_with_the_required_connections() {
         try (HikariDataSource three = hikari(3);
                 HikariDataSource four = hikari(4)) {
             CarillonException small =
@@ -95,7 +95,7 @@ class BadStartTest {
 
             assertThat(small)
                     .hasMessageContaining("3 connections")
-                    .hasMessageContaining("needs 4: 1 heartbeat + 1 LISTEN + 2 for")
+                    .hasMessageContaining("needs 4: 1 for the heartbeat, 1 for LISTEN, 2 for")
                     .hasMessageContaining("at least 4")
                     .hasMessageContaining("engineDataSource");
             assertThat(transactional)
@@ -107,13 +107,14 @@ class BadStartTest {
     }
 
     @Test
-    void a_pool_of_the_engines_own_leaves_the_users_pool_to_the_handlers() throws Exception {
+    void a_separate_engine_pool_leaves_the_users_pool_to_the_handlers() throws Exception {
         try (TestDatabase migrated = TestDatabase.migrated();
                 Carillon carillon = Carillon.on(new SizedPool(migrated.pool(1), 1))
                         .engineDataSource(new SizedPool(migrated.pool(4), 4))
                         .handleInTransaction(JOB, (job, run, connection) -> {})
                         .start()) {
-            House.awaitState(carillon, carillon.enqueue(JOB, new Job("x")).run(), io.carillon.run.RunState.SUCCEEDED);
+            ApiFixture.awaitState(
+                    carillon, carillon.enqueue(JOB, new Job("x")).run(), io.carillon.run.RunState.SUCCEEDED);
         }
     }
 
@@ -129,15 +130,15 @@ class BadStartTest {
     }
 
     @Test
-    void a_database_that_nobody_answers_for() throws IOException {
-        PGSimpleDataSource nobody = new PGSimpleDataSource();
+    void an_unreachable_database() throws IOException {
+        PGSimpleDataSource unreachable = new PGSimpleDataSource();
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody.setServerNames(new String[] {"127.0.0.1"});
-            nobody.setPortNumbers(new int[] {free.getLocalPort()});
+            unreachable.setServerNames(new String[] {"127.0.0.1"});
+            unreachable.setPortNumbers(new int[] {free.getLocalPort()});
         }
         long start = System.nanoTime();
 
-        refused(ErrorCode.DATABASE_UNREACHABLE, () -> Carillon.on(nobody).start());
+        refused(ErrorCode.DATABASE_UNREACHABLE, () -> Carillon.on(unreachable).start());
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     }
@@ -156,7 +157,7 @@ class BadStartTest {
     }
 
     @Test
-    void connections_that_belong_to_somebody_elses_transaction() {
+    void a_transaction_aware_data_source() {
         assertThat(refused(
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
                         () -> Carillon.on(new TransactionAwareDataSourceProxy()).start()))
@@ -173,18 +174,18 @@ class BadStartTest {
     void a_database_that_is_not_postgresql_or_too_old() {
         assertThat(refused(
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
-                        () -> Carillon.on(posing("MySQL", 8)).start()))
+                        () -> Carillon.on(posingAs("MySQL", 8)).start()))
                 .hasMessageContaining("MySQL 8")
                 .hasMessageContaining("PostgreSQL 14");
         assertThat(refused(
                         ErrorCode.UNSUITABLE_DATA_SOURCE,
-                        () -> Carillon.on(posing("PostgreSQL", 13)).start()))
+                        () -> Carillon.on(posingAs("PostgreSQL", 13)).start()))
                 .hasMessageContaining("PostgreSQL 13");
         assertThat(schemas()).isZero();
     }
 
     @Test
-    void a_data_source_that_throws_something_else() {
+    void a_data_source_that_throws_an_unexpected_exception() {
         DataSource broken = (DataSource) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (self, method, args) -> {
                     throw new IllegalStateException("pool not configured");
@@ -197,9 +198,9 @@ class BadStartTest {
     }
 
     @Test
-    void a_start_that_failed_leaves_no_thread_behind() {
+    void a_failed_start_leaves_no_thread_behind() {
         Supplier<Long> threads = () -> Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().matches("carillon-(claim|heart|plan|listen|complete|run.*)"))
+                .filter(thread -> thread.getName().matches("carillon-(claim|heartbeat|plan|listen|complete|run.*)"))
                 .count();
         try (TestDatabase migrated = TestDatabase.migrated()) {
             migrated.execute("ALTER TABLE carillon.node ADD CONSTRAINT closed CHECK (false) NOT VALID");
@@ -210,13 +211,13 @@ class BadStartTest {
         assertThat(threads.get()).isZero();
     }
 
-    /** Not Spring's, but of its name, which is what gives it away. */
+    /** Not the class of Spring, but a class of that name: Carillon recognizes such proxies by their name. */
     private static final class TransactionAwareDataSourceProxy extends PGSimpleDataSource {
         private static final long serialVersionUID = 1L;
     }
 
-    /** The same database under another name. */
-    private static DataSource posing(String product, int version) {
+    /** Returns the test database with another product name and version. */
+    private static DataSource posingAs(String product, int version) {
         return proxy(
                 DataSource.class,
                 database.dataSource(),
@@ -238,11 +239,11 @@ class BadStartTest {
         Object to(String method, Object result) throws SQLException;
     }
 
-    private static <T> T proxy(Class<T> type, T behind, Answer answer) {
+    private static <T> T proxy(Class<T> type, T delegate, Answer answer) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(),
                 new Class<?>[] {type},
-                (self, method, args) -> answer.to(method.getName(), method.invoke(behind, args))));
+                (self, method, args) -> answer.to(method.getName(), method.invoke(delegate, args))));
     }
 
     private static HikariDataSource hikari(int size) {
@@ -256,12 +257,12 @@ class BadStartTest {
     }
 
     private static long schemas() {
-        return new House(database).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'");
+        return new ApiFixture(database).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'");
     }
 
     private static CarillonException refused(ErrorCode code, ThrowingCallable start) {
         CarillonException refusal = catchThrowableOfType(CarillonException.class, start);
-        assertThat(refusal).as("it started").isNotNull();
+        assertThat(refusal).as("exception of the start").isNotNull();
         assertThat(refusal.code()).isEqualTo(code);
         return refusal;
     }

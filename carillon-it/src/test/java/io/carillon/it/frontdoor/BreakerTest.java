@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -18,27 +18,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A target that is down, on real nodes. */
+/** The breaker of a queue whose target is down, on real nodes. */
 @CarillonTest
 class BreakerTest {
     record Call(int number) {}
 
     private static final HandlerType<Call> CALL = HandlerType.of("call", Call.class);
 
-    private final House house;
+    private final ApiFixture fixture;
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger answered = new AtomicInteger();
     private final CountDownLatch repaired = new CountDownLatch(1);
     private volatile boolean down = true;
 
     BreakerTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
         repaired.countDown();
-        house.close();
+        fixture.close();
     }
 
     private void call(Call call, RunContext run) throws Exception {
@@ -59,22 +59,22 @@ class BreakerTest {
     }
 
     @Test
-    void a_queue_whose_target_is_down_is_held_back_probed_once_and_goes_on_when_the_probe_went_well() {
-        Carillon one = house.node(this::calls);
-        house.node(this::calls);
+    void a_breaker_holds_back_a_failing_queue_probes_it_once_and_closes_after_a_successful_probe() {
+        Carillon one = fixture.node(this::calls);
+        fixture.node(this::calls);
         one.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
 
         eventually().until(() -> breaker(one) != null);
         assertThat(one.health().issues()).anyMatch(issue -> issue.contains("the breaker of queue 'partner'"));
-        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 0);
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 0);
         int before = calls.get();
         down = false;
 
-        house.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+        fixture.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
 
         eventually().until(() -> calls.get() == before + 1);
         eventually().until(() -> breaker(one).state().equals("half-open"));
-        assertThat(house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
                 .isEqualTo(1);
         repaired.countDown();
         eventually().until(() -> answered.get() == 60);
@@ -83,20 +83,20 @@ class BreakerTest {
     }
 
     @Test
-    void what_ticks_execute_counts_too() {
-        Carillon client = house.client(this::calls);
+    void runs_executed_by_run_due_open_and_close_the_breaker_too() {
+        Carillon client = fixture.client(this::calls);
         client.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
 
-        client.tick(Duration.ofSeconds(20));
+        client.runDue(Duration.ofSeconds(20));
 
         assertThat(breaker(client)).isNotNull();
         assertThat(calls.get()).isBetween(20, 30);
         int before = calls.get();
-        assertThat(client.tick(Duration.ofSeconds(5)).processed()).isZero();
+        assertThat(client.runDue(Duration.ofSeconds(5)).processed()).isZero();
         down = false;
         repaired.countDown();
-        house.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
-        client.tick(Duration.ofSeconds(20));
+        fixture.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+        client.runDue(Duration.ofSeconds(20));
         assertThat(breaker(client)).isNull();
         assertThat(calls.get()).isGreaterThan(before);
     }

@@ -1,10 +1,10 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.Bulk;
+import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.run.Enqueue;
@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Things done to all runs that match. */
+/** Bulk actions: cancel, reschedule, redrive or delete all runs that match a filter. */
 @CarillonTest
 class BulkTest {
     record Item(int number) {}
@@ -39,15 +39,15 @@ class BulkTest {
     private static final RunFilter DEAD = WAITING.state(RunState.DEAD);
     private static final Enqueue LATER = Enqueue.after(Duration.ofHours(1));
 
-    private final House house;
+    private final ApiFixture fixture;
 
     BulkTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     private static List<Item> items(int count) {
@@ -55,7 +55,7 @@ class BulkTest {
     }
 
     private Carillon client() {
-        return house.client(builder -> builder.handle(ITEM, (item, run) -> {})
+        return fixture.client(builder -> builder.handle(ITEM, (item, run) -> {})
                 .handle(OTHER, (item, run) -> {}, options -> options.queue("b")));
     }
 
@@ -73,40 +73,40 @@ class BulkTest {
         Carillon client = client();
         client.enqueueAll(ITEM, items(2_500), LATER);
         client.enqueueAll(OTHER, items(10), LATER);
-        Bulk bulk = client.runs().bulk(WAITING);
-        var before = house.tables();
-        assertThat(bulk.count()).isEqualTo(2_500);
-        assertThat(house.tables()).isEqualTo(before);
+        BulkActions bulkActions = client.runs().bulk(WAITING);
+        var before = fixture.tableDigests();
+        assertThat(bulkActions.count()).isEqualTo(2_500);
+        assertThat(fixture.tableDigests()).isEqualTo(before);
 
         List<Progress> seen = new ArrayList<>();
-        Bulk.Result result = bulk.watched(seen::add).cancel();
+        BulkActions.Result result = bulkActions.continueWhile(seen::add).cancel();
 
-        assertThat(result).isEqualTo(new Bulk.Result(2_500, false));
+        assertThat(result).isEqualTo(new BulkActions.Result(2_500, false));
         assertThat(seen)
                 .containsExactly(new Progress(1_000, 2_500), new Progress(2_000, 2_500), new Progress(2_500, 2_500));
-        assertThat(house.number("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'"))
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'"))
                 .isEqualTo(2_500);
-        assertThat(house.number("SELECT count(*) FROM carillon.run")).isEqualTo(10);
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isEqualTo(10);
     }
 
     @Test
-    void a_watcher_breaks_it_off_and_what_was_done_stays_done() {
+    void stopping_a_bulk_action_keeps_the_finished_chunks() {
         Carillon client = client();
         client.enqueueAll(ITEM, items(2_500), LATER);
 
-        Bulk.Result result = client.runs()
+        BulkActions.Result result = client.runs()
                 .bulk(WAITING)
-                .watched(progress -> progress.done() < 2_000)
+                .continueWhile(progress -> progress.done() < 2_000)
                 .cancel();
 
-        assertThat(result).isEqualTo(new Bulk.Result(2_000, true));
+        assertThat(result).isEqualTo(new BulkActions.Result(2_000, true));
         assertThat(client.runs().bulk(WAITING).count()).isEqualTo(500);
     }
 
     @Test
-    void a_cancel_tells_those_that_run_to_stop() {
+    void a_cancel_asks_running_runs_to_stop() {
         CountDownLatch never = new CountDownLatch(1);
-        Carillon node = house.node(builder -> builder.handle(ITEM, (item, run) -> never.await()));
+        Carillon node = fixture.node(builder -> builder.handle(ITEM, (item, run) -> never.await()));
         node.enqueueAll(ITEM, items(5));
         RunFilter running = WAITING.state(RunState.RUNNING);
         eventually().until(() -> node.runs().bulk(running).count() == 5);
@@ -121,7 +121,7 @@ class BulkTest {
     }
 
     @Test
-    void a_reschedule_moves_what_waits_and_leaves_gates_alone() {
+    void a_reschedule_moves_waiting_runs_and_skips_gated_runs() {
         Carillon client = client();
         client.enqueueAll(ITEM, items(1_200), LATER);
         client.enqueue(ITEM, new Item(1), LATER.fifoKey("line"));
@@ -137,25 +137,25 @@ class BulkTest {
     }
 
     @Test
-    void dead_runs_are_redriven_or_deleted_and_a_taken_key_stays_dead() {
-        Carillon node = house.node(this::failing);
+    void dead_runs_are_redriven_or_deleted_and_a_run_with_a_taken_key_stays_dead() {
+        Carillon node = fixture.node(this::failing);
         for (int i = 0; i < 3; i++) node.enqueue(ITEM, new Item(i));
-        node.enqueue(ITEM, new Item(9), Enqueue.now().key("k"));
+        node.enqueue(ITEM, new Item(9), Enqueue.now().uniqueKey("k"));
         eventually().until(() -> node.runs().bulk(DEAD).count() == 4);
         node.queues().pause("item");
-        node.enqueue(ITEM, new Item(10), Enqueue.now().key("k"));
+        node.enqueue(ITEM, new Item(10), Enqueue.now().uniqueKey("k"));
 
-        assertThat(node.runs().bulk(DEAD).redrive()).isEqualTo(new Bulk.Result(3, false));
+        assertThat(node.runs().bulk(DEAD).redrive()).isEqualTo(new BulkActions.Result(3, false));
 
         assertThat(node.runs().list(WAITING)).extracting(Run::origin).hasSize(4);
         assertThat(node.runs().bulk(DEAD).count()).isEqualTo(1);
-        assertThat(node.runs().bulk(DEAD).delete()).isEqualTo(new Bulk.Result(1, false));
-        assertThat(house.number("SELECT count(*) FROM carillon.dead_run")).isZero();
+        assertThat(node.runs().bulk(DEAD).delete()).isEqualTo(new BulkActions.Result(1, false));
+        assertThat(fixture.number("SELECT count(*) FROM carillon.dead_run")).isZero();
         assertThat(node.runs().list(RunFilter.all().state(RunState.DEAD))).hasSize(4);
     }
 
     @Test
-    void what_makes_no_sense_is_refused_before_anything_happens() {
+    void invalid_requests_are_rejected_before_any_run_changes() {
         Carillon client = client();
 
         assertThatThrownBy(() -> client.runs().bulk(DEAD).cancel())

@@ -1,10 +1,10 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
 
 import io.carillon.Carillon;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.testkit.CarillonTest;
@@ -14,35 +14,35 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The database clock is set back by an hour, and what a node remembered of the time before keeps nothing waiting. */
+/** The database clock is set back by an hour: times that a node stored before do not delay later runs. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class ClockSetBackTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
 
     ClockSetBackTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void a_lane_with_a_rate_goes_on() {
+    void a_lane_with_a_rate_limit_continues() {
         Carillon carillon =
-                house.node(builder -> builder.handle(JOB, (job, run) -> {}, options -> options.queue("limited")));
-        carillon.queues().limit("limited", Limits.rate(1, Duration.ofSeconds(2)));
+                fixture.node(builder -> builder.handle(JOB, (job, run) -> {}, options -> options.queue("limited")));
+        carillon.queues().limit("limited", QueueLimits.rate(1, Duration.ofSeconds(2)));
         awaitState(carillon, carillon.enqueue(JOB, new Job("before")).run(), RunState.SUCCEEDED);
-        // The second finds the bucket empty, and the lane is shut.
-        carillon.enqueue(JOB, new Job("shut"));
+        // The second run finds the rate bucket empty, so the node stops claiming the lane for a while.
+        carillon.enqueue(JOB, new Job("held back"));
 
-        clock.at(clock.now().minus(Duration.ofHours(1)));
+        clock.stopAt(clock.now().minus(Duration.ofHours(1)));
         RunId after = carillon.enqueue(JOB, new Job("after")).run();
 
         awaitState(carillon, after, RunState.SUCCEEDED);

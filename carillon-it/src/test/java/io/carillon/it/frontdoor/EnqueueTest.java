@@ -1,13 +1,13 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
-import io.carillon.run.EnqueueResult.AlreadyThere;
+import io.carillon.run.EnqueueResult.Duplicate;
 import io.carillon.run.EnqueueResult.Enqueued;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Priority;
@@ -35,27 +35,27 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Storing runs: when, how often, in which order. */
+/** Enqueueing: unique keys, due times, order and priorities. */
 @CarillonTest
 class EnqueueTest {
     record Job(int number) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
-    private final House house;
+    private final ApiFixture fixture;
 
     EnqueueTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void one_of_a_hundred_parallel_callers_gets_the_key() throws Exception {
-        Carillon client = house.client(builder -> builder);
-        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).key("only one");
+    void one_of_a_hundred_concurrent_callers_gets_the_key() throws Exception {
+        Carillon client = fixture.client(builder -> builder);
+        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).uniqueKey("only one");
         ExecutorService threads = Executors.newFixedThreadPool(10);
         try {
             Callable<EnqueueResult> call = () -> client.enqueue(JOB, new Job(1), keyed);
@@ -66,21 +66,21 @@ class EnqueueTest {
             assertThat(answers)
                     .extracting(EnqueueResult::run)
                     .containsOnly(answers.get(0).run());
-            assertThat(house.number("SELECT count(*) FROM carillon.run")).isEqualTo(1);
+            assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isEqualTo(1);
         } finally {
             threads.shutdownNow();
         }
     }
 
     @Test
-    void a_key_is_free_again_when_its_run_has_ended_however_it_ended() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
-        Enqueue keyed = Enqueue.now().key("k");
+    void a_unique_key_is_free_again_after_its_run_succeeded_or_was_cancelled() {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Enqueue keyed = Enqueue.now().uniqueKey("k");
 
         RunId done = carillon.enqueue(JOB, new Job(1), keyed).run();
         awaitState(carillon, done, RunState.SUCCEEDED);
         RunId waiting = carillon.enqueue(
-                        JOB, new Job(2), Enqueue.after(Duration.ofHours(1)).key("k"))
+                        JOB, new Job(2), Enqueue.after(Duration.ofHours(1)).uniqueKey("k"))
                 .run();
         carillon.runs().cancel(waiting);
 
@@ -88,34 +88,34 @@ class EnqueueTest {
     }
 
     @Test
-    void the_same_key_of_another_handler_is_another_key_and_in_another_queue_it_is_the_same() {
-        Carillon client = house.client(builder -> builder);
-        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).key("k");
+    void a_unique_key_is_scoped_to_its_handler_and_not_to_its_queue() {
+        Carillon client = fixture.client(builder -> builder);
+        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).uniqueKey("k");
 
         assertThat(client.enqueue(JOB, new Job(1), keyed)).isInstanceOf(Enqueued.class);
         assertThat(client.enqueue(HandlerType.of("other", Job.class), new Job(1), keyed))
                 .isInstanceOf(Enqueued.class);
-        assertThat(client.enqueue(JOB, new Job(1), keyed)).isInstanceOf(AlreadyThere.class);
-        assertThat(client.enqueue(JOB, new Job(1), keyed.queue("elsewhere"))).isInstanceOf(AlreadyThere.class);
+        assertThat(client.enqueue(JOB, new Job(1), keyed)).isInstanceOf(Duplicate.class);
+        assertThat(client.enqueue(JOB, new Job(1), keyed.queue("elsewhere"))).isInstanceOf(Duplicate.class);
     }
 
     @Test
-    void a_key_given_to_many_is_taken_by_the_first_of_them() {
-        Carillon client = house.client(builder -> builder);
+    void enqueue_all_with_one_unique_key_stores_only_the_first_run() {
+        Carillon client = fixture.client(builder -> builder);
 
         List<EnqueueResult> answers = client.enqueueAll(
                 JOB,
                 List.of(new Job(1), new Job(2), new Job(3)),
-                Enqueue.after(Duration.ofHours(1)).key("k"));
+                Enqueue.after(Duration.ofHours(1)).uniqueKey("k"));
 
         assertThat(answers.get(0)).isInstanceOf(Enqueued.class);
         assertThat(answers.subList(1, 3))
-                .containsOnly(new AlreadyThere(answers.get(0).run()));
+                .containsOnly(new Duplicate(answers.get(0).run()));
     }
 
     @Test
-    void many_are_stored_in_order_all_or_nothing() {
-        Carillon client = house.client(builder -> builder);
+    void enqueue_all_stores_all_runs_in_order() {
+        Carillon client = fixture.client(builder -> builder);
         List<Job> jobs = IntStream.range(0, 4_500).mapToObj(Job::new).toList();
 
         List<EnqueueResult> answers = client.enqueueAll(JOB, jobs, Enqueue.after(Duration.ofHours(1)));
@@ -124,34 +124,34 @@ class EnqueueTest {
         assertThat(answers.stream().map(EnqueueResult::run))
                 .doesNotHaveDuplicates()
                 .isSorted();
-        assertThat(house.number("SELECT count(*) FROM carillon.run")).isEqualTo(4_500);
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isEqualTo(4_500);
         assertThat(client.enqueueAll(JOB, List.of())).isEmpty();
     }
 
     @Test
-    void each_of_many_runs_once() {
+    void each_of_3000_runs_executes_once() {
         Set<Integer> done = ConcurrentHashMap.newKeySet();
         Queue<Integer> twice = new ConcurrentLinkedQueue<>();
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {
             if (!done.add(job.number())) twice.add(job.number());
         }));
-        house.node(builder -> builder.handle(JOB, (job, run) -> {
+        fixture.node(builder -> builder.handle(JOB, (job, run) -> {
             if (!done.add(job.number())) twice.add(job.number());
         }));
 
         carillon.enqueueAll(JOB, IntStream.range(0, 3_000).mapToObj(Job::new).toList());
 
-        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run_history") == 3_000);
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run_history") == 3_000);
         assertThat(done).hasSize(3_000);
         assertThat(twice).isEmpty();
-        assertThat(house.number("SELECT max(attempt) FROM carillon.run_history"))
+        assertThat(fixture.number("SELECT max(attempt) FROM carillon.run_history"))
                 .isEqualTo(1);
     }
 
     @Test
     void a_run_starts_at_its_instant_and_not_before() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
-        Instant in = Instant.parse(house.one("SELECT to_char((clock_timestamp() + interval '700 milliseconds')"
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Instant in = Instant.parse(fixture.text("SELECT to_char((clock_timestamp() + interval '700 milliseconds')"
                 + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"));
 
         Run at = awaitState(
@@ -179,7 +179,7 @@ class EnqueueTest {
 
     @Test
     void a_run_of_the_year_9999_waits_and_can_be_cancelled() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
         Instant last = Instant.parse("9999-12-31T23:59:59Z");
         RunId id = carillon.enqueue(JOB, new Job(1), Enqueue.at(last)).run();
 
@@ -197,14 +197,14 @@ class EnqueueTest {
     void priorities_share_a_single_slot_and_none_starves() {
         CountDownLatch start = new CountDownLatch(1);
         Queue<Priority> order = new ConcurrentLinkedQueue<>();
-        Carillon client = house.client(builder -> builder);
+        Carillon client = fixture.client(builder -> builder);
         for (Priority priority : Priority.values())
             client.enqueueAll(
                     JOB,
                     Collections.nCopies(150, new Job(priority.number())),
                     Enqueue.now().priority(priority));
 
-        house.node(builder -> builder.concurrency(1).handle(JOB, (job, run) -> {
+        fixture.node(builder -> builder.concurrency(1).handle(JOB, (job, run) -> {
             start.await();
             order.add(Priority.of(job.number()));
         }));
@@ -219,8 +219,8 @@ class EnqueueTest {
     }
 
     @Test
-    void new_work_of_the_same_process_starts_at_once() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+    void runs_enqueued_in_the_same_process_start_immediately() {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
         awaitState(carillon, carillon.enqueue(JOB, new Job(0)).run(), RunState.SUCCEEDED);
         List<Long> millis = new ArrayList<>();
 
@@ -231,13 +231,13 @@ class EnqueueTest {
         }
 
         Collections.sort(millis);
-        // Far below the poll interval of a second, which is what a lost hint would cost.
+        // Far below the poll interval of one second, the delay that a lost wake-up would cause.
         assertThat(millis.get(millis.size() / 2)).isLessThan(200);
     }
 
     @Test
-    void runs_are_listed_by_what_they_are() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+    void runs_are_listed_by_queue_state_and_handler() {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
         RunId done =
                 carillon.enqueue(JOB, new Job(1), Enqueue.now().queue("fast")).run();
         RunId later = carillon.enqueue(JOB, new Job(1), Enqueue.after(Duration.ofHours(1)))
@@ -251,22 +251,22 @@ class EnqueueTest {
         assertThat(carillon.runs().list(RunFilter.all().state(RunState.WAITING)))
                 .extracting(Run::id)
                 .containsExactly(later);
-        assertThat(carillon.runs().list(RunFilter.all().handler("nobody"))).isEmpty();
+        assertThat(carillon.runs().list(RunFilter.all().handler("unknown"))).isEmpty();
         assertThat(carillon.runs().list(RunFilter.all().limit(1))).hasSize(1);
     }
 
     @Test
     void projects_do_not_see_each_others_runs() {
-        Carillon one = house.client(builder -> builder.project("one"));
-        Carillon two = house.client(builder -> builder.project("two"));
-        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).key("k");
+        Carillon one = fixture.client(builder -> builder.project("one"));
+        Carillon two = fixture.client(builder -> builder.project("two"));
+        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).uniqueKey("k");
 
         RunId mine = one.enqueue(JOB, new Job(1), keyed).run();
 
         assertThat(two.enqueue(JOB, new Job(1), keyed)).isInstanceOf(Enqueued.class);
         assertThat(two.runs().get(mine)).isEmpty();
         assertThat(two.runs().explain(mine)).isEmpty();
-        assertThat(two.runs().cancel(mine)).isInstanceOf(io.carillon.run.Cancellation.Unknown.class);
+        assertThat(two.runs().cancel(mine)).isInstanceOf(io.carillon.run.CancelResult.Unknown.class);
         assertThat(two.runs().list(RunFilter.all())).extracting(Run::id).doesNotContain(mine);
         assertThat(one.runs().get(mine)).isPresent();
     }

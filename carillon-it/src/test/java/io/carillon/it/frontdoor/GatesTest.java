@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -9,7 +9,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
-import io.carillon.schedule.Overlap;
+import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import io.carillon.testkit.CarillonTest;
@@ -26,30 +26,30 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Keys that limit and order runs, and schedules that do not overlap, on real nodes. */
+/** Concurrency keys, FIFO keys and overlap policies of schedules, on real nodes. */
 @CarillonTest
 class GatesTest {
     record Step(int number, int millis) {}
 
     private static final HandlerType<Step> STEP = HandlerType.of("step", Step.class);
 
-    private final House house;
+    private final ApiFixture fixture;
     private final AtomicInteger live = new AtomicInteger();
-    private final AtomicInteger most = new AtomicInteger();
+    private final AtomicInteger maxLive = new AtomicInteger();
     private final List<Integer> done = new CopyOnWriteArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
 
     GatesTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     private void step(Step step, RunContext run) throws Exception {
-        most.accumulateAndGet(live.incrementAndGet(), Math::max);
+        maxLive.accumulateAndGet(live.incrementAndGet(), Math::max);
         try {
             if (never.await(step.millis(), TimeUnit.MILLISECONDS)) throw new AssertionError();
             if (step.number() % 7 == 3 && run.attempt() == 1) throw new IllegalStateException("once more");
@@ -72,32 +72,32 @@ class GatesTest {
     }
 
     @Test
-    void no_more_of_a_key_run_at_a_time_than_its_limit_says_on_any_node() {
-        Carillon carillon = house.node(this::steps);
-        house.node(this::steps);
+    void a_concurrency_key_limits_the_running_runs_across_all_nodes() {
+        Carillon carillon = fixture.node(this::steps);
+        fixture.node(this::steps);
 
         carillon.enqueueAll(STEP, numbers(60, 10), Enqueue.now().concurrencyKey("customer 7", 3));
 
         eventually().until(() -> done.size() == 60);
-        assertThat(most.get()).isEqualTo(3);
+        assertThat(maxLive.get()).isEqualTo(3);
     }
 
     @Test
-    void a_strict_line_runs_one_after_the_other_in_order_through_retries() {
-        Carillon carillon = house.node(this::steps);
-        house.node(this::steps);
+    void runs_of_a_fifo_key_execute_in_order_one_at_a_time_despite_retries() {
+        Carillon carillon = fixture.node(this::steps);
+        fixture.node(this::steps);
 
         for (Step step : numbers(25, 0))
             carillon.enqueue(STEP, step, Enqueue.now().fifoKey("account"));
 
         eventually().until(() -> done.size() == 25);
         assertThat(done).isSorted();
-        assertThat(most.get()).isEqualTo(1);
+        assertThat(maxLive.get()).isEqualTo(1);
     }
 
     @Test
-    void what_waits_behind_a_key_keeps_nothing_else_waiting() {
-        Carillon carillon = house.node(this::steps);
+    void runs_that_wait_for_a_key_delay_no_others() {
+        Carillon carillon = fixture.node(this::steps);
         carillon.enqueueAll(STEP, numbers(200, 5_000), Enqueue.now().concurrencyKey("slow"));
         eventually().until(() -> live.get() == 1);
 
@@ -107,10 +107,10 @@ class GatesTest {
     }
 
     @Test
-    void stored_in_the_callers_transaction_or_for_later_it_waits_its_turn_too() throws Exception {
-        house.node(this::steps);
-        Carillon client = house.client(this::steps);
-        try (Connection connection = house.database().dataSource().getConnection()) {
+    void runs_of_a_callers_transaction_and_delayed_runs_wait_for_their_key_too() throws Exception {
+        fixture.node(this::steps);
+        Carillon client = fixture.client(this::steps);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
             client.in(connection).enqueueAll(STEP, numbers(3, 1), Enqueue.now().fifoKey("k"));
             connection.commit();
@@ -123,30 +123,30 @@ class GatesTest {
     }
 
     @Test
-    void a_tick_opens_gates_as_well() {
-        Carillon client = house.client(this::steps);
+    void run_due_promotes_gated_runs_too() {
+        Carillon client = fixture.client(this::steps);
         client.enqueueAll(STEP, numbers(3, 0), Enqueue.now().fifoKey("k"));
 
-        assertThat(client.tick(Duration.ofSeconds(20)).processed()).isEqualTo(3);
+        assertThat(client.runDue(Duration.ofSeconds(20)).processed()).isEqualTo(3);
         assertThat(done).containsExactly(0, 1, 2);
     }
 
     @Test
-    void a_schedule_that_skips_never_overlaps_and_says_so_in_its_ledger() {
-        Carillon carillon = house.node(this::steps);
-        Instant before = house.database().clock().now();
+    void overlap_policy_skip_prevents_overlap_and_records_skipped_ticks_in_the_ledger() {
+        Carillon carillon = fixture.node(this::steps);
+        Instant before = fixture.database().clock().now();
         carillon.schedules()
                 .upsert(
                         "slow",
                         When.every(Duration.ofSeconds(1)),
                         STEP,
                         new Step(0, 1_500),
-                        options -> options.overlap(Overlap.SKIP));
+                        options -> options.overlap(OverlapPolicy.SKIP));
 
         eventually().until(() -> done.size() >= 2);
         carillon.schedules().pause("slow", null, null);
 
-        assertThat(most.get()).isEqualTo(1);
+        assertThat(maxLive.get()).isEqualTo(1);
         eventually().untilAsserted(() -> {
             List<LedgerEntry> ledger = carillon.schedules().ledger("slow", before, before.plusSeconds(60));
             assertThat(ledger)
@@ -159,20 +159,20 @@ class GatesTest {
     }
 
     @Test
-    void a_schedule_that_cancels_the_previous_run_starts_each_instant() {
-        Carillon carillon = house.node(this::steps);
+    void overlap_policy_cancel_previous_starts_a_run_for_each_instant() {
+        Carillon carillon = fixture.node(this::steps);
         carillon.schedules()
                 .upsert(
                         "restless",
                         When.every(Duration.ofSeconds(1)),
                         STEP,
                         new Step(0, 60_000),
-                        options -> options.overlap(Overlap.CANCEL_PREVIOUS));
+                        options -> options.overlap(OverlapPolicy.CANCEL_PREVIOUS));
 
         eventually()
-                .until(() -> house.number(
+                .until(() -> fixture.number(
                                 "SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled' AND attempt = 1")
                         >= 2);
-        assertThat(most.get()).isEqualTo(1);
+        assertThat(maxLive.get()).isEqualTo(1);
     }
 }

@@ -1,7 +1,7 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -22,7 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the front door says of nodes, their health, and runs that nobody can execute. */
+/** Nodes, health issues and runs without a handler, as the API reports them. */
 @CarillonTest
 class HealthTest {
     record Job(String name) {}
@@ -30,29 +30,29 @@ class HealthTest {
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final HandlerType<Job> NEWER = HandlerType.of("job.newer", Job.class);
     private final Queue<String> done = new ConcurrentLinkedQueue<>();
-    private final House house;
+    private final ApiFixture fixture;
 
     HealthTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.close();
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @Test
     void a_working_node_is_healthy() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> carillon.health().healthy());
         assertThat(carillon.health().issues()).isEmpty();
     }
 
     @Test
-    void a_run_without_a_handler_waits_is_named_and_runs_when_a_node_knows_it() {
-        Carillon older = house.node(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
+    void a_run_without_a_handler_waits_and_is_reported_and_starts_when_a_node_has_the_handler() {
+        Carillon older = fixture.node(builder -> builder.handle(JOB, (job, run) -> done.add(job.name())));
         RunId id = older.enqueue(NEWER, new Job("new")).run();
 
         Health health = eventually()
@@ -66,10 +66,10 @@ class HealthTest {
         assertThat(waiting.details().parked()).isEqualTo("no-handler");
         assertThat(older.runs().explain(id))
                 .hasValueSatisfying(
-                        why -> assertThat(why.summary()).contains("no living node has a handler named 'job.newer'"));
+                        why -> assertThat(why.summary()).contains("no live node has a handler named 'job.newer'"));
         awaitState(older, older.enqueue(JOB, new Job("old")).run(), RunState.SUCCEEDED);
 
-        house.node(builder -> builder.handle(NEWER, (job, run) -> done.add(job.name())));
+        fixture.node(builder -> builder.handle(NEWER, (job, run) -> done.add(job.name())));
 
         awaitState(older, id, RunState.SUCCEEDED);
         assertThat(done).containsExactlyInAnyOrder("old", "new");
@@ -77,9 +77,9 @@ class HealthTest {
     }
 
     @Test
-    void runs_of_a_handler_another_node_has_are_left_to_it() {
-        Carillon one = house.node(builder -> builder.handle(JOB, (job, run) -> done.add("one " + job.name())));
-        house.node(builder -> builder.handle(NEWER, (job, run) -> done.add("two " + job.name())));
+    void runs_of_a_handler_of_another_node_are_left_to_that_node() {
+        Carillon one = fixture.node(builder -> builder.handle(JOB, (job, run) -> done.add("one " + job.name())));
+        fixture.node(builder -> builder.handle(NEWER, (job, run) -> done.add("two " + job.name())));
 
         List<RunId> ids = List.of(
                 one.enqueue(NEWER, new Job("a")).run(),
@@ -92,9 +92,9 @@ class HealthTest {
     }
 
     @Test
-    void nodes_show_what_they_are() {
+    void nodes_show_their_properties() {
         Carillon carillon =
-                house.node(builder -> builder.nodeName("alpha").concurrency(7).handle(JOB, (job, run) -> {}));
+                fixture.node(builder -> builder.nodeName("alpha").concurrency(7).handle(JOB, (job, run) -> {}));
 
         NodeView node = carillon.nodes().get(0);
 
@@ -108,25 +108,25 @@ class HealthTest {
     }
 
     @Test
-    void a_node_that_stopped_in_order_says_so() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
-        Carillon client = house.client(builder -> builder);
+    void a_closed_node_is_shown_as_stopped() {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Carillon client = fixture.client(builder -> builder);
 
         carillon.close();
 
         assertThat(client.nodes()).singleElement().satisfies(node -> {
             assertThat(node.alive()).isFalse();
-            assertThat(node.deadWhy()).isEqualTo("stopped");
+            assertThat(node.deathReason()).isEqualTo("stopped");
         });
         assertThat(client.health().issues())
                 .anySatisfy(issue -> assertThat(issue).contains("no node is alive"));
     }
 
     @Test
-    void a_node_that_fell_silent_is_declared_dead_by_another_and_named() {
+    void a_node_without_heartbeats_is_declared_dead_by_another_node() {
         silentNode("ghost");
-        Carillon carillon =
-                house.node(builder -> builder.config(House.quickBeats()).handle(JOB, (job, run) -> {}));
+        Carillon carillon = fixture.node(
+                builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
 
         NodeView dead = eventually()
                 .until(
@@ -136,14 +136,14 @@ class HealthTest {
                                 .orElseThrow(),
                         node -> !node.alive());
 
-        assertThat(dead.deadWhy()).contains("no beat for 3 s");
+        assertThat(dead.deathReason()).contains("no heartbeat for 3 s");
     }
 
     @Test
-    void a_node_that_fell_silent_alone_does_not_pass_for_alive() {
+    void a_single_node_without_heartbeats_is_not_shown_as_alive() {
         silentNode("ghost");
-        house.database().execute("UPDATE carillon.node SET beat_at = carillon.clock() - interval '2 minutes'");
-        Carillon client = house.client(builder -> builder);
+        fixture.database().execute("UPDATE carillon.node SET beat_at = carillon.clock() - interval '2 minutes'");
+        Carillon client = fixture.client(builder -> builder);
 
         Health health = client.health();
 
@@ -153,11 +153,11 @@ class HealthTest {
     }
 
     @Test
-    void two_nodes_of_the_same_name_are_two_nodes_and_steal_nothing() throws Exception {
+    void two_nodes_with_the_same_name_do_not_take_runs_from_each_other() throws Exception {
         CountDownLatch both = new CountDownLatch(2);
         CountDownLatch finish = new CountDownLatch(1);
-        Carillon one = twin(both, finish);
-        Carillon two = twin(both, finish);
+        Carillon one = startTwin(both, finish);
+        Carillon two = startTwin(both, finish);
         RunId first = one.enqueue(JOB, new Job("a")).run();
         RunId second = two.enqueue(JOB, new Job("b")).run();
         eventually().until(() -> both.getCount() == 0);
@@ -176,8 +176,8 @@ class HealthTest {
 
     @Test
     void delayed_runs_of_a_client_without_a_node_start_when_they_are_due() {
-        Carillon worker = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
-        Carillon client = house.client(builder -> builder);
+        Carillon worker = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        Carillon client = fixture.client(builder -> builder);
 
         Run run = awaitState(
                 worker,
@@ -189,10 +189,10 @@ class HealthTest {
                 .isBetween(Duration.ZERO, Duration.ofSeconds(3));
     }
 
-    private Carillon twin(CountDownLatch both, CountDownLatch finish) {
-        return house.node(builder -> builder.nodeName("twin")
+    private Carillon startTwin(CountDownLatch both, CountDownLatch finish) {
+        return fixture.node(builder -> builder.nodeName("twin")
                 .concurrency(1)
-                .config(House.quickBeats().with(new io.carillon.engine.EngineConfig.Slots(1, 1, 1)))
+                .config(ApiFixture.quickHeartbeats().with(new io.carillon.engine.EngineConfig.Slots(1, 1, 1)))
                 .handle(JOB, (job, run) -> {
                     both.countDown();
                     finish.await();
@@ -200,9 +200,9 @@ class HealthTest {
                 }));
     }
 
-    /** A node whose process was killed: its row stays, its beat stands still. */
+    /** Inserts the row of a node whose process was killed: the row stays, its heartbeat does not advance. */
     private void silentNode(String name) {
-        house.database()
+        fixture.database()
                 .execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                         + " VALUES (gen_random_uuid(), '" + name
                         + "', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')");

@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How late a run is counts from its planned instant, and a schedule tells of its last run. */
+/** The lateness of a run counts from its planned instant, and a schedule shows its last run. */
 class LatenessTest {
     record Report(String region) {}
 
@@ -37,21 +37,21 @@ class LatenessTest {
     private static final Duration THREE_HOURS = Duration.ofHours(3);
     private static final Duration BUDGET = Duration.ofSeconds(20);
 
-    private final House house = new House(TestDatabase.migrated());
+    private final ApiFixture fixture = new ApiFixture(TestDatabase.migrated());
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final List<Duration> heard = new CopyOnWriteArrayList<>();
+    private final List<Duration> reportedLateness = new CopyOnWriteArrayList<>();
     private int failures;
     private Carillon carillon;
 
     @BeforeEach
     void start() {
-        house.database().clock().at(Instant.parse("2026-05-04T12:30:00Z"));
-        carillon = house.client(builder -> builder.wakeup(Wakeup.http())
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T12:30:00Z"));
+        carillon = fixture.client(builder -> builder.wakeup(Wakeup.http())
                 .listener(new CarillonMeters(registry))
                 .listener(new RunListener() {
                     @Override
-                    public void started(Attempt attempt, Duration late) {
-                        heard.add(late);
+                    public void onAttemptStarted(Attempt attempt, Duration late) {
+                        reportedLateness.add(late);
                     }
                 })
                 .handle(
@@ -64,8 +64,8 @@ class LatenessTest {
 
     @AfterEach
     void close() {
-        house.close();
-        house.database().close();
+        fixture.close();
+        fixture.database().close();
     }
 
     private Run only(RunState state) {
@@ -75,11 +75,11 @@ class LatenessTest {
     }
 
     @Test
-    void a_run_once_after_an_outage_is_three_hours_late_wherever_it_is_shown() {
+    void a_catch_up_run_after_an_outage_is_three_hours_late_in_run_ledger_listener_and_meter() {
         carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
-        house.database().clock().at(Instant.parse("2026-05-04T16:00:00Z"));
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T16:00:00Z"));
 
-        carillon.tick(BUDGET);
+        carillon.runDue(BUDGET);
 
         Run run = only(RunState.SUCCEEDED);
         assertThat(run.origin()).isEqualTo(Origin.TICK);
@@ -89,73 +89,74 @@ class LatenessTest {
                 .flatExtracting(LedgerEntry::lateness)
                 .allSatisfy(late ->
                         assertThat(((java.util.Optional<?>) late).isPresent()).isTrue());
-        eventually().until(() -> heard.size() == 1);
-        assertThat(heard.get(0)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        eventually().until(() -> reportedLateness.size() == 1);
+        assertThat(reportedLateness.get(0)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
         assertThat(registry.get("carillon.tick.lateness").timer().max(TimeUnit.SECONDS))
                 .isBetween(10_799.0, 10_860.0);
-        // It waited for nobody once it was due.
+        // The run started immediately once it was due.
         assertThat(registry.get("carillon.run.wait").timer().max(TimeUnit.SECONDS))
                 .isLessThan(60);
     }
 
     @Test
-    void a_retry_is_as_late_as_the_instant_is_old() {
+    void the_lateness_of_a_retry_counts_from_the_planned_instant() {
         failures = 1;
         carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
-        house.database().clock().at(Instant.parse("2026-05-04T13:00:00Z"));
-        carillon.tick(BUDGET);
-        house.database().clock().at(Instant.parse("2026-05-04T16:00:01Z"));
-        carillon.tick(BUDGET);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(BUDGET);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T16:00:01Z"));
+        carillon.runDue(BUDGET);
 
         assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow())
                 .isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
-        eventually().until(() -> heard.size() == 2);
-        assertThat(heard.get(1)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        eventually().until(() -> reportedLateness.size() == 2);
+        assertThat(reportedLateness.get(1)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
     }
 
     @Test
-    void a_backfill_is_late_for_nothing() {
+    void a_backfilled_run_is_not_late() {
         carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
         carillon.schedules()
                 .backfill("r", Instant.parse("2026-05-01T00:00:00Z"), Instant.parse("2026-05-02T00:00:00Z"));
 
-        carillon.tick(BUDGET);
+        carillon.runDue(BUDGET);
 
         assertThat(only(RunState.SUCCEEDED).origin()).isEqualTo(Origin.BACKFILL);
         assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow()).isLessThan(Duration.ofMinutes(1));
     }
 
     @Test
-    void a_schedule_tells_when_it_was_made_and_changed_and_of_its_last_run() {
+    void a_schedule_shows_its_creation_its_last_change_and_its_last_run() {
         Instant made = Instant.parse("2026-05-04T12:30:00Z");
         carillon.schedules().upsert("r", When.cron("0 * * * *", "UTC"), REPORT, EU);
         Schedule fresh = carillon.schedules().get("r").orElseThrow();
-        assertThat(fresh.facts().createdAt()).isBetween(made, made.plusSeconds(60));
-        assertThat(fresh.facts().updatedAt()).isEqualTo(fresh.facts().createdAt());
-        assertThat(fresh.facts().lastRun()).isNull();
+        assertThat(fresh.metadata().createdAt()).isBetween(made, made.plusSeconds(60));
+        assertThat(fresh.metadata().updatedAt()).isEqualTo(fresh.metadata().createdAt());
+        assertThat(fresh.metadata().lastRun()).isNull();
 
-        house.database().clock().at(Instant.parse("2026-05-04T13:00:00Z"));
-        carillon.tick(BUDGET);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(BUDGET);
         carillon.schedules().upsert("r", When.cron("30 * * * *", "UTC"), REPORT, EU);
-        house.database().clock().at(Instant.parse("2026-05-04T13:30:00Z"));
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:30:00Z"));
         failures = 1;
-        carillon.tick(BUDGET);
+        carillon.runDue(BUDGET);
 
         Schedule later = carillon.schedules().list().get(0);
-        assertThat(later.facts().createdAt()).isEqualTo(fresh.facts().createdAt());
-        assertThat(later.facts().updatedAt()).isAfter(fresh.facts().createdAt().plusSeconds(1_700));
-        Schedule.LastRun last = later.facts().lastRun();
+        assertThat(later.metadata().createdAt()).isEqualTo(fresh.metadata().createdAt());
+        assertThat(later.metadata().updatedAt())
+                .isAfter(fresh.metadata().createdAt().plusSeconds(1_700));
+        Schedule.LastRun last = later.metadata().lastRun();
         assertThat(last).isNotNull();
-        // That of half past waits for its next attempt; the one before has ended.
+        // The run of 13:30 waits for its next attempt; the run of 13:00 has ended.
         assertThat(last.plannedAt()).isEqualTo(Instant.parse("2026-05-04T13:00:00Z"));
         assertThat(last.state()).isEqualTo("succeeded");
         assertThat(last.endedAt()).isNotNull();
     }
 
     @Test
-    void tells_whether_it_executes_runs() {
+    void is_running_returns_whether_the_node_executes_runs() {
         assertThat(carillon.isRunning()).isFalse();
-        Carillon node = house.node(builder -> builder.handle(REPORT, (report, run) -> {}));
+        Carillon node = fixture.node(builder -> builder.handle(REPORT, (report, run) -> {}));
         assertThat(node.isRunning()).isTrue();
         node.close();
         assertThat(node.isRunning()).isFalse();

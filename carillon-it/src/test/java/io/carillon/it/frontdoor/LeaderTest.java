@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes of which one plans for all. */
+/** Planning mode leader: only the node that holds the planning token plans. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class LeaderTest {
     record Report(String region) {}
@@ -29,39 +29,39 @@ class LeaderTest {
 
     private final Queue<String> made = new ConcurrentLinkedQueue<>();
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
 
     LeaderTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void when_the_one_that_plans_leaves_another_goes_on() {
+    void when_the_leader_stops_another_node_plans() {
         Carillon first = node("first");
-        eventually().until(() -> house.one(HOLDER).equals("first"));
+        eventually().until(() -> fixture.text(HOLDER).equals("first"));
         node("second");
         first.schedules().upsert("r", When.cron("0 * * * *", "UTC"), REPORT, new Report("eu"));
 
-        clock.at(Instant.parse("2026-05-04T13:00:00Z"));
+        clock.stopAt(Instant.parse("2026-05-04T13:00:00Z"));
         eventually().until(() -> made.size() == 1);
         first.close();
-        eventually().until(() -> house.one(HOLDER).equals("second"));
-        clock.at(Instant.parse("2026-05-04T14:00:00Z"));
+        eventually().until(() -> fixture.text(HOLDER).equals("second"));
+        clock.stopAt(Instant.parse("2026-05-04T14:00:00Z"));
         eventually().until(() -> made.size() == 2);
 
         assertThat(made).containsExactly("13:00", "14:00");
-        assertThat(house.number("SELECT epoch FROM carillon.token WHERE name = 'planning'"))
+        assertThat(fixture.number("SELECT epoch FROM carillon.token WHERE name = 'planning'"))
                 .isGreaterThan(1);
     }
 
     private Carillon node(String name) {
-        return house.node(builder -> builder.nodeName(name)
+        return fixture.node(builder -> builder.nodeName(name)
                 .planning(Planning.LEADER)
                 .handle(
                         REPORT,

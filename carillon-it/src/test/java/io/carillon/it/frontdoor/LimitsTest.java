@@ -1,13 +1,13 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.testkit.CarillonTest;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Limits of queues on real nodes. */
+/** Queue limits on real nodes. */
 @CarillonTest
 class LimitsTest {
     record Piece(int millis) {}
@@ -32,24 +32,24 @@ class LimitsTest {
 
     private static final HandlerType<Piece> PIECE = HandlerType.of("piece", Piece.class);
 
-    private final House house;
+    private final ApiFixture fixture;
     private final AtomicInteger live = new AtomicInteger();
-    private final AtomicInteger most = new AtomicInteger();
+    private final AtomicInteger maxLive = new AtomicInteger();
     private final List<Span> spans = new CopyOnWriteArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
 
     LimitsTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
-    private void piece(Piece piece, RunContext run) throws Exception {
+    private void runPiece(Piece piece, RunContext run) throws Exception {
         long from = System.nanoTime();
-        most.accumulateAndGet(live.incrementAndGet(), Math::max);
+        maxLive.accumulateAndGet(live.incrementAndGet(), Math::max);
         try {
             if (never.await(piece.millis(), TimeUnit.MILLISECONDS)) throw new AssertionError();
         } finally {
@@ -59,7 +59,7 @@ class LimitsTest {
     }
 
     private CarillonBuilder pieces(CarillonBuilder builder) {
-        return builder.handle(PIECE, this::piece);
+        return builder.handle(PIECE, this::runPiece);
     }
 
     private static List<Piece> pieces(int count, int millis) {
@@ -73,28 +73,26 @@ class LimitsTest {
     }
 
     @Test
-    void a_limited_queue_makes_good_use_of_its_limit_on_all_nodes_together() {
-        Carillon carillon = house.node(this::pieces);
-        house.node(this::pieces);
-        carillon.queues().limit("piece", Limits.running(5));
+    void a_limited_queue_uses_80_percent_of_its_limit_across_all_nodes() {
+        Carillon carillon = fixture.node(this::pieces);
+        fixture.node(this::pieces);
+        carillon.queues().limit("piece", QueueLimits.maxRunning(5));
 
         carillon.enqueueAll(PIECE, pieces(20, 1_000));
 
         eventually().until(() -> spans.size() == 20);
-        assertThat(most.get()).isEqualTo(5);
+        assertThat(maxLive.get()).isEqualTo(5);
         double worked =
                 spans.stream().mapToLong(span -> span.to() - span.from()).sum() / 1e9;
         System.out.printf("limits: %.0f %% of the limit was used%n", 100 * worked / (5 * seconds()));
-        assertThat(worked / (5 * seconds()))
-                .as("part of the limit that was used")
-                .isGreaterThan(0.8);
+        assertThat(worked / (5 * seconds())).as("used share of the limit").isGreaterThan(0.8);
     }
 
     @Test
-    void starts_keep_to_the_rate_in_every_window_and_use_it() {
-        Carillon carillon = house.node(this::pieces);
-        house.node(this::pieces);
-        carillon.queues().limit("piece", Limits.rate(40, Duration.ofSeconds(1)));
+    void starts_respect_the_rate_in_every_window_and_use_80_percent_of_it() {
+        Carillon carillon = fixture.node(this::pieces);
+        fixture.node(this::pieces);
+        carillon.queues().limit("piece", QueueLimits.rate(40, Duration.ofSeconds(1)));
 
         carillon.enqueueAll(PIECE, pieces(120, 0));
 
@@ -106,17 +104,17 @@ class LimitsTest {
                         .count())
                 .max()
                 .orElseThrow();
-        // A second's worth, a tenth of that and one; and what a start may be late after its claim.
+        // 40 in a second, a burst of a tenth of that plus one, and 4 for starts delayed after their claim.
         assertThat(inOneSecond).isBetween(32, 40 + 5 + 4);
         System.out.printf("limits: %.0f %% of the rate was used%n", 100 * 120 / (40 * seconds()));
         assertThat(120 / seconds()).isGreaterThan(32);
     }
 
     @Test
-    void a_full_queue_keeps_no_other_waiting_and_says_what_it_waits_for() {
+    void a_queue_at_its_limit_delays_no_other_queue_and_its_waiting_runs_name_the_limit() {
         Carillon carillon =
-                house.node(builder -> pieces(builder).handle(HandlerType.of("other", Piece.class), this::piece));
-        carillon.queues().limit("piece", Limits.running(1));
+                fixture.node(builder -> pieces(builder).handle(HandlerType.of("other", Piece.class), this::runPiece));
+        carillon.queues().limit("piece", QueueLimits.maxRunning(1));
         carillon.enqueueAll(PIECE, pieces(300, 4_000));
         eventually().until(() -> live.get() == 1);
 
@@ -126,27 +124,27 @@ class LimitsTest {
         eventually().until(() -> spans.size() == 1);
         assertThat(live.get()).isEqualTo(1);
         assertThat(carillon.runs().explain(waiting).map(Explanation::summary))
-                .contains("It waits: queue 'piece' lets 1 run at a time, and so many do.");
+                .contains("It waits: queue 'piece' has reached its limit of 1 running at a time.");
     }
 
     @Test
-    void a_limit_that_is_lifted_lets_all_start() {
-        Carillon carillon = house.node(this::pieces);
-        carillon.queues().limit("piece", Limits.running(1));
+    void removing_a_limit_lets_waiting_runs_start() {
+        Carillon carillon = fixture.node(this::pieces);
+        carillon.queues().limit("piece", QueueLimits.maxRunning(1));
         carillon.enqueueAll(PIECE, pieces(40, 300));
         eventually().until(() -> live.get() == 1);
 
-        carillon.queues().limit("piece", Limits.none());
+        carillon.queues().limit("piece", QueueLimits.none());
 
         eventually().until(() -> live.get() > 10);
     }
 
     @Test
-    void a_tick_keeps_to_the_limit_too() {
-        Carillon client = house.client(this::pieces);
-        client.queues().limit("piece", Limits.running(1));
+    void run_due_respects_the_limit_too() {
+        Carillon client = fixture.client(this::pieces);
+        client.queues().limit("piece", QueueLimits.maxRunning(1));
         client.enqueueAll(PIECE, pieces(5, 0));
 
-        assertThat(client.tick(Duration.ofSeconds(20)).processed()).isEqualTo(5);
+        assertThat(client.runDue(Duration.ofSeconds(20)).processed()).isEqualTo(5);
     }
 }

@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -13,7 +13,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.RunListener;
 import io.carillon.run.Transition;
-import io.carillon.schedule.Overlap;
+import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What listeners hear, what stands in the log, and that neither holds anything up. */
+/** Events that listeners receive and lines of the lifecycle log; neither delays a run. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class ListenersTest {
     record Report(String region) {}
@@ -43,38 +43,38 @@ class ListenersTest {
     private static final Report EU = new Report("eu");
     private static final When HOURLY = When.cron("0 * * * *", "UTC");
 
-    private final Queue<String> heard = new ConcurrentLinkedQueue<>();
+    private final Queue<String> events = new ConcurrentLinkedQueue<>();
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
 
     ListenersTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @BeforeEach
-    void listenToTheLog() {
+    void captureLog() {
         lines.start();
-        journal().setLevel(Level.INFO);
-        journal().addAppender(lines);
+        lifecycleLog().setLevel(Level.INFO);
+        lifecycleLog().addAppender(lines);
     }
 
     @AfterEach
     void close() {
-        house.close();
-        journal().detachAppender(lines);
-        journal().setLevel(null);
-        clock.at(Instant.parse("2026-05-04T12:00:00Z"));
+        fixture.close();
+        lifecycleLog().detachAppender(lines);
+        lifecycleLog().setLevel(null);
+        clock.stopAt(Instant.parse("2026-05-04T12:00:00Z"));
     }
 
-    private static Logger journal() {
-        return (Logger) LoggerFactory.getLogger("io.carillon.engine.Journal");
+    private static Logger lifecycleLog() {
+        return (Logger) LoggerFactory.getLogger("io.carillon.engine.LifecycleLog");
     }
 
-    /** Without a node everything is told on the thread that did it. */
+    /** A client without a node calls its listeners on the thread that made the change. */
     private Carillon client() {
-        return house.client(builder -> builder.scheduleListener(event -> heard.add(text(event)))
+        return fixture.client(builder -> builder.scheduleListener(event -> events.add(text(event)))
                 .listener(new Runs())
                 .handleReturning(
                         REPORT, (report, run) -> report.region().equals("eu") ? "done" : Outcome.rejected("no")));
@@ -88,7 +88,7 @@ class ListenersTest {
         return what;
     }
 
-    private static String text(ScheduleEvent.Instants all) {
+    private static String text(ScheduleEvent.AffectedInstants all) {
         return " %s-%s %d %s"
                 .formatted(
                         all.from().toString().substring(11, 16),
@@ -99,45 +99,45 @@ class ListenersTest {
 
     private final class Runs implements RunListener {
         @Override
-        public void started(Attempt attempt) {
-            heard.add("started " + attempt.number());
+        public void onAttemptStarted(Attempt attempt) {
+            events.add("started " + attempt.number());
         }
 
         @Override
-        public void ended(Attempt attempt, Transition transition, Duration took) {
-            heard.add("ended " + transition.getClass().getSimpleName());
+        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+            events.add("ended " + transition.getClass().getSimpleName());
         }
 
         @Override
-        public void dead(Attempt attempt, String error) {
-            heard.add("dead " + error);
+        public void onRunDead(Attempt attempt, String error) {
+            events.add("dead " + error);
         }
     }
 
-    private List<String> news() {
-        List<String> news = new ArrayList<>(heard);
-        heard.clear();
-        return news;
+    private List<String> takeEvents() {
+        List<String> taken = new ArrayList<>(events);
+        events.clear();
+        return taken;
     }
 
     @Test
-    void hear_of_every_change_and_of_every_run() {
+    void receive_every_schedule_change_and_every_run() {
         Carillon carillon = client();
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.grace(Duration.ofMinutes(1)));
         carillon.schedules().pause("r", "ann", "stocktaking", null);
         carillon.schedules().resume("r");
-        assertThat(news()).containsExactly("Created r", "Changed r", "Paused r by ann: stocktaking", "Resumed r");
+        assertThat(takeEvents()).containsExactly("Created r", "Changed r", "Paused r by ann: stocktaking", "Resumed r");
 
-        clock.at(Instant.parse("2026-05-04T13:00:00Z"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(Duration.ofSeconds(20));
         carillon.enqueue(REPORT, new Report("us"));
-        carillon.tick(Duration.ofSeconds(20));
+        carillon.runDue(Duration.ofSeconds(20));
         carillon.schedules().delete("r");
         carillon.schedules().delete("r");
-        assertThat(news())
-                .containsExactly("started 1", "ended Complete", "started 1", "ended Die", "dead no", "Deleted r");
+        assertThat(takeEvents())
+                .containsExactly("started 1", "ended Complete", "started 1", "ended MarkDead", "dead no", "Deleted r");
         assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
                 .contains(
                         "schedule created schedule=r project=default",
@@ -150,12 +150,12 @@ class ListenersTest {
     }
 
     @Test
-    void find_each_planning_and_each_start_in_the_log_where_somebody_wants_to_know() {
-        journal().setLevel(Level.DEBUG);
+    void the_debug_log_contains_each_planned_tick_and_each_start() {
+        lifecycleLog().setLevel(Level.DEBUG);
         Carillon carillon = client();
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(Instant.parse("2026-05-04T13:00:02Z"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(Instant.parse("2026-05-04T13:00:02Z"));
+        carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
                 .anyMatch(line ->
@@ -165,13 +165,13 @@ class ListenersTest {
     }
 
     @Test
-    void hear_of_instants_that_do_not_run_once_for_each_reason() {
+    void receive_one_event_per_reason_for_instants_that_do_not_run() {
         Carillon carillon = client();
         carillon.schedules().upsert("r", HOURLY.except(LocalDate.parse("2026-05-05")), REPORT, EU);
-        clock.at(Instant.parse("2026-05-06T02:30:00Z"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(Instant.parse("2026-05-06T02:30:00Z"));
+        carillon.runDue(Duration.ofSeconds(20));
 
-        assertThat(news())
+        assertThat(takeEvents())
                 .contains(
                         "Created r",
                         "Missed r 13:00-23:00 11 older than the catch-up window",
@@ -183,55 +183,60 @@ class ListenersTest {
     }
 
     @Test
-    void hear_of_an_instant_that_an_overlap_skipped() {
+    void receive_an_event_for_an_instant_that_an_overlap_skipped() {
         Carillon carillon = client();
         carillon.schedules()
-                .upsert("r", When.every(Duration.ofMinutes(1)), REPORT, EU, options -> options.overlap(Overlap.SKIP));
+                .upsert(
+                        "r",
+                        When.every(Duration.ofMinutes(1)),
+                        REPORT,
+                        EU,
+                        options -> options.overlap(OverlapPolicy.SKIP));
         carillon.schedules().trigger("r");
-        house.database()
+        fixture.database()
                 .execute("UPDATE carillon.run SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = 'infinity'"
                         + " WHERE origin = 'trigger'");
-        clock.at(Instant.parse("2026-05-04T12:01:00Z"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(Instant.parse("2026-05-04T12:01:00Z"));
+        carillon.runDue(Duration.ofSeconds(20));
 
-        assertThat(news()).contains("Skipped r 12:01-12:01 1 overlap: an earlier run had not ended");
+        assertThat(takeEvents()).contains("Skipped r 12:01-12:01 1 overlap: an earlier run had not ended");
     }
 
     @Test
-    void that_are_quick_are_told_on_the_spot_and_may_listen_to_both() {
+    void non_blocking_listeners_are_called_synchronously_for_runs_and_schedules() {
         class Both implements RunListener, ScheduleListener {
             @Override
-            public boolean quick() {
+            public boolean isNonBlocking() {
                 return true;
             }
 
             @Override
-            public void heard(ScheduleEvent event) {
-                heard.add(text(event));
+            public void onScheduleEvent(ScheduleEvent event) {
+                events.add(text(event));
             }
 
             @Override
-            public void ended(Attempt attempt, Transition transition, Duration took) {
-                heard.add("ended " + attempt.number());
+            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+                events.add("ended " + attempt.number());
             }
         }
-        Carillon node = house.node(builder -> builder.listener(new Both()).handle(REPORT, (report, run) -> {}));
+        Carillon node = fixture.node(builder -> builder.listener(new Both()).handle(REPORT, (report, run) -> {}));
 
         node.schedules().upsert("r", HOURLY, REPORT, EU);
-        assertThat(news()).containsExactly("Created r");
+        assertThat(takeEvents()).containsExactly("Created r");
         node.enqueue(REPORT, EU);
-        eventually().until(() -> news().contains("ended 1"));
+        eventually().until(() -> takeEvents().contains("ended 1"));
     }
 
     @Test
-    void hold_up_nothing_when_they_hang_or_throw() {
+    void hanging_or_throwing_listeners_delay_no_run() {
         CountDownLatch never = new CountDownLatch(1);
         AtomicInteger made = new AtomicInteger();
-        Carillon hanging = house.node(builder -> builder.scheduleListener(event -> {
+        Carillon hanging = fixture.node(builder -> builder.scheduleListener(event -> {
                     try {
                         never.await();
                     } catch (InterruptedException stopped) {
-                        heard.add("stopped");
+                        events.add("stopped");
                     }
                 })
                 .handle(REPORT, (report, run) -> made.incrementAndGet()));
@@ -239,19 +244,19 @@ class ListenersTest {
         for (int i = 0; i < 100; i++) hanging.enqueue(REPORT, EU);
         eventually().until(() -> made.get() == 100);
         hanging.close();
-        assertThat(news()).containsExactly("stopped");
+        assertThat(takeEvents()).containsExactly("stopped");
 
-        Carillon throwing = house.node(builder -> builder.scheduleListener(event -> {
+        Carillon throwing = fixture.node(builder -> builder.scheduleListener(event -> {
                     throw new IllegalStateException("hostile");
                 })
                 .listener(new RunListener() {
                     @Override
-                    public void started(Attempt attempt) {
+                    public void onAttemptStarted(Attempt attempt) {
                         throw new StackOverflowError();
                     }
 
                     @Override
-                    public void ended(Attempt attempt, Transition transition, Duration took) {
+                    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
                         throw new IllegalStateException("hostile");
                     }
                 })

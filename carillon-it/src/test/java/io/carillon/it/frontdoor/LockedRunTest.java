@@ -1,12 +1,12 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.Bulk;
+import io.carillon.BulkActions;
 import io.carillon.Carillon;
-import io.carillon.run.Cancellation;
+import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Progress;
@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A caller that keeps a run locked in a long transaction holds up that run and no other. */
+/** A caller that locks a run in a long transaction delays that run only. */
 @CarillonTest
 class LockedRunTest {
     record Letter(String to) {}
@@ -35,32 +35,32 @@ class LockedRunTest {
     private static final HandlerType<Letter> QUICK = HandlerType.of("letter.quick", Letter.class);
     private static final Enqueue LATER = Enqueue.after(Duration.ofHours(1));
 
-    private final House house;
+    private final ApiFixture fixture;
 
     LockedRunTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void other_runs_end_while_a_long_transaction_keeps_one_locked() throws SQLException {
+    void other_runs_end_while_a_long_transaction_locks_a_run() throws SQLException {
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon = house.node(builder -> builder.handle(
+        Carillon carillon = fixture.node(builder -> builder.handle(
                         SLOW,
                         (letter, run) ->
                                 assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue())
                 .handle(QUICK, (letter, run) -> {}));
         RunId slow = carillon.enqueue(SLOW, new Letter("ann")).run();
         awaitState(carillon, slow, RunState.RUNNING);
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
-            // Locks the run as a cancellation does, but tells nobody yet.
+            // Locks the run as a cancellation does; the node sees the request after the commit.
             assertThat(carillon.in(connection).runs().cancel(slow, "not needed any more"))
-                    .isEqualTo(new Cancellation.Requested());
+                    .isEqualTo(new CancelResult.Requested());
             goOn.countDown();
             for (int round = 0; round < 3; round++) {
                 List<RunId> others = new ArrayList<>();
@@ -78,28 +78,28 @@ class LockedRunTest {
     }
 
     @Test
-    void a_bulk_action_asks_its_watcher_while_a_run_stays_locked_and_does_all_of_them() throws SQLException {
-        Carillon client = house.client(builder -> builder.handle(SLOW, (letter, run) -> {}));
+    void a_bulk_action_calls_its_progress_callback_while_a_run_is_locked() throws SQLException {
+        Carillon client = fixture.client(builder -> builder.handle(SLOW, (letter, run) -> {}));
         RunId locked = client.enqueue(SLOW, new Letter("ann"), LATER).run();
         client.enqueue(SLOW, new Letter("bob"), LATER);
         List<Progress> seen = new ArrayList<>();
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
             assertThat(client.in(connection).runs().cancel(locked, "not needed any more"))
-                    .isEqualTo(new Cancellation.Cancelled());
+                    .isEqualTo(new CancelResult.Cancelled());
 
-            Bulk.Result result = client.runs()
+            BulkActions.Result result = client.runs()
                     .bulk(RunFilter.all().state(RunState.WAITING))
-                    .watched(progress -> {
+                    .continueWhile(progress -> {
                         seen.add(progress);
-                        // The first chunk is done, and the wait for the locked run was too long for one statement.
+                        // The first chunk is done, and the wait for the locked run exceeded the statement timeout.
                         if (seen.size() == 2) rollBack(connection);
                         return true;
                     })
                     .cancel();
             connection.setAutoCommit(true);
 
-            assertThat(result).isEqualTo(new Bulk.Result(2, false));
+            assertThat(result).isEqualTo(new BulkActions.Result(2, false));
         }
         assertThat(seen).containsExactly(new Progress(1, 2), new Progress(1, 2), new Progress(2, 2));
         assertThat(client.runs().get(locked).map(Run::state)).contains(RunState.CANCELLED);

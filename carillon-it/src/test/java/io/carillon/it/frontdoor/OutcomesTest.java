@@ -1,7 +1,7 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -35,27 +35,27 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a handler may answer, and what becomes of its run. */
+/** Outcomes that a handler returns or throws, and the resulting state of its run. */
 @CarillonTest
 class OutcomesTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
-    private static final Retry AT_ONCE = Retry.exponential(Duration.ZERO);
-    private final House house;
+    private static final Retry NO_DELAY = Retry.exponential(Duration.ZERO);
+    private final ApiFixture fixture;
 
     OutcomesTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void nothing_means_it_succeeded() {
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+    void returning_nothing_means_success() {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -89,11 +89,11 @@ class OutcomesTest {
     }
 
     @Test
-    void a_failure_is_tried_again_until_it_works() {
+    void a_failed_attempt_is_retried_until_it_succeeds() {
         AtomicInteger calls = new AtomicInteger();
         Carillon carillon = returning(
                 (job, run) -> calls.incrementAndGet() < 3 ? Outcome.failed(new IOException("disk")) : "done",
-                options -> options.retry(AT_ONCE));
+                options -> options.retry(NO_DELAY));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -108,15 +108,15 @@ class OutcomesTest {
     }
 
     @Test
-    void failures_end_in_the_dead_letter_after_the_last_attempt() {
+    void a_run_is_dead_after_its_last_attempt_failed() {
         AtomicInteger calls = new AtomicInteger();
-        Carillon carillon = house.node(builder -> builder.handle(
+        Carillon carillon = fixture.node(builder -> builder.handle(
                 JOB,
                 (job, run) -> {
                     calls.incrementAndGet();
                     throw new IOException("bad \0 news " + "x".repeat(1024 * 1024));
                 },
-                options -> options.retry(AT_ONCE.attempts(3))));
+                options -> options.retry(NO_DELAY.attempts(3))));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.DEAD);
 
@@ -128,36 +128,36 @@ class OutcomesTest {
     }
 
     @Test
-    void errors_and_sneaky_exceptions_are_failures_like_others() {
-        Queue<Throwable> nasty = new ConcurrentLinkedQueue<>(
+    void errors_and_undeclared_exceptions_count_as_failures() {
+        Queue<Throwable> throwables = new ConcurrentLinkedQueue<>(
                 List.of(new StackOverflowError(), new NoClassDefFoundError("gone"), new InterruptedException("me")));
-        Carillon carillon = house.node(builder -> builder.handle(
+        Carillon carillon = fixture.node(builder -> builder.handle(
                 JOB,
                 (job, run) -> {
-                    Throwable next = nasty.poll();
+                    Throwable next = throwables.poll();
                     if (next != null) throw OutcomesTest.<RuntimeException>sneaky(next);
                 },
-                options -> options.retry(AT_ONCE)));
+                options -> options.retry(NO_DELAY)));
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED).failures())
                 .isEqualTo(3);
     }
 
     @Test
-    void errors_that_shall_never_be_retried_are_not_even_when_wrapped() {
-        Carillon carillon = house.node(builder -> builder.handle(
+    void exceptions_of_no_retry_on_are_not_retried_even_when_wrapped() {
+        Carillon carillon = fixture.node(builder -> builder.handle(
                 JOB,
                 (job, run) -> {
                     throw new IllegalStateException(new IOException("invalid address"));
                 },
-                options -> options.retry(AT_ONCE).never(IOException.class)));
+                options -> options.retry(NO_DELAY).noRetryOn(IOException.class)));
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.DEAD).attempt())
                 .isEqualTo(1);
     }
 
     @Test
-    void a_named_pause_is_a_failure_with_that_pause() {
+    void retry_after_sets_the_retry_delay() {
         Carillon carillon = returning(
                 (job, run) -> run.attempt() == 1 ? Outcome.retryAfter(Duration.ofMillis(1)) : null, options -> options);
 
@@ -170,7 +170,7 @@ class OutcomesTest {
     }
 
     @Test
-    void absurd_pauses_are_bounded_and_wait_in_the_future() {
+    void a_retry_delay_is_at_most_one_year() {
         Carillon carillon =
                 returning((job, run) -> Outcome.retryAfter(Duration.ofSeconds(Long.MAX_VALUE)), options -> options);
         RunId id = enqueue(carillon);
@@ -184,7 +184,7 @@ class OutcomesTest {
     }
 
     @Test
-    void a_snooze_counts_nothing() {
+    void a_snooze_does_not_count_as_a_failure() {
         Carillon carillon = returning(
                 (job, run) -> run.attempt() < 12 ? Outcome.snoozed(Duration.ofSeconds(-1)) : null,
                 options -> options.retry(Retry.none()));
@@ -196,7 +196,7 @@ class OutcomesTest {
     }
 
     @Test
-    void a_result_that_is_too_large_is_said_so() {
+    void a_result_that_is_too_large_is_reported() {
         Carillon carillon = returning((job, run) -> "x".repeat(70_000), options -> options);
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.DEAD)
@@ -206,15 +206,15 @@ class OutcomesTest {
     }
 
     @Test
-    void a_handler_sees_its_run_and_tells_of_it() throws Exception {
-        CountDownLatch look = new CountDownLatch(1);
+    void a_handler_sees_its_run_and_reports_progress() throws Exception {
+        CountDownLatch finish = new CountDownLatch(1);
         Queue<RunContext> seen = new ConcurrentLinkedQueue<>();
-        Carillon carillon =
-                house.node(builder -> builder.config(House.quickBeats()).handle(JOB, (job, run) -> {
+        Carillon carillon = fixture.node(builder -> builder.config(ApiFixture.quickHeartbeats())
+                .handle(JOB, (job, run) -> {
                     seen.add(run);
                     run.log("half \0 way");
-                    run.progress(5, 10);
-                    look.await(30, TimeUnit.SECONDS);
+                    run.reportProgress(5, 10);
+                    finish.await(30, TimeUnit.SECONDS);
                 }));
         RunId id = enqueue(carillon);
 
@@ -223,7 +223,7 @@ class OutcomesTest {
                         .get(id)
                         .map(run -> new Progress(5, 10).equals(run.details().progress()))
                         .orElse(false));
-        look.countDown();
+        finish.countDown();
         Run run = awaitState(carillon, id, RunState.SUCCEEDED);
 
         RunContext context = seen.remove();
@@ -234,15 +234,15 @@ class OutcomesTest {
         assertThat(context.dueAt()).isEqualTo(run.instants().dueAt());
         assertThat(context.deadline()).isAfter(run.instants().endedAt());
         assertThat(context.idempotencyKey()).isEqualTo(id.toString());
-        assertThat(context.cancelled()).isFalse();
+        assertThat(context.isCancelled()).isFalse();
         assertThat(run.details().log()).isEqualTo("half \uFFFD way\n");
     }
 
     @Test
-    void payloads_of_older_names_are_read_by_the_reader_given_for_them() {
+    void payloads_of_an_accepted_older_handler_name_are_converted() {
         Queue<String> names = new ConcurrentLinkedQueue<>();
         HandlerType<String> old = HandlerType.of("job.v1", String.class);
-        Carillon carillon = house.node(builder -> builder.handle(
+        Carillon carillon = fixture.node(builder -> builder.handle(
                 JOB.accepting("job.v1", json -> new Job("was " + json)), (job, run) -> names.add(job.name())));
 
         RunId older = carillon.enqueue(old, "text").run();
@@ -253,10 +253,10 @@ class OutcomesTest {
     }
 
     @Test
-    void a_payload_that_does_not_fit_fails_by_the_retry_rule() {
+    void a_payload_that_cannot_be_decoded_fails_and_is_retried() {
         HandlerType<List<?>> wrong = listType("job");
-        Carillon carillon = house.node(
-                builder -> builder.handle(JOB, (job, run) -> {}, options -> options.retry(AT_ONCE.attempts(2))));
+        Carillon carillon = fixture.node(
+                builder -> builder.handle(JOB, (job, run) -> {}, options -> options.retry(NO_DELAY.attempts(2))));
 
         Run run = awaitState(carillon, carillon.enqueue(wrong, List.of(1)).run(), RunState.DEAD);
 
@@ -265,37 +265,37 @@ class OutcomesTest {
     }
 
     @Test
-    void a_listener_hears_of_each_attempt_and_may_fail_without_harm() {
-        Queue<String> heard = new ConcurrentLinkedQueue<>();
+    void a_listener_receives_each_attempt_and_its_exceptions_are_ignored() {
+        Queue<String> events = new ConcurrentLinkedQueue<>();
         RunListener listener = new RunListener() {
             @Override
-            public void started(Attempt attempt) {
-                heard.add("started " + attempt.number());
+            public void onAttemptStarted(Attempt attempt) {
+                events.add("started " + attempt.number());
                 throw OutcomesTest.<RuntimeException>sneaky(new IOException("listener"));
             }
 
             @Override
-            public void ended(Attempt attempt, Transition transition, Duration took) {
-                heard.add(transition.getClass().getSimpleName() + " " + attempt.number());
+            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+                events.add(transition.getClass().getSimpleName() + " " + attempt.number());
                 throw OutcomesTest.<RuntimeException>sneaky(new IOException("listener"));
             }
         };
-        Carillon carillon = house.node(builder -> builder.listener(listener)
+        Carillon carillon = fixture.node(builder -> builder.listener(listener)
                 .handleReturning(
                         JOB,
                         (job, run) -> run.attempt() == 1 ? Outcome.failed(new IOException()) : null,
-                        // Not at once: the end of the first is told when it is written, and then the second may have
-                        // begun.
+                        // With a delay: the node reports the end of attempt 1 when the end is stored, and attempt 2
+                        // would have started by then without the delay.
                         options -> options.retry(Retry.exponential(Duration.ofMillis(500)))));
 
         awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
-        eventually().until(() -> heard.size() == 4);
-        assertThat(heard).containsExactly("started 1", "Retry 1", "started 2", "Complete 2");
+        eventually().until(() -> events.size() == 4);
+        assertThat(events).containsExactly("started 1", "Retry 1", "started 2", "Complete 2");
     }
 
     private Carillon returning(ReturningHandler<Job> handler, UnaryOperator<HandlerOptions> options) {
-        return house.node(builder -> builder.handleReturning(JOB, handler, options));
+        return fixture.node(builder -> builder.handleReturning(JOB, handler, options));
     }
 
     private static RunId enqueue(Carillon carillon) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Pauses that begin and end by themselves, and what the ledger says meanwhile. */
+/** Pauses that end at a set time or begin after failures, and their ledger entries. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class PausesTest {
     record Report(String region) {}
@@ -36,17 +36,17 @@ class PausesTest {
     private final Queue<String> made = new ConcurrentLinkedQueue<>();
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
     private Carillon carillon;
 
     PausesTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @BeforeEach
     void client() {
-        carillon = house.client(builder -> builder.handle(
+        carillon = fixture.client(builder -> builder.handle(
                 REPORT,
                 (report, run) -> {
                     String time = run.plannedAt().map(PausesTest::time).orElse("-");
@@ -58,11 +58,11 @@ class PausesTest {
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void a_pause_says_by_whom_why_and_until_when() {
+    void a_pause_stores_its_author_its_reason_and_its_end() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
 
         carillon.schedules().pause("r", "ann", "stocktaking", at("14:30"));
@@ -71,16 +71,16 @@ class PausesTest {
     }
 
     @Test
-    void a_pause_ends_by_itself_and_what_came_after_its_end_is_not_of_the_pause() {
+    void a_pause_ends_automatically_and_later_instants_are_not_skipped() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, at("14:30"));
-        clock.at(at("14:29"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(at("14:29"));
+        carillon.runDue(Duration.ofSeconds(20));
         assertThat(pause()).isNotNull();
 
-        // Nobody lives when it ends; 15:00 is late by then, and late instants run once.
-        clock.at(at("15:10"));
-        carillon.tick(Duration.ofSeconds(20));
+        // No node runs when the pause ends. The tick of 15:00 is late by then, and late ticks run once.
+        clock.stopAt(at("15:10"));
+        carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(pause()).isNull();
         assertThat(made).containsExactly("15:00");
@@ -93,44 +93,44 @@ class PausesTest {
     }
 
     @Test
-    void an_instant_at_the_very_end_of_a_pause_runs() {
+    void an_instant_at_the_exact_end_of_a_pause_runs() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, at("14:00"));
 
-        clock.at(at("14:00"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(at("14:00"));
+        carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(made).containsExactly("14:00");
     }
 
     @Test
-    void a_pause_that_is_over_may_be_ended_by_hand_and_ended_when_it_was_over() {
+    void resuming_after_the_end_of_a_pause_keeps_its_planned_end() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, at("13:30"));
 
-        clock.at(at("14:02"));
+        clock.stopAt(at("14:02"));
         assertThat(carillon.schedules().resume("r")).isTrue();
-        carillon.tick(Duration.ofSeconds(20));
+        carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(made).containsExactly("14:00");
     }
 
     @Test
-    void the_ledger_knows_the_instants_of_a_pause_before_it_is_over() {
+    void the_ledger_lists_the_instants_of_a_pause_before_the_pause_ends() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, null);
-        clock.at(at("15:30"));
+        clock.stopAt(at("15:30"));
 
         assertThat(carillon.schedules().ledger("r", at("14:00"), at("20:00")))
                 .containsExactly(new LedgerEntry(at("14:00"), at("15:00"), 2, "skipped", "paused", null, null));
-        assertThat(house.number("SELECT count(*) FROM carillon.ledger_gap")).isZero();
+        assertThat(fixture.number("SELECT count(*) FROM carillon.ledger_gap")).isZero();
     }
 
     @Test
-    void the_ledger_knows_excluded_instants_before_their_date_is_over() {
+    void the_ledger_lists_excluded_instants_before_the_excluded_date_ends() {
         carillon.schedules().upsert("r", HOURLY.except(LocalDate.parse("2026-05-04")), REPORT, EU);
-        clock.at(at("15:30"));
-        carillon.tick(Duration.ofSeconds(20));
+        clock.stopAt(at("15:30"));
+        carillon.runDue(Duration.ofSeconds(20));
 
         assertThat(ledger())
                 .containsExactly(new LedgerEntry(at("13:00"), at("15:00"), 3, "skipped", "excluded date", null, null));
@@ -138,43 +138,43 @@ class PausesTest {
     }
 
     @Test
-    void pauses_itself_after_so_many_failures_in_a_row_if_asked() {
+    void pause_after_pauses_the_schedule_after_that_many_consecutive_failures() {
         failing.addAll(List.of("13:00", "15:00", "16:00", "17:00", "18:00"));
         carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.pauseAfter(3));
         carillon.schedules().upsert("never", HOURLY, REPORT, EU);
 
-        for (String hour : List.of("13:00", "14:00", "15:00", "16:00", "17:00")) hour(hour);
+        for (String hour : List.of("13:00", "14:00", "15:00", "16:00", "17:00")) runHour(hour);
         assertThat(pause()).isNull();
-        hour("18:00");
+        runHour("18:00");
 
         assertThat(pause()).satisfies(pause -> {
             assertThat(pause.by()).isEqualTo("carillon");
             assertThat(pause.reason()).contains("3 runs in a row failed", "no paper at 17:00");
             assertThat(pause.until()).isNull();
         });
-        assertThat(carillon.schedules().get("never").orElseThrow().paused()).isFalse();
+        assertThat(carillon.schedules().get("never").orElseThrow().isPaused()).isFalse();
     }
 
     @Test
-    void a_resume_starts_the_count_of_failures_anew() {
+    void a_resume_resets_the_count_of_failures() {
         failing.addAll(List.of("13:00", "14:00", "16:00"));
         carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.pauseAfter(2));
-        for (String hour : List.of("13:00", "14:00", "15:00")) hour(hour);
+        for (String hour : List.of("13:00", "14:00", "15:00")) runHour(hour);
         assertThat(pause()).isNotNull();
 
         carillon.schedules().resume("r");
-        for (String hour : List.of("16:00", "17:00")) hour(hour);
+        for (String hour : List.of("16:00", "17:00")) runHour(hour);
 
         assertThat(pause()).isNull();
         assertThat(made).containsExactly("17:00");
     }
 
-    /** Some minutes before, a node plans; at the hour it runs. */
-    private void hour(String hour) {
-        clock.at(at(hour).minusSeconds(60));
-        carillon.tick(Duration.ofSeconds(20));
-        clock.at(at(hour));
-        carillon.tick(Duration.ofSeconds(20));
+    /** Plans one minute before the hour and executes at the hour. */
+    private void runHour(String hour) {
+        clock.stopAt(at(hour).minusSeconds(60));
+        carillon.runDue(Duration.ofSeconds(20));
+        clock.stopAt(at(hour));
+        carillon.runDue(Duration.ofSeconds(20));
     }
 
     private Schedule.Pause pause() {

@@ -7,7 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.Project;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Redrive;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
@@ -30,16 +30,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** Many projects behind one engine, and everything that can be asked for inside a caller's transaction. */
+/** Several projects on one engine, and API calls inside the caller's transaction. */
 class ProjectsTest {
-    /** What the handler is given. */
     record Note(String text) {}
 
     private static final HandlerType<Note> NOTE = HandlerType.of("note", Note.class);
     private static final Instant FAR = Instant.parse("2999-01-01T00:00:00Z");
 
     private static TestDatabase database;
-    private final House house = new House(database);
+    private final ApiFixture fixture = new ApiFixture(database);
 
     @BeforeAll
     static void open() {
@@ -53,26 +52,26 @@ class ProjectsTest {
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void one_engine_runs_what_every_project_enqueued_and_shows_each_its_own() {
-        Carillon node = house.node(builder -> builder.handle(NOTE, (note, run) -> {}));
+    void one_engine_executes_the_runs_of_all_projects_and_each_project_sees_only_its_own() {
+        Carillon node = fixture.node(builder -> builder.handle(NOTE, (note, run) -> {}));
         Project acme = node.project("acme");
         RunId mine = node.enqueue(NOTE, new Note("a")).run();
         RunId theirs = acme.enqueue(NOTE, new Note("b")).run();
 
-        House.awaitState(node, mine, RunState.SUCCEEDED);
-        House.eventually()
+        ApiFixture.awaitState(node, mine, RunState.SUCCEEDED);
+        ApiFixture.eventually()
                 .until(() -> acme.runs().get(theirs).map(Run::state).equals(java.util.Optional.of(RunState.SUCCEEDED)));
         assertThat(node.runs().get(theirs)).isEmpty();
         assertThat(acme.runs().get(mine)).isEmpty();
     }
 
     @Test
-    void everything_waits_for_the_callers_commit() throws SQLException {
-        Carillon client = house.client(builder -> builder);
+    void calls_in_a_transaction_take_effect_at_the_callers_commit() throws SQLException {
+        Carillon client = fixture.client(builder -> builder);
         RunId waiting = client.enqueue(NOTE, new Note("a"), Enqueue.at(FAR)).run();
         try (Connection connection = database.dataSource().getConnection()) {
             connection.setAutoCommit(false);
@@ -99,16 +98,17 @@ class ProjectsTest {
     }
 
     @Test
-    void a_failure_that_is_answered_leaves_the_callers_transaction_whole() throws SQLException {
-        Carillon client = house.client(
+    void a_rejected_call_leaves_the_callers_transaction_usable() throws SQLException {
+        Carillon client = fixture.client(
                 builder -> builder.handleReturning(NOTE, (note, run) -> io.carillon.run.Outcome.rejected("no")));
-        RunId dead = client.enqueue(NOTE, new Note("a"), Enqueue.now().key("k")).run();
-        client.tick(Duration.ofSeconds(10));
-        client.enqueue(NOTE, new Note("b"), Enqueue.at(FAR).key("k"));
+        RunId dead = client.enqueue(NOTE, new Note("a"), Enqueue.now().uniqueKey("k"))
+                .run();
+        client.runDue(Duration.ofSeconds(10));
+        client.enqueue(NOTE, new Note("b"), Enqueue.at(FAR).uniqueKey("k"));
         try (Connection connection = database.dataSource().getConnection()) {
             connection.setAutoCommit(false);
             Project in = client.in(connection);
-            assertThat(in.runs().redrive(dead)).isInstanceOf(Redrive.KeyTaken.class);
+            assertThat(in.runs().redrive(dead)).isInstanceOf(RedriveResult.KeyTaken.class);
             assertThatThrownBy(() -> in.schedules().trigger("nothing")).isInstanceOf(CarillonException.class);
             RunId stored = in.enqueue(NOTE, new Note("c"), Enqueue.at(FAR)).run();
             connection.commit();
@@ -117,15 +117,15 @@ class ProjectsTest {
     }
 
     @Test
-    void a_partition_that_is_missing_is_made_outside_and_the_transaction_goes_on() throws SQLException {
-        Carillon client = house.client(builder -> builder);
+    void a_missing_partition_is_created_outside_the_callers_transaction_which_continues() throws SQLException {
+        Carillon client = fixture.client(builder -> builder);
         RunId waiting = client.enqueue(NOTE, new Note("a"), Enqueue.at(FAR)).run();
         RunId kept;
         try (Connection connection = database.dataSource().getConnection()) {
             connection.setAutoCommit(false);
             Project in = client.in(connection);
             kept = in.enqueue(NOTE, new Note("b"), Enqueue.at(FAR)).run();
-            // Without a node nobody has made today's partition.
+            // No node runs, so today's partition does not exist yet.
             in.runs().cancel(waiting);
             connection.commit();
         }
@@ -134,7 +134,7 @@ class ProjectsTest {
     }
 
     @Test
-    void a_user_who_does_not_own_the_tables_enqueues_in_bulk_and_sees_every_project() {
+    void a_role_that_does_not_own_the_tables_enqueues_in_bulk_and_reads_every_project() {
         String user = database.name() + "_worker";
         database.execute(
                 "CREATE ROLE %1$s LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA carillon TO %1$s; GRANT ALL ON ALL TABLES IN SCHEMA carillon TO %1$s"
@@ -157,8 +157,8 @@ class ProjectsTest {
     }
 
     @Test
-    void a_run_is_moved_alone_and_pages_hold_living_and_ended_ones() {
-        Carillon client = house.client(builder -> builder);
+    void one_run_is_rescheduled_and_pages_list_waiting_and_ended_runs() {
+        Carillon client = fixture.client(builder -> builder);
         List<RunId> all = new ArrayList<>();
         for (int i = 0; i < 7; i++)
             all.add(client.enqueue(NOTE, new Note("n"), Enqueue.at(FAR)).run());

@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -25,79 +25,79 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Listeners that only count: told at once, in order and of everything, whatever the others do. */
+/** Non-blocking listeners: the node calls them in order and for every event, even next to a slow listener. */
 @CarillonTest
 class QuickListenerTest {
     record Item(int number) {}
 
     private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
 
-    /** More events than wait for a slow listener. */
+    /** More events than the queue of a slow listener holds. */
     private static final int MANY = 60_000;
 
-    private final House house;
-    private final Map<String, Queue<String>> heard = new ConcurrentHashMap<>();
+    private final ApiFixture fixture;
+    private final Map<String, Queue<String>> eventsByRun = new ConcurrentHashMap<>();
     private final LongAdder events = new LongAdder();
     private final AtomicInteger planned = new AtomicInteger();
     private final CountDownLatch hold = new CountDownLatch(1);
-    private final AtomicInteger slowlyHeard = new AtomicInteger();
+    private final AtomicInteger slowListenerEvents = new AtomicInteger();
 
     QuickListenerTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
         hold.countDown();
-        house.close();
+        fixture.close();
     }
 
-    private final class Quick implements RunListener {
-        private final boolean keeps;
+    private final class QuickListener implements RunListener {
+        private final boolean recordsEvents;
 
-        Quick(boolean keeps) {
-            this.keeps = keeps;
+        QuickListener(boolean recordsEvents) {
+            this.recordsEvents = recordsEvents;
         }
 
         @Override
-        public boolean quick() {
+        public boolean isNonBlocking() {
             return true;
         }
 
-        private void hear(Attempt attempt, String what) {
-            if (keeps)
-                heard.computeIfAbsent(attempt.run().toString(), run -> new ConcurrentLinkedQueue<>())
-                        .add(what);
-            // Last: the tests wait for it and then read the rest.
+        private void add(Attempt attempt, String what) {
             events.increment();
+            if (recordsEvents)
+                eventsByRun
+                        .computeIfAbsent(attempt.run().toString(), run -> new ConcurrentLinkedQueue<>())
+                        .add(what);
         }
 
         @Override
-        public void started(Attempt attempt) {
-            hear(attempt, "started " + attempt.number());
+        public void onAttemptStarted(Attempt attempt) {
+            add(attempt, "started " + attempt.number());
         }
 
         @Override
-        public void ended(Attempt attempt, Transition transition, Duration took) {
-            hear(attempt, "ended " + transition.getClass().getSimpleName());
+        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+            add(attempt, "ended " + transition.getClass().getSimpleName());
         }
 
         @Override
-        public void dead(Attempt attempt, String error) {
-            hear(attempt, "dead");
+        public void onRunDead(Attempt attempt, String error) {
+            add(attempt, "dead");
         }
 
         @Override
-        public void planned(String project, String schedule, int ticks) {
+        public void onTicksPlanned(String project, String schedule, int ticks) {
             planned.addAndGet(ticks);
         }
     }
 
-    /** Takes its first news and never comes back for more. */
-    private final class Slow implements RunListener {
+    /** Blocks in its first event until the test ends. */
+    private final class SlowListener implements RunListener {
         @Override
-        public void started(Attempt attempt) {
-            slowlyHeard.incrementAndGet();
+        public void onAttemptStarted(Attempt attempt) {
+            slowListenerEvents.incrementAndGet();
             try {
                 hold.await();
             } catch (InterruptedException stopped) {
@@ -107,16 +107,17 @@ class QuickListenerTest {
     }
 
     @Test
-    void are_told_before_the_handler_is_called_and_of_each_run_in_order() {
+    void are_called_before_the_handler_and_in_order_for_each_run() {
         Queue<String> early = new ConcurrentLinkedQueue<>();
-        Carillon node = house.node(builder -> builder.listener(new Slow())
-                .listener(new Quick(true))
+        Carillon node = fixture.node(builder -> builder.listener(new SlowListener())
+                .listener(new QuickListener(true))
                 .handle(
                         ITEM,
                         (item, run) -> {
-                            // On the thread that is about to call the handler: nobody has to be waited for.
-                            if (heard.get(run.id().toString()).contains("started " + run.attempt())) early.add("told");
-                            // Fewer than half, or the breaker of the queue holds back the rest.
+                            // The thread that calls the handler has called the non-blocking listener before.
+                            if (eventsByRun.get(run.id().toString()).contains("started " + run.attempt()))
+                                early.add("notified");
+                            // Fewer than half of the runs fail; otherwise the breaker of the queue opens.
                             if (item.number() % 4 == 3) throw new IllegalStateException("no");
                         },
                         options -> options.retry(Retry.none())));
@@ -128,29 +129,31 @@ class QuickListenerTest {
         eventually().until(() -> events.sum() == 40 * 2 + 10);
         assertThat(early).hasSize(40);
         for (int i = 0; i < 40; i++)
-            assertThat(heard.get(runs.get(i)))
+            assertThat(eventsByRun.get(runs.get(i)))
                     .containsExactlyElementsOf(
                             i % 4 != 3
                                     ? List.of("started 1", "ended Complete")
-                                    : List.of("started 1", "ended Die", "dead"));
-        eventually().until(() -> slowlyHeard.get() == 1);
+                                    : List.of("started 1", "ended MarkDead", "dead"));
+        assertThat(slowListenerEvents).hasValue(1);
     }
 
     @Test
-    void hear_everything_while_a_slow_one_that_hears_the_same_does_not() {
-        Carillon node = house.node(builder ->
-                builder.listener(new Slow()).listener(new Quick(false)).handle(ITEM, (item, run) -> {}));
+    void receive_everything_while_a_slow_listener_does_not() {
+        Carillon node = fixture.node(builder -> builder.listener(new SlowListener())
+                .listener(new QuickListener(false))
+                .handle(ITEM, (item, run) -> {}));
 
         node.enqueueAll(ITEM, IntStream.range(0, MANY).mapToObj(Item::new).toList());
 
         eventually().until(() -> events.sum() == 2L * MANY);
-        eventually().until(() -> slowlyHeard.get() == 1);
+        assertThat(slowListenerEvents).hasValue(1);
     }
 
     @Test
-    void hear_of_planning_too() {
-        Carillon node = house.node(builder ->
-                builder.listener(new Slow()).listener(new Quick(false)).handle(ITEM, (item, run) -> {}));
+    void are_called_for_planned_ticks() {
+        Carillon node = fixture.node(builder -> builder.listener(new SlowListener())
+                .listener(new QuickListener(false))
+                .handle(ITEM, (item, run) -> {}));
 
         node.schedules().upsert("s", When.every(Duration.ofSeconds(1)), ITEM, new Item(1));
 

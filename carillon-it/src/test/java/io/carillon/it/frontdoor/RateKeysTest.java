@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -19,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Rate keys on real nodes; the starts are those of the database. */
+/** Rate keys on real nodes, checked against the start times that the database recorded. */
 @CarillonTest
 class RateKeysTest {
     record Call(String customer) {}
@@ -28,20 +28,20 @@ class RateKeysTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final int RATE = 10;
 
-    private final House house;
+    private final ApiFixture fixture;
     private final Map<String, List<Double>> starts = new ConcurrentHashMap<>();
 
     RateKeysTest(TestDatabase database) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     private void call(Call call, RunContext run) {
-        double started = Double.parseDouble(house.one(
+        double started = Double.parseDouble(fixture.text(
                 "SELECT extract(epoch FROM started_at) FROM carillon.run WHERE id = ?::uuid",
                 run.id().value().toString()));
         starts.computeIfAbsent(call.customer(), customer -> new CopyOnWriteArrayList<>())
@@ -53,10 +53,10 @@ class RateKeysTest {
     }
 
     @Test
-    void three_nodes_keep_to_the_rate_of_a_key_in_every_stretch_and_use_it() {
-        Carillon carillon = house.node(this::calls);
-        house.node(this::calls);
-        house.node(this::calls);
+    void three_nodes_respect_the_rate_of_a_key_in_every_period_and_use_80_percent_of_it() {
+        Carillon carillon = fixture.node(this::calls);
+        fixture.node(this::calls);
+        fixture.node(this::calls);
 
         for (String customer : List.of("acme", "bolt"))
             carillon.enqueueAll(
@@ -70,20 +70,20 @@ class RateKeysTest {
             List<Double> ordered = all.stream().sorted().toList();
             for (double from : ordered)
                 assertThat(ordered.stream().filter(start -> start >= from && start < from + 1))
-                        .as("starts of %s from %s on: %s", customer, from, ordered)
+                        .as("starts of %s in the second from %s: %s", customer, from, ordered)
                         .hasSizeLessThanOrEqualTo(RATE);
             double took = ordered.get(ordered.size() - 1) - ordered.get(0);
-            assertThat(3 * RATE / took).as("starts a second of " + customer).isGreaterThan(0.8 * RATE);
+            assertThat(3 * RATE / took).as("starts per second of " + customer).isGreaterThan(0.8 * RATE);
         });
     }
 
     @Test
-    void the_keeper_of_a_key_is_replaced_when_it_stops() {
-        Carillon first = house.node(this::calls);
+    void the_node_that_promotes_a_key_is_replaced_when_it_stops() {
+        Carillon first = fixture.node(this::calls);
         first.enqueueAll(
                 CALL, Collections.nCopies(6, new Call("acme")), Enqueue.now().rateKey("acme", 2, SECOND));
         eventually().until(() -> starts.containsKey("acme"));
-        house.node(this::calls);
+        fixture.node(this::calls);
 
         first.close();
 

@@ -1,14 +1,14 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
-import io.carillon.run.Redrive;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Dead runs that live again, and queues that stand still. */
+/** Redrive of dead runs, and paused queues. */
 @CarillonTest
 class RedriveTest {
     record Job(String name) {}
@@ -33,53 +33,55 @@ class RedriveTest {
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private final Queue<String> done = new ConcurrentLinkedQueue<>();
     private volatile boolean broken = true;
-    private final House house;
+    private final ApiFixture fixture;
 
     RedriveTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void a_dead_run_lives_again_as_a_new_one_with_the_same_payload() {
+    void a_dead_run_is_redriven_as_a_new_run_with_the_same_payload() {
         Carillon carillon = node();
-        RunId dead = carillon.enqueue(JOB, new Job("a"), Enqueue.now().key("k")).run();
+        RunId dead = carillon.enqueue(JOB, new Job("a"), Enqueue.now().uniqueKey("k"))
+                .run();
         awaitState(carillon, dead, RunState.DEAD);
         broken = false;
 
-        Redrive answer = carillon.runs().redrive(dead);
+        RedriveResult answer = carillon.runs().redrive(dead);
 
-        assertThat(answer).isInstanceOf(Redrive.Redriven.class);
-        Run again = awaitState(carillon, ((Redrive.Redriven) answer).run(), RunState.SUCCEEDED);
+        assertThat(answer).isInstanceOf(RedriveResult.Redriven.class);
+        Run again = awaitState(carillon, ((RedriveResult.Redriven) answer).run(), RunState.SUCCEEDED);
         assertThat(again.origin()).isEqualTo(Origin.REDRIVE);
         assertThat(again.details().parent()).isEqualTo(dead);
-        assertThat(again.details().key()).isEqualTo("k");
+        assertThat(again.details().uniqueKey()).isEqualTo("k");
         assertThat(done).containsExactly("a");
-        assertThat(carillon.runs().redrive(dead)).isEqualTo(new Redrive.Gone(dead));
-        assertThat(carillon.runs().redrive(RunId.next())).isInstanceOf(Redrive.Gone.class);
+        assertThat(carillon.runs().redrive(dead)).isEqualTo(new RedriveResult.NotDead(dead));
+        assertThat(carillon.runs().redrive(RunId.generate())).isInstanceOf(RedriveResult.NotDead.class);
     }
 
     @Test
-    void a_key_that_is_taken_meanwhile_keeps_the_dead_run_where_it_is() {
+    void a_dead_run_whose_key_was_taken_is_not_redriven() {
         Carillon carillon = node();
-        RunId dead = carillon.enqueue(JOB, new Job("a"), Enqueue.now().key("k")).run();
+        RunId dead = carillon.enqueue(JOB, new Job("a"), Enqueue.now().uniqueKey("k"))
+                .run();
         awaitState(carillon, dead, RunState.DEAD);
         RunId other = carillon.enqueue(
-                        JOB, new Job("b"), Enqueue.after(Duration.ofHours(1)).key("k"))
+                        JOB, new Job("b"), Enqueue.after(Duration.ofHours(1)).uniqueKey("k"))
                 .run();
 
-        assertThat(carillon.runs().redrive(dead)).isEqualTo(new Redrive.KeyTaken(dead, "k"));
+        assertThat(carillon.runs().redrive(dead)).isEqualTo(new RedriveResult.KeyTaken(dead, "k"));
 
         carillon.runs().cancel(other);
-        assertThat(carillon.runs().redrive(dead)).isInstanceOf(Redrive.Redriven.class);
+        assertThat(carillon.runs().redrive(dead)).isInstanceOf(RedriveResult.Redriven.class);
     }
 
     @Test
-    void all_dead_runs_that_match_live_again() {
+    void all_matching_dead_runs_are_redriven() {
         Carillon carillon = node();
         List<RunId> dead = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(
@@ -89,10 +91,10 @@ class RedriveTest {
         dead.forEach(id -> awaitState(carillon, id, RunState.DEAD));
         broken = false;
 
-        List<Redrive> answers =
+        List<RedriveResult> answers =
                 carillon.runs().redrive(RunFilter.all().queue("even").limit(7));
 
-        assertThat(answers).hasSize(7).allMatch(Redrive.Redriven.class::isInstance);
+        assertThat(answers).hasSize(7).allMatch(RedriveResult.Redriven.class::isInstance);
         eventually().until(() -> done.size() == 7);
         assertThat(carillon.runs().redrive(RunFilter.all())).hasSize(13);
         eventually().until(() -> done.size() == 20);
@@ -101,7 +103,7 @@ class RedriveTest {
     }
 
     @Test
-    void a_paused_queue_stands_still_on_all_nodes_and_others_go_on() {
+    void a_paused_queue_starts_no_run_on_any_node_and_other_queues_continue() {
         broken = false;
         Carillon one = node();
         Carillon two = node();
@@ -134,11 +136,11 @@ class RedriveTest {
     }
 
     @Test
-    void what_runs_when_its_queue_is_paused_ends_in_peace() {
+    void running_runs_complete_when_their_queue_is_paused() {
         broken = false;
         java.util.concurrent.CountDownLatch started = new java.util.concurrent.CountDownLatch(1);
         java.util.concurrent.CountDownLatch finish = new java.util.concurrent.CountDownLatch(1);
-        Carillon carillon = house.node(builder -> builder.handle(JOB, (job, run) -> {
+        Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {
             started.countDown();
             finish.await();
         }));
@@ -152,7 +154,7 @@ class RedriveTest {
     }
 
     private Carillon node() {
-        return house.node(builder -> builder.handle(
+        return fixture.node(builder -> builder.handle(
                 JOB,
                 (job, run) -> {
                     if (broken) throw new IllegalStateException("broken");

@@ -1,6 +1,6 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -12,7 +12,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.schedule.Missed;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A schedule's life, on a clock that the test moves. */
+/** Schedules from creation to deletion, on a clock that the test sets. */
 @CarillonTest(at = "2026-05-04T12:00:00Z")
 class SchedulesTest {
     record Report(String region) {}
@@ -44,17 +44,17 @@ class SchedulesTest {
 
     private final Queue<String> made = new ConcurrentLinkedQueue<>();
     private final TestClock clock;
-    private final House house;
+    private final ApiFixture fixture;
     private Carillon carillon;
 
     SchedulesTest(TestDatabase database, TestClock clock) {
-        this.house = new House(database);
+        this.fixture = new ApiFixture(database);
         this.clock = clock;
     }
 
     @BeforeEach
     void client() {
-        carillon = house.client(builder -> builder.handle(
+        carillon = fixture.client(builder -> builder.handle(
                 REPORT,
                 (report, run) -> made.add(report.region() + " "
                         + run.plannedAt().map(SchedulesTest::time).orElse("-"))));
@@ -62,7 +62,7 @@ class SchedulesTest {
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
@@ -82,11 +82,16 @@ class SchedulesTest {
     }
 
     private String queue(String name) {
-        return carillon.schedules().get(name).orElseThrow().definition().what().queue();
+        return carillon.schedules()
+                .get(name)
+                .orElseThrow()
+                .definition()
+                .template()
+                .queue();
     }
 
     @Test
-    void a_schedule_that_names_no_queue_runs_in_that_of_its_handler() {
+    void a_schedule_without_a_queue_uses_the_queue_of_its_handler() {
         carillon.schedules().upsert("hourly", HOURLY, REPORT, EU);
 
         assertThat(queue("hourly")).isEqualTo("report.make");
@@ -97,7 +102,7 @@ class SchedulesTest {
     }
 
     @Test
-    void a_schedule_of_the_queue_default_stays_there_until_somebody_names_another_and_its_runs_are_executed() {
+    void a_schedule_in_the_queue_default_stays_there_until_an_upsert_names_another_queue() {
         carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("default"));
         long version = carillon.schedules().get("hourly").orElseThrow().version();
 
@@ -105,8 +110,8 @@ class SchedulesTest {
                 .isInstanceOf(ScheduleChange.Unchanged.class);
         assertThat(queue("hourly")).isEqualTo("default");
         assertThat(carillon.schedules().get("hourly").orElseThrow().version()).isEqualTo(version);
-        clock.at(Instant.parse("2026-05-04T13:00:00Z"));
-        carillon.tick(Duration.ofSeconds(5));
+        clock.stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(Duration.ofSeconds(5));
         assertThat(made).hasSize(1);
 
         carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("report.make"));
@@ -138,7 +143,7 @@ class SchedulesTest {
                             when,
                             REPORT,
                             EU,
-                            options -> options.missed(Missed.SKIP)
+                            options -> options.missed(MissedPolicy.SKIP)
                                     .grace(Duration.ofMillis(1_500))
                                     .catchUp(Duration.ofDays(366))
                                     .queue("q")
@@ -152,7 +157,7 @@ class SchedulesTest {
                                     when,
                                     REPORT,
                                     EU,
-                                    options -> options.missed(Missed.SKIP)
+                                    options -> options.missed(MissedPolicy.SKIP)
                                             .grace(Duration.ofMillis(1_500))
                                             .catchUp(Duration.ofDays(366))
                                             .queue("q")
@@ -165,29 +170,29 @@ class SchedulesTest {
     void ticks_run_at_their_instants_and_not_before() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
 
-        assertThat(tick()).isZero();
-        clock.at(at("12:59").plusSeconds(59));
-        assertThat(tick()).isZero();
-        clock.at(at("13:00"));
-        assertThat(tick()).isEqualTo(1);
-        assertThat(tick()).isZero();
+        assertThat(runDue()).isZero();
+        clock.stopAt(at("12:59").plusSeconds(59));
+        assertThat(runDue()).isZero();
+        clock.stopAt(at("13:00"));
+        assertThat(runDue()).isEqualTo(1);
+        assertThat(runDue()).isZero();
         assertThat(made).containsExactly("eu 13:00");
     }
 
     @Test
-    void an_edit_changes_the_future_and_leaves_what_was_due() {
+    void an_edit_changes_future_ticks_and_keeps_due_ticks() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(at("12:59"));
-        tick();
-        clock.at(at("13:00"));
-        // 13:00 has come and nobody started it yet: it keeps the promise under which it fell due.
+        clock.stopAt(at("12:59"));
+        runDue();
+        clock.stopAt(at("13:00"));
+        // The tick of 13:00 is due and has not started: it keeps the definition under which it became due.
         carillon.schedules().upsert("r", When.cron("30 * * * *", "UTC"), REPORT, US);
 
-        tick();
-        clock.at(at("13:30"));
-        tick();
-        clock.at(at("14:00"));
-        tick();
+        runDue();
+        clock.stopAt(at("13:30"));
+        runDue();
+        clock.stopAt(at("14:00"));
+        runDue();
 
         assertThat(made).containsExactly("eu 13:00", "us 13:30");
         assertThat(ledger("r", "12:00", "14:00"))
@@ -196,23 +201,23 @@ class SchedulesTest {
     }
 
     @Test
-    void an_edit_back_and_forth_runs_no_instant_twice() {
+    void repeated_edits_run_no_instant_twice() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(at("12:59").plusSeconds(30));
-        tick();
+        clock.stopAt(at("12:59").plusSeconds(30));
+        runDue();
         for (Report payload : List.of(US, EU, US, EU)) carillon.schedules().upsert("r", HOURLY, REPORT, payload);
-        clock.at(at("13:00"));
-        tick();
+        clock.stopAt(at("13:00"));
+        runDue();
         for (Report payload : List.of(US, EU, US)) carillon.schedules().upsert("r", HOURLY, REPORT, payload);
-        tick();
-        clock.at(at("14:00"));
-        tick();
+        runDue();
+        clock.stopAt(at("14:00"));
+        runDue();
 
         assertThat(made).containsExactly("eu 13:00", "us 14:00");
     }
 
     @Test
-    void a_paused_schedule_runs_nothing_now_or_later_and_says_so() {
+    void a_paused_schedule_runs_nothing_and_the_ledger_records_the_skipped_instants() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         assertThat(carillon.schedules().pause("r", "month end \0", null)).isTrue();
         assertThat(carillon.schedules().pause("r", "again", null)).isFalse();
@@ -220,13 +225,13 @@ class SchedulesTest {
         assertThat(pause).isNotNull();
         assertThat(pause.reason()).isEqualTo("month end \uFFFD");
 
-        clock.at(at("15:30"));
-        assertThat(tick()).isZero();
+        clock.stopAt(at("15:30"));
+        assertThat(runDue()).isZero();
         assertThat(carillon.schedules().resume("r")).isTrue();
         assertThat(carillon.schedules().resume("r")).isFalse();
-        assertThat(tick()).isZero();
-        clock.at(at("16:00"));
-        tick();
+        assertThat(runDue()).isZero();
+        clock.stopAt(at("16:00"));
+        runDue();
 
         assertThat(made).containsExactly("eu 16:00");
         assertThat(ledger("r", "12:00", "16:00"))
@@ -242,15 +247,15 @@ class SchedulesTest {
     }
 
     @Test
-    void a_pause_ends_what_was_due_and_not_started() {
+    void a_pause_skips_due_ticks_that_have_not_started() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(at("12:59"));
-        tick();
-        clock.at(at("13:01"));
+        clock.stopAt(at("12:59"));
+        runDue();
+        clock.stopAt(at("13:01"));
 
         carillon.schedules().pause("r", null, null);
 
-        assertThat(tick()).isZero();
+        assertThat(runDue()).isZero();
         assertThat(ledger("r", "12:00", "14:00")).singleElement().satisfies(entry -> {
             assertThat(entry.from()).isEqualTo(at("13:00"));
             assertThat(entry.state()).isEqualTo("skipped");
@@ -263,37 +268,37 @@ class SchedulesTest {
     void a_pause_of_three_years_of_seconds_can_be_resumed() {
         carillon.schedules().upsert("r", When.cron("* * * * * *", "UTC"), REPORT, EU);
         carillon.schedules().pause("r", null, null);
-        clock.at(at("12:00").plus(Duration.ofDays(3 * 365)));
+        clock.stopAt(at("12:00").plus(Duration.ofDays(3 * 365)));
 
         assertThat(carillon.schedules().resume("r")).isTrue();
 
-        assertThat(house.number("SELECT count FROM carillon.ledger_gap")).isEqualTo(3 * 365 * 86_400);
+        assertThat(fixture.number("SELECT count FROM carillon.ledger_gap")).isEqualTo(3 * 365 * 86_400);
     }
 
     @Test
-    void a_deleted_schedule_is_gone_and_its_name_is_free() {
+    void a_deleted_schedule_does_not_run_and_its_name_is_free() {
         ScheduleChange first = carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(at("12:59"));
-        tick();
+        clock.stopAt(at("12:59"));
+        runDue();
 
         assertThat(carillon.schedules().delete("r")).isTrue();
 
-        clock.at(at("13:00"));
-        assertThat(tick()).isZero();
+        clock.stopAt(at("13:00"));
+        assertThat(runDue()).isZero();
         assertThat(carillon.schedules().delete("r")).isFalse();
         assertThat(carillon.schedules().get("r")).isEmpty();
         assertThat(carillon.schedules().list()).isEmpty();
         ScheduleChange second = carillon.schedules().upsert("r", HOURLY, REPORT, US);
         assertThat(second).isInstanceOf(ScheduleChange.Created.class);
         assertThat(second.schedule().id()).isNotEqualTo(first.schedule().id());
-        clock.at(at("14:00"));
-        tick();
+        clock.stopAt(at("14:00"));
+        runDue();
         assertThat(made).containsExactly("us 14:00");
     }
 
     @Test
-    void projects_have_schedules_of_their_own_under_the_same_name() {
-        Carillon other = house.client(
+    void projects_can_have_schedules_with_the_same_name() {
+        Carillon other = fixture.client(
                 builder -> builder.project("other").handle(REPORT, (report, run) -> made.add("of the other")));
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         other.schedules().upsert("r", HOURLY, REPORT, US);
@@ -302,19 +307,19 @@ class SchedulesTest {
         assertThat(other.schedules().delete("r")).isTrue();
 
         assertThat(other.schedules().get("r")).isEmpty();
-        clock.at(at("13:00"));
-        assertThat(tick()).isEqualTo(1);
+        clock.stopAt(at("13:00"));
+        assertThat(runDue()).isEqualTo(1);
         assertThat(made).containsExactly("eu 13:00");
     }
 
     @Test
-    void a_trigger_runs_it_now_without_an_instant_also_when_paused() {
+    void a_trigger_starts_a_run_without_a_planned_instant_even_when_paused() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().pause("r", null, null);
 
         RunId run = carillon.schedules().trigger("r");
 
-        assertThat(tick()).isEqualTo(1);
+        assertThat(runDue()).isEqualTo(1);
         assertThat(made).containsExactly("eu -");
         assertThat(carillon.runs().get(run)).hasValueSatisfying(one -> {
             assertThat(one.origin()).isEqualTo(Origin.TRIGGER);
@@ -325,12 +330,12 @@ class SchedulesTest {
     }
 
     @Test
-    void missed_instants_run_once_late_or_are_skipped_as_told() {
+    void missed_instants_run_once_or_are_skipped_according_to_the_policy() {
         carillon.schedules().upsert("once", HOURLY, REPORT, EU);
-        carillon.schedules().upsert("skip", HOURLY, REPORT, US, options -> options.missed(Missed.SKIP));
-        clock.at(at("15:30"));
+        carillon.schedules().upsert("skip", HOURLY, REPORT, US, options -> options.missed(MissedPolicy.SKIP));
+        clock.stopAt(at("15:30"));
 
-        tick();
+        runDue();
 
         assertThat(made).containsExactly("eu 15:00");
         assertThat(ledger("once", "12:00", "15:30"))
@@ -347,8 +352,8 @@ class SchedulesTest {
     @Test
     void the_ledger_answers_for_any_range() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        clock.at(at("13:00"));
-        tick();
+        clock.stopAt(at("13:00"));
+        runDue();
 
         assertThat(carillon.schedules().ledger("r", Instant.MIN, Instant.MAX)).hasSize(1);
         assertThat(carillon.schedules().ledger("r", at("13:00"), at("13:00"))).hasSize(1);
@@ -362,17 +367,17 @@ class SchedulesTest {
         carillon.schedules().upsert("r", HOURLY.from(at("13:00")).until(at("14:00")), REPORT, EU);
 
         for (String hour : List.of("13:00", "14:00", "15:00")) {
-            clock.at(at(hour));
-            tick();
+            clock.stopAt(at(hour));
+            runDue();
         }
 
         assertThat(made).containsExactly("eu 13:00", "eu 14:00");
-        assertThat(carillon.schedules().get("r").orElseThrow().progress().nextAt())
+        assertThat(carillon.schedules().get("r").orElseThrow().planningState().nextAt())
                 .isEqualTo(Instant.MAX);
     }
 
     @Test
-    void schedules_at_the_ends_of_the_calendar_live_beside_the_others() {
+    void schedules_at_the_ends_of_the_calendar_do_not_disturb_other_schedules() {
         Instant last = Instant.parse("9999-12-31T23:59:59Z");
         carillon.schedules().upsert("last", When.once(last), REPORT, US);
         carillon.schedules().upsert("endless", HOURLY.until(last), REPORT, EU);
@@ -388,13 +393,17 @@ class SchedulesTest {
         carillon.schedules()
                 .upsert("before-1970", HOURLY.from(Instant.parse("1901-12-13T20:45:52Z")), REPORT, new Report("ny"));
 
-        clock.at(at("12:30"));
-        tick();
-        clock.at(at("13:00"));
-        tick();
+        clock.stopAt(at("12:30"));
+        runDue();
+        clock.stopAt(at("13:00"));
+        runDue();
 
         assertThat(made).containsExactlyInAnyOrder("old 12:30", "eu 13:00", "ny 13:00");
-        assertThat(carillon.schedules().get("last").orElseThrow().progress().nextAt())
+        assertThat(carillon.schedules()
+                        .get("last")
+                        .orElseThrow()
+                        .planningState()
+                        .nextAt())
                 .isEqualTo(last);
         assertThat(carillon.schedules().preview(When.once(last), at("13:00"), 5).entries())
                 .hasSize(1);
@@ -404,24 +413,25 @@ class SchedulesTest {
     }
 
     @Test
-    void what_is_unknown_is_said_to_be_unknown() {
-        assertThat(carillon.schedules().get("nobody")).isEmpty();
-        assertThat(code(() -> carillon.schedules().trigger("nobody"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
-        assertThat(code(() -> carillon.schedules().pause("nobody", null, null))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
-        assertThat(code(() -> carillon.schedules().resume("nobody"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
-        assertThat(code(() -> carillon.schedules().ledger("nobody", Instant.EPOCH, Instant.MAX)))
+    void unknown_schedules_are_reported() {
+        assertThat(carillon.schedules().get("unknown")).isEmpty();
+        assertThat(code(() -> carillon.schedules().trigger("unknown"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().pause("unknown", null, null)))
+                .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().resume("unknown"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().ledger("unknown", Instant.EPOCH, Instant.MAX)))
                 .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
     }
 
     @Test
-    void a_node_follows_the_clock_and_the_ticks_carry_their_instant() {
+    void a_node_follows_the_test_clock_and_idempotency_keys_contain_the_planned_instant() {
         Queue<String> keys = new ConcurrentLinkedQueue<>();
-        Carillon node = house.node(builder -> builder.handle(REPORT, (report, run) -> keys.add(run.idempotencyKey()))
+        Carillon node = fixture.node(builder -> builder.handle(REPORT, (report, run) -> keys.add(run.idempotencyKey()))
                 .schedule("nightly", HOURLY, REPORT, EU));
         Schedule schedule = node.schedules().get("nightly").orElseThrow();
 
         for (String hour : List.of("13:00", "14:00")) {
-            clock.at(at(hour));
+            clock.stopAt(at(hour));
             int expected = hour.equals("13:00") ? 1 : 2;
             eventually().until(() -> keys.size() == expected);
         }
@@ -438,8 +448,8 @@ class SchedulesTest {
                 .containsOnly(Origin.TICK);
     }
 
-    private int tick() {
-        return carillon.tick(Duration.ofSeconds(20)).processed();
+    private int runDue() {
+        return carillon.runDue(Duration.ofSeconds(20)).processed();
     }
 
     private List<LedgerEntry> ledger(String name, String from, String to) {

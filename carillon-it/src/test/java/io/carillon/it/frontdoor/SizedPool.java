@@ -7,13 +7,13 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A pool that says how large it is, by the getter that HikariCP has. */
+/** A data source that reports its size with the getter that HikariCP has. */
 public final class SizedPool implements DataSource {
-    private final DataSource behind;
+    private final DataSource delegate;
     private final int size;
 
-    SizedPool(DataSource behind, int size) {
-        this.behind = behind;
+    SizedPool(DataSource delegate, int size) {
+        this.delegate = delegate;
         this.size = size;
     }
 
@@ -23,46 +23,46 @@ public final class SizedPool implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return behind.getConnection();
+        return delegate.getConnection();
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        return behind.getConnection(user, password);
+        return delegate.getConnection(user, password);
     }
 
     @Override
     public PrintWriter getLogWriter() throws SQLException {
-        return behind.getLogWriter();
+        return delegate.getLogWriter();
     }
 
     @Override
     public void setLogWriter(PrintWriter out) throws SQLException {
-        behind.setLogWriter(out);
+        delegate.setLogWriter(out);
     }
 
     @Override
     public void setLoginTimeout(int seconds) throws SQLException {
-        behind.setLoginTimeout(seconds);
+        delegate.setLoginTimeout(seconds);
     }
 
     @Override
     public int getLoginTimeout() throws SQLException {
-        return behind.getLoginTimeout();
+        return delegate.getLoginTimeout();
     }
 
     @Override
     public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-        return behind.getParentLogger();
+        return delegate.getParentLogger();
     }
 
     @Override
     public <T> T unwrap(Class<T> type) throws SQLException {
-        return behind.unwrap(type);
+        return delegate.unwrap(type);
     }
 
     @Override
     public boolean isWrapperFor(Class<?> type) throws SQLException {
-        return behind.isWrapperFor(type);
+        return delegate.isWrapperFor(type);
     }
 }

@@ -1,12 +1,12 @@
 package io.carillon.it.frontdoor;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.Carillon;
-import io.carillon.Enqueuing;
+import io.carillon.Enqueuer;
 import io.carillon.engine.EngineConfig;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -33,43 +33,43 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Effects that commit with the run, and runs that commit with the caller. */
+/** Handlers whose writes commit with the run, and runs that the caller's transaction enqueues. */
 @CarillonTest
 class TransactionsTest {
     record Invoice(String number) {}
 
     private static final HandlerType<Invoice> POST = HandlerType.of("invoice.post", Invoice.class);
     private static final HandlerType<Invoice> NOTE = HandlerType.of("invoice.note", Invoice.class);
-    private static final Retry AT_ONCE = Retry.exponential(Duration.ZERO);
+    private static final Retry NO_DELAY = Retry.exponential(Duration.ZERO);
     private static final String OPEN_TRANSACTIONS =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'";
-    private final House house;
+    private final ApiFixture fixture;
 
     TransactionsTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @BeforeEach
-    void book() {
-        house.database().execute("DROP TABLE IF EXISTS book; CREATE TABLE book (number text, run text)");
+    void createBookTable() {
+        fixture.database().execute("DROP TABLE IF EXISTS book; CREATE TABLE book (number text, run text)");
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
     }
 
     @Test
-    void waiting_for_a_connection_is_no_part_of_the_timeout() {
-        Carillon carillon = house.node(builder -> builder.config(
+    void the_timeout_does_not_include_waiting_for_a_connection() {
+        Carillon carillon = fixture.node(builder -> builder.config(
                         EngineConfig.defaults().with(new EngineConfig.Slots(8, 1, 100)))
                 .handleInTransaction(
                         POST,
                         (invoice, run, connection) -> {
                             post(connection, invoice, run.id());
-                            Thread.sleep(500); // the work itself
+                            Thread.sleep(300); // the work that the timeout measures
                         },
-                        options -> options.timeout(Duration.ofSeconds(2)).retry(AT_ONCE)));
+                        options -> options.timeout(Duration.ofSeconds(1)).retry(NO_DELAY)));
         List<RunId> runs = IntStream.range(0, 6)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
@@ -79,16 +79,16 @@ class TransactionsTest {
     }
 
     @Test
-    void transactional_handlers_that_wait_keep_no_slot_from_others() {
+    void transactional_handlers_that_wait_leave_slots_to_other_handlers() {
         CountDownLatch goOn = new CountDownLatch(1);
         Carillon carillon =
-                house.node(builder -> builder.config(EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
+                fixture.node(builder -> builder.config(EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
                         .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
                         .handle(NOTE, (invoice, run) -> {}, options -> options.queue("notes")));
         List<RunId> waiting = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
-        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") > 0);
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") > 0);
 
         RunId plain = carillon.enqueue(NOTE, new Invoice("N")).run();
 
@@ -102,7 +102,7 @@ class TransactionsTest {
     void effect_and_completion_commit_together() {
         CountDownLatch wrote = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon = house.node(builder -> builder.handleInTransaction(POST, (invoice, run, connection) -> {
+        Carillon carillon = fixture.node(builder -> builder.handleInTransaction(POST, (invoice, run, connection) -> {
             post(connection, invoice, run.id());
             wrote.countDown();
             goOn.await(30, TimeUnit.SECONDS);
@@ -119,14 +119,14 @@ class TransactionsTest {
     }
 
     @Test
-    void what_a_failed_attempt_wrote_is_rolled_back() {
-        Carillon carillon = house.node(builder -> builder.handleInTransaction(
+    void the_writes_of_a_failed_attempt_are_rolled_back() {
+        Carillon carillon = fixture.node(builder -> builder.handleInTransaction(
                 POST,
                 (invoice, run, connection) -> {
                     post(connection, invoice, run.id());
                     if (run.attempt() < 3) throw new IOException("no");
                 },
-                options -> options.retry(AT_ONCE)));
+                options -> options.retry(NO_DELAY)));
 
         Run run =
                 awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
@@ -136,8 +136,8 @@ class TransactionsTest {
     }
 
     @Test
-    void a_statement_that_failed_inside_rolls_all_of_it_back_even_if_it_was_caught() {
-        Carillon carillon = house.node(builder -> builder.handleInTransaction(
+    void a_failed_statement_rolls_the_transaction_back_even_if_the_handler_catches_the_exception() {
+        Carillon carillon = fixture.node(builder -> builder.handleInTransaction(
                 POST,
                 (invoice, run, connection) -> {
                     post(connection, invoice, run.id());
@@ -145,10 +145,10 @@ class TransactionsTest {
                     try (PreparedStatement wrong = connection.prepareStatement("SELECT * FROM nowhere")) {
                         wrong.execute();
                     } catch (SQLException ignored) {
-                        // What careless code does: the transaction is lost all the same.
+                        // The handler ignores the exception, but PostgreSQL has already aborted the transaction.
                     }
                 },
-                options -> options.retry(AT_ONCE)));
+                options -> options.retry(NO_DELAY)));
 
         Run run =
                 awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
@@ -158,10 +158,10 @@ class TransactionsTest {
     }
 
     @Test
-    void whoever_lost_the_lease_leaves_nothing_behind() {
+    void an_attempt_that_lost_its_lease_writes_nothing() {
         CountDownLatch wrote = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon = house.node(builder -> builder.handleInTransaction(POST, (invoice, run, connection) -> {
+        Carillon carillon = fixture.node(builder -> builder.handleInTransaction(POST, (invoice, run, connection) -> {
             post(connection, invoice, run.id());
             wrote.countDown();
             goOn.await(30, TimeUnit.SECONDS);
@@ -169,8 +169,8 @@ class TransactionsTest {
         RunId id = carillon.enqueue(POST, new Invoice("R-1")).run();
         eventually().until(() -> wrote.getCount() == 0);
 
-        // Another node takes it over, as it would after this one was declared dead.
-        house.database().execute("UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1");
+        // Another node takes over the run, as it does after it declared this node dead.
+        fixture.database().execute("UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1");
         goOn.countDown();
 
         eventually().until(() -> number(OPEN_TRANSACTIONS) == 0);
@@ -183,15 +183,15 @@ class TransactionsTest {
     }
 
     @Test
-    void many_at_a_time_commit_exactly_one_effect_each_through_a_small_pool() {
-        Carillon carillon = house.add(Carillon.on(house.database().pool(7))
+    void concurrent_runs_commit_exactly_one_effect_each_through_a_small_pool() {
+        Carillon carillon = fixture.add(Carillon.on(fixture.database().pool(7))
                 .handleInTransaction(
                         POST,
                         (invoice, run, connection) -> {
                             post(connection, invoice, run.id());
                             if (run.attempt() == 1 && invoice.number().endsWith("3")) throw new IOException("again");
                         },
-                        options -> options.retry(AT_ONCE))
+                        options -> options.retry(NO_DELAY))
                 .start());
 
         carillon.enqueueAll(
@@ -204,16 +204,16 @@ class TransactionsTest {
     }
 
     @Test
-    void a_transactional_handler_may_enqueue_what_follows_with_its_own_commit() {
+    void a_transactional_handler_enqueues_follow_up_runs_in_its_own_transaction() {
         AtomicInteger noted = new AtomicInteger();
         Carillon[] self = new Carillon[1];
-        Carillon carillon = house.node(builder -> builder.handleInTransaction(
+        Carillon carillon = fixture.node(builder -> builder.handleInTransaction(
                         POST,
                         (invoice, run, connection) -> {
                             self[0].in(connection).enqueue(NOTE, invoice);
                             if (run.attempt() == 1) throw new IOException("not yet");
                         },
-                        options -> options.retry(AT_ONCE))
+                        options -> options.retry(NO_DELAY))
                 .handle(NOTE, (invoice, run) -> noted.incrementAndGet()));
         self[0] = carillon;
 
@@ -225,12 +225,12 @@ class TransactionsTest {
     }
 
     @Test
-    void a_run_of_the_callers_transaction_is_seen_after_its_commit_and_wakes_a_node() throws Exception {
+    void a_run_of_the_callers_transaction_is_visible_after_the_commit_and_wakes_a_node() throws Exception {
         AtomicInteger calls = new AtomicInteger();
-        Carillon worker = house.node(builder -> builder.handle(POST, (invoice, run) -> calls.incrementAndGet()));
-        Carillon client = house.client(builder -> builder);
+        Carillon worker = fixture.node(builder -> builder.handle(POST, (invoice, run) -> calls.incrementAndGet()));
+        Carillon client = fixture.client(builder -> builder);
         RunId id;
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
             id = client.in(connection).enqueue(POST, new Invoice("R-1")).run();
             post(connection, new Invoice("R-1"), id);
@@ -247,31 +247,31 @@ class TransactionsTest {
 
     @Test
     void nothing_remains_of_a_run_whose_transaction_rolls_back() throws Exception {
-        Carillon client = house.client(builder -> builder);
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        Carillon client = fixture.client(builder -> builder);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
-            Enqueuing mine = client.in(connection);
-            mine.enqueue(POST, new Invoice("R-1"), Enqueue.now().key("R-1"));
+            Enqueuer mine = client.in(connection);
+            mine.enqueue(POST, new Invoice("R-1"), Enqueue.now().uniqueKey("R-1"));
             mine.enqueueAll(POST, List.of(new Invoice("R-2"), new Invoice("R-3")));
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
         assertThat(number("SELECT count(*) FROM carillon.run")).isZero();
-        assertThat(client.enqueue(POST, new Invoice("R-1"), Enqueue.now().key("R-1")))
+        assertThat(client.enqueue(POST, new Invoice("R-1"), Enqueue.now().uniqueKey("R-1")))
                 .isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void a_key_taken_in_the_callers_transaction_is_answered_there() throws Exception {
-        Carillon client = house.client(builder -> builder);
-        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).key("R-1");
+    void a_duplicate_key_is_reported_inside_the_callers_transaction() throws Exception {
+        Carillon client = fixture.client(builder -> builder);
+        Enqueue keyed = Enqueue.after(Duration.ofHours(1)).uniqueKey("R-1");
         RunId first = client.enqueue(POST, new Invoice("R-1"), keyed).run();
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
 
             assertThat(client.in(connection).enqueue(POST, new Invoice("R-1"), keyed))
-                    .isEqualTo(new EnqueueResult.AlreadyThere(first));
+                    .isEqualTo(new EnqueueResult.Duplicate(first));
             post(connection, new Invoice("R-1"), first);
             connection.commit();
             connection.setAutoCommit(true);
@@ -281,11 +281,11 @@ class TransactionsTest {
     }
 
     @Test
-    void a_refused_payload_leaves_the_callers_transaction_as_it_was() throws Exception {
-        Carillon client = house.client(builder -> builder);
-        try (Connection connection = house.database().dataSource().getConnection()) {
+    void a_rejected_payload_leaves_the_callers_transaction_usable() throws Exception {
+        Carillon client = fixture.client(builder -> builder);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
-            post(connection, new Invoice("R-1"), RunId.next());
+            post(connection, new Invoice("R-1"), RunId.generate());
 
             CarillonException refusal = catchThrowableOfType(
                     CarillonException.class, () -> client.in(connection).enqueue(POST, new Invoice("a\0b")));
@@ -304,7 +304,7 @@ class TransactionsTest {
     }
 
     private long number(String sql) {
-        return house.number(sql);
+        return fixture.number(sql);
     }
 
     private static void post(Connection connection, Invoice invoice, RunId run) throws SQLException {

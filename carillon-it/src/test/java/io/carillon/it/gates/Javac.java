@@ -26,12 +26,13 @@ final class Javac {
     private static final Pattern TYPE = Pattern.compile("\\b(?:class|interface|record|enum)\\s+(\\w+)");
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
-    // Kept open for all samples: opening every jar of the class path again is most of the time of a small compilation.
+    // Kept open for all samples, because opening all jars of the class path takes most of the time of a small
+    // compilation.
     private static final StandardJavaFileManager FILES = files();
 
     private Javac() {}
 
-    /** What javac said. */
+    /** The result of a compilation: whether it succeeded, and the messages of javac. */
     record Result(boolean compiled, List<String> messages) {}
 
     static Result compile(Path into, List<String> flags, String... sources) throws IOException {
@@ -68,15 +69,15 @@ final class Javac {
             this.text = text;
         }
 
-        /** The file name follows from the text: its package and its first type, or package-info when it has none. */
+        /** Derives the file name from the text: its package and its first type, or package-info if it has no type. */
         static Source of(String text) {
-            Matcher room = PACKAGE.matcher(text);
-            if (!room.find()) {
-                throw new IllegalArgumentException("A sample needs a package: " + text);
+            Matcher packageLine = PACKAGE.matcher(text);
+            if (!packageLine.find()) {
+                throw new IllegalArgumentException("The sample has no package declaration: " + text);
             }
             Matcher type = TYPE.matcher(text);
-            String name = type.find(room.end()) ? type.group(1) : "package-info";
-            return new Source(room.group(1).replace('.', '/') + "/" + name + ".java", text);
+            String name = type.find(packageLine.end()) ? type.group(1) : "package-info";
+            return new Source(packageLine.group(1).replace('.', '/') + "/" + name + ".java", text);
         }
 
         @Override

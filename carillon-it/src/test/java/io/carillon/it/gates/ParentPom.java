@@ -15,7 +15,9 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/** The parent pom, read for what the gates are set to: the samples use those very flags, so that the two cannot drift apart. */
+/**
+ * The settings of the checks in the parent pom. The samples use these flags, so that samples and build cannot differ.
+ */
 final class ParentPom {
 
     private static final String COMPILER =
@@ -39,22 +41,22 @@ final class ParentPom {
                 builder.parse(SourceTree.here().root().resolve("pom.xml").toFile()));
     }
 
-    /** Whether the profile for newer JDKs is on, where warnings stay warnings. */
+    /** Returns whether the profile for newer JDKs is active, in which warnings do not fail the build. */
     static boolean newerJdk() {
         return Runtime.version().feature() >= 21;
     }
 
-    /** What javac is given for main sources. */
+    /** Returns the javac flags for main sources. */
     List<String> mainFlags() {
         return flags(COMPILER + "/configuration/compilerArgs/arg");
     }
 
-    /** What javac is given for test sources. */
+    /** Returns the javac flags for test sources. */
     List<String> testFlags() {
         return flags(COMPILER + "/executions/execution[id='default-testCompile']/configuration/compilerArgs/arg");
     }
 
-    /** The text at one place of the pom, with its placeholders filled in; those of the project itself stay. */
+    /** Returns the text at one path of the pom with its placeholders resolved, except those of the project itself. */
     String text(String path) {
         List<String> found = texts(path);
         if (found.size() != 1) {

@@ -15,20 +15,20 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small checkout with the real launcher and stand-ins for java, javac and mvn. The PATH holds these and a few plain
- * tools, nothing else, so that a tool can be missing.
+ * A small checkout with the real launcher and stubs for java, javac and mvn. The PATH contains only these stubs and a
+ * few plain tools, so that a test can remove a tool.
  */
 final class Checkout {
 
     private static final List<String> PLAIN_TOOLS = List.of(
             "awk", "cat", "date", "dirname", "find", "head", "mkdir", "mv", "readlink", "rm", "sed", "sh", "sleep");
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final Path root;
     private final Path tools;
     private final Map<String, String> environment = new TreeMap<>();
 
-    /** What a run of the launcher left: its process, its exit code and what it wrote. */
+    /** The process id, the exit code and the output of one launcher call. */
     record Result(long pid, int exit, String out, String err) {}
 
     Checkout(Path folder) throws IOException {
@@ -58,12 +58,12 @@ final class Checkout {
         return root.resolve("carillon");
     }
 
-    /** Java that tells a version, and else its process, its folder and its arguments. */
+    /** Installs a java stub that prints its version, or its process id, its directory and its arguments. */
     void java(String version) throws IOException {
         tool("java", javaScript(version, "java"));
     }
 
-    /** A second Java, to be named by JAVA_HOME. */
+    /** Installs a second java stub and returns its directory for JAVA_HOME. */
     Path javaHome(String version) throws IOException {
         Path home = tools.resolveSibling("jdk");
         Files.createDirectories(home.resolve("bin"));
@@ -72,7 +72,7 @@ final class Checkout {
         return home;
     }
 
-    /** Maven that tells a version, and else notes the build and does what the body says; $out is the target folder. */
+    /** Installs an mvn stub that prints its version, or records the build and runs the body; $out is the target. */
     void maven(String version, String body) throws IOException {
         tool("mvn", """
                 if [ "$1" = -v ]; then echo 'Apache Maven %s (0a1b2c)'; exit 0; fi
@@ -94,7 +94,7 @@ final class Checkout {
         return Files.exists(builds()) ? Files.readAllLines(builds()) : List.of();
     }
 
-    /** Saves a file as an editor would a moment after the last build, however coarse the clock of the file system is. */
+    /** Changes a file two seconds after the last build, so that file systems with coarse timestamps show the change. */
     void save(String path) throws IOException {
         Path file = write(path, "class Changed {}");
         later(file);
@@ -122,9 +122,9 @@ final class Checkout {
         builder.environment().clear();
         builder.environment().putAll(environment);
         Process process = builder.start();
-        if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+        if (!process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            throw new AssertionError("The launcher hangs; it said: " + Files.readString(err));
+            throw new AssertionError("The launcher did not end within 60 s. Its output: " + Files.readString(err));
         }
         return new Result(process.pid(), process.exitValue(), Files.readString(out), Files.readString(err));
     }
@@ -172,6 +172,6 @@ final class Checkout {
                 return file;
             }
         }
-        throw new IllegalStateException("No " + name + " in /usr/bin or /bin: the launcher needs it");
+        throw new IllegalStateException("No " + name + " in /usr/bin or /bin. The launcher needs it.");
     }
 }

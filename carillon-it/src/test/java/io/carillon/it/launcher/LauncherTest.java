@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The script ./carillon, run with stand-ins for java and mvn. */
+/** The script ./carillon, run with stubs for java and mvn. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "the launcher is a POSIX shell script")
 class LauncherTest {
 
@@ -29,7 +29,7 @@ class LauncherTest {
     }
 
     @Test
-    void builds_without_gates_then_becomes_java_with_the_arguments() throws Exception {
+    void builds_without_checks_and_then_executes_java_with_the_arguments() throws Exception {
         Result result = checkout.run("serve", "two words", "");
 
         assertThat(checkout.buildsSoFar())
@@ -46,14 +46,14 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dev", "cron", "schedule"})
-    void starts_quickly_what_does_not_live_long(String command) throws Exception {
+    void starts_short_commands_quickly(String command) throws Exception {
         assertThat(checkout.run(command, "--help").out())
                 .contains(": -XX:TieredStopAtLevel=1 -jar ")
                 .endsWith("carillon.jar " + command + " --help\n");
     }
 
     @Test
-    void builds_and_starts_the_benchmark_as_a_program_of_its_own() throws Exception {
+    void builds_and_starts_the_benchmark_as_a_separate_program() throws Exception {
         checkout.maven(
                 "3.8.6",
                 "echo jar >\"$out/../../../carillon-bench/target/fast/carillon-bench.jar\"; echo jar >\"$out/carillon.jar\"");
@@ -71,7 +71,9 @@ class LauncherTest {
         checkout.run("bench");
         checkout.run("dev");
 
-        assertThat(checkout.buildsSoFar()).as("the command is another build").hasSize(2);
+        assertThat(checkout.buildsSoFar())
+                .as("the command needs a build of its own")
+                .hasSize(2);
     }
 
     @Test
@@ -102,7 +104,7 @@ class LauncherTest {
     }
 
     @Test
-    void builds_again_when_a_source_is_gone() throws Exception {
+    void builds_again_when_a_source_was_deleted() throws Exception {
         checkout.run();
         checkout.delete("carillon-core/src/main/java/Two.java");
         checkout.run();
@@ -145,7 +147,7 @@ class LauncherTest {
     }
 
     @Test
-    void shows_the_output_of_a_failed_build_and_starts_nothing() throws Exception {
+    void shows_the_output_of_a_failed_build_and_does_not_start_java() throws Exception {
         checkout.maven("3.8.6", "echo '[ERROR] One.java:3 missing semicolon'; exit 1");
         Result first = checkout.run();
         Result second = checkout.run();
@@ -158,10 +160,10 @@ class LauncherTest {
     }
 
     @Test
-    void takes_over_the_lock_of_a_build_that_was_killed() throws Exception {
-        Process gone = new ProcessBuilder("true").start();
-        gone.waitFor();
-        checkout.write("carillon-cli/target/fast/building/pid", gone.pid() + "\n");
+    void takes_over_the_lock_of_a_killed_build() throws Exception {
+        Process ended = new ProcessBuilder("true").start();
+        ended.waitFor();
+        checkout.write("carillon-cli/target/fast/building/pid", ended.pid() + "\n");
 
         assertThat(checkout.run().exit()).isEqualTo(7);
         assertThat(checkout.root().resolve("carillon-cli/target/fast/building")).doesNotExist();
@@ -176,14 +178,14 @@ class LauncherTest {
     }
 
     @Test
-    void says_that_java_home_is_wrong() throws Exception {
+    void reports_a_wrong_java_home() throws Exception {
         checkout.environment("JAVA_HOME", "/nowhere");
 
-        refuses("JAVA_HOME is /nowhere, but there is no bin/java in it. Point it at a JDK 17 or newer, or unset it.");
+        refuses("JAVA_HOME is /nowhere, which contains no bin/java. Set it to a JDK 17 or newer, or unset it.");
     }
 
     @Test
-    void says_that_java_is_missing() throws Exception {
+    void reports_missing_java() throws Exception {
         checkout.without("java");
 
         refuses("Java was not found. Install a JDK 17 or newer and put it on the PATH, or set JAVA_HOME.");
@@ -191,15 +193,15 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"11.0.2", "1.8.0_402"})
-    void says_that_java_is_too_old(String version) throws Exception {
+    void reports_java_that_is_too_old(String version) throws Exception {
         checkout.java(version);
 
-        refuses("too old or did not tell its version (openjdk version \"" + version
+        refuses("too old or does not report its version (openjdk version \"" + version
                 + "\" 2025-04-15). Carillon needs a JDK 17 or newer");
     }
 
     @Test
-    void says_that_java_is_too_old_after_a_build_with_another() throws Exception {
+    void reports_java_that_is_too_old_after_a_build_with_another_version() throws Exception {
         String newer = checkout.javaHome("17.0.15").toString();
         checkout.environment("JAVA_HOME", newer);
         checkout.run();
@@ -213,25 +215,25 @@ class LauncherTest {
     }
 
     @Test
-    void says_that_the_compiler_is_missing() throws Exception {
+    void reports_a_missing_compiler() throws Exception {
         checkout.without("javac");
 
-        refuses("There is a Java runtime but no compiler (javac). Install a JDK 17 or newer");
+        refuses("No Java compiler was found (javac). Install a JDK 17 or newer");
     }
 
     @Test
-    void says_that_maven_is_missing() throws Exception {
+    void reports_missing_maven() throws Exception {
         checkout.without("mvn");
 
         refuses("Maven was not found. Install Maven 3.8.6 or newer and put mvn on the PATH.");
     }
 
     @Test
-    void says_that_maven_is_too_old() throws Exception {
+    void reports_maven_that_is_too_old() throws Exception {
         checkout.maven("3.6.3", "exit 1");
 
         refuses(
-                "too old or did not tell its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or newer.");
+                "too old or does not report its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or newer.");
     }
 
     @ParameterizedTest

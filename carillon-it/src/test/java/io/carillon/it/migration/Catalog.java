@@ -8,7 +8,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What PostgreSQL itself says about the schema carillon, as lines that can be compared. */
+/** The definition of the schema carillon from the PostgreSQL catalog, as lines that can be compared. */
 final class Catalog {
     private static final String OBJECTS = """
             SELECT 'table ' || c.relname || ' ' || c.relkind::text || ' ' || coalesce(c.reloptions::text, '') FROM pg_class c WHERE c.relnamespace = 'carillon'::regnamespace
@@ -35,7 +35,7 @@ final class Catalog {
 
     private Catalog() {}
 
-    /** Every table, column, index, constraint and function. */
+    /** Returns all tables, columns, indexes, constraints and functions. */
     static List<String> objects(TestDatabase database) {
         return schemaExists(database) ? lines(database, OBJECTS) : List.of();
     }
@@ -44,7 +44,10 @@ final class Catalog {
         return lines(database, SCHEMA_EXISTS).equals(List.of("1"));
     }
 
-    /** Number, name, checksum and min_code of each applied file, and whether it was applied within the last minute. */
+    /**
+     * Returns number, name, checksum and min_code of each applied file, and whether it was applied within the last
+     * minute.
+     */
     static List<String> migrations(TestDatabase database) {
         return lines(database, MIGRATIONS);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Work goes on while a file changes tables that are in use. */
+/** Nodes continue to work while a migration changes tables that are in use. */
 @Timeout(60)
 class MigratorLocksTest {
     private static final String ENDED = """
@@ -36,7 +36,7 @@ class MigratorLocksTest {
     @BeforeEach
     void version(@TempDir Path directory) throws Exception {
         newer = new NewerCode(directory);
-        next = "%04d".formatted(new Migrator(database.dataSource()).code() + 1);
+        next = "%04d".formatted(new Migrator(database.dataSource()).newestNumber() + 1);
         database.execute("""
                 DO $$ BEGIN
                   EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.run_history_%s PARTITION OF carillon.run_history FOR VALUES FROM (%L) TO (%L)',
@@ -65,7 +65,7 @@ class MigratorLocksTest {
                         .equals(List.of("1")));
     }
 
-    /** On a connection that waits no longer than this for a lock. */
+    /** Executes the statement on a connection with this lock timeout. */
     private void within(Duration atMost, String sql) throws SQLException {
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -75,8 +75,8 @@ class MigratorLocksTest {
     }
 
     @Test
-    void the_index_of_a_partitioned_table_is_built_beside_writers() throws Exception {
-        newer.bringing(
+    void the_index_of_a_partitioned_table_does_not_block_writers() throws Exception {
+        newer.withFile(
                 next + "_index.sql",
                 NewerCode.text(
                         "-- min_code: 1",
@@ -102,8 +102,8 @@ class MigratorLocksTest {
     }
 
     @Test
-    void a_change_that_has_to_wait_for_its_lock_lets_others_pass_and_holds_no_other_lock() throws Exception {
-        newer.bringing(
+    void a_change_that_waits_for_its_lock_blocks_others_only_briefly_and_holds_no_other_lock() throws Exception {
+        newer.withFile(
                 next + "_columns.sql",
                 NewerCode.text(
                         "-- min_code: 1",
@@ -119,7 +119,7 @@ class MigratorLocksTest {
             untilItWaits("ALTER TABLE carillon.schedule");
 
             within(Duration.ofMillis(500), "DELETE FROM carillon.run");
-            // Whoever comes behind the change waits as long as the change does.
+            // A statement queued behind the change waits as long as the change itself waits.
             within(Duration.ofSeconds(6), "SELECT count(*) FROM carillon.schedule");
 
             assertThat(migration).isNotDone();

@@ -17,8 +17,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 class MigratorProcessesTest {
     private static final int PROCESSES = 8;
 
-    /** Migrates as soon as the gate in the database opens. */
-    static final class Starter {
+    /** A process that migrates as soon as the test releases a lock in the database. */
+    static final class MigratingProcess {
         public static void main(String[] arguments) throws Exception {
             PGSimpleDataSource dataSource = new PGSimpleDataSource();
             dataSource.setUrl(arguments[0]);
@@ -35,15 +35,15 @@ class MigratorProcessesTest {
     }
 
     @Test
-    void apply_each_file_once_when_eight_start_at_once() throws Exception {
+    void eight_processes_that_start_together_apply_each_file_once() throws Exception {
         List<NodeProcess> nodes = new ArrayList<>();
         try (TestDatabase database = TestDatabase.empty()) {
             try (var gate = database.dataSource().getConnection();
                     var statement = gate.createStatement()) {
                 statement.execute("SELECT pg_advisory_lock(4711)");
                 for (int i = 0; i < PROCESSES; i++) {
-                    nodes.add(
-                            NodeProcess.start(Starter.class, database.jdbcUrl(), database.user(), database.password()));
+                    nodes.add(NodeProcess.start(
+                            MigratingProcess.class, database.jdbcUrl(), database.user(), database.password()));
                 }
                 for (NodeProcess node : nodes) node.awaitLine("ready", Duration.ofSeconds(60));
                 statement.execute("SELECT pg_advisory_unlock(4711)");
@@ -51,7 +51,7 @@ class MigratorProcessesTest {
 
             for (NodeProcess node : nodes) node.awaitLine("migrated", Duration.ofSeconds(60));
 
-            assertThat(Catalog.migrations(database)).hasSize(new Migrator(database.dataSource()).code());
+            assertThat(Catalog.migrations(database)).hasSize(new Migrator(database.dataSource()).newestNumber());
         } finally {
             nodes.forEach(NodeProcess::close);
         }

@@ -32,12 +32,12 @@ class MigratorTest {
     }
 
     @Test
-    void makes_the_tables_and_enters_every_file_at_the_time_of_the_database() {
+    void creates_the_tables_and_records_every_file_with_the_database_time() {
         migrator.run(SchemaMode.AUTO);
 
         assertThat(Catalog.objects(database)).anyMatch(line -> line.startsWith("table run r "));
-        assertThat(Catalog.migrations(database)).hasSize(migrator.code());
-        assertThat(Catalog.migrations(database).get(0)).matches("1 foundation [0-9a-f]{64} 1 true");
+        assertThat(Catalog.migrations(database)).hasSize(migrator.newestNumber());
+        assertThat(Catalog.migrations(database).get(0)).matches("1 tables [0-9a-f]{64} 1 true");
     }
 
     @Test
@@ -52,7 +52,7 @@ class MigratorTest {
     }
 
     @Test
-    void applies_each_file_once_when_twenty_start_at_once() throws Exception {
+    void applies_each_file_once_when_twenty_migrators_start_together() throws Exception {
         int starters = 20;
         CyclicBarrier start = new CyclicBarrier(starters);
         ExecutorService threads = Executors.newFixedThreadPool(starters);
@@ -69,19 +69,19 @@ class MigratorTest {
 
         for (Future<Void> each : started) each.get(60, TimeUnit.SECONDS);
         threads.shutdown();
-        assertThat(Catalog.migrations(database)).hasSize(migrator.code());
+        assertThat(Catalog.migrations(database)).hasSize(migrator.newestNumber());
     }
 
     @Test
-    void does_not_look_when_it_is_off() {
+    void does_not_check_the_schema_in_mode_off() {
         migrator.run(SchemaMode.OFF);
 
         assertThat(Catalog.schemaExists(database)).isFalse();
     }
 
     @Test
-    void validates_without_changing_anything_and_says_what_an_old_schema_lacks() {
-        refuses(ErrorCode.SCHEMA_TOO_OLD, migrator, SchemaMode.VALIDATE, "is at number 0 and lacks 0001_foundation.sql")
+    void validates_without_changes_and_reports_what_an_old_schema_lacks() {
+        refuses(ErrorCode.SCHEMA_TOO_OLD, migrator, SchemaMode.VALIDATE, "is at version 0 and lacks 0001_tables.sql")
                 .withMessageContaining("Migrator.print(1)");
         assertThat(Catalog.schemaExists(database)).isFalse();
 
@@ -95,16 +95,41 @@ class MigratorTest {
         migrator.run(SchemaMode.AUTO);
         database.execute("UPDATE carillon.migration SET checksum = repeat('0', 64) WHERE number = 1");
 
-        refuses(ErrorCode.SCHEMA_CHANGED, migrator, mode, "0001_foundation.sql is not the file that was applied");
+        refuses(ErrorCode.SCHEMA_CHANGED, migrator, mode, "this release has 0001_tables.sql (checksum ")
+                .withMessageContaining("migration 1 was applied as 0001_tables (checksum 000000000000)");
     }
 
     @ParameterizedTest
     @EnumSource(names = {"AUTO", "VALIDATE"})
-    void runs_on_a_newer_schema_exactly_as_long_as_that_allows_it(SchemaMode mode) {
+    void refuses_the_schema_of_a_pre_release_and_says_what_to_do(SchemaMode mode) {
+        database.execute("""
+                CREATE SCHEMA carillon;
+                CREATE TABLE carillon.migration (
+                  number integer PRIMARY KEY, name text, checksum text, min_code integer, applied_at timestamptz);
+                INSERT INTO carillon.migration
+                SELECT n, CASE n WHEN 1 THEN 'foundation' ELSE 'other' END, repeat('a', 64), n, statement_timestamp()
+                  FROM generate_series(1, 26) n;
+                """);
+        List<String> before = Catalog.objects(database);
+
+        refuses(ErrorCode.SCHEMA_CHANGED, migrator, mode, "created by a pre-release of Carillon")
+                .withMessageContaining("migration 1 was applied as 0001_foundation")
+                .withMessageContaining("There is no upgrade before version 0.1")
+                .withMessageContaining("DROP SCHEMA carillon CASCADE");
+        assertThatExceptionOfType(CarillonException.class).isThrownBy(migrator::appliedNumber);
+
+        assertThat(Catalog.objects(database)).isEqualTo(before);
+        database.execute("DROP SCHEMA carillon CASCADE");
         migrator.run(SchemaMode.AUTO);
-        int next = migrator.code() + 1;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"AUTO", "VALIDATE"})
+    void runs_on_a_newer_schema_while_its_min_code_allows_it(SchemaMode mode) {
+        migrator.run(SchemaMode.AUTO);
+        int next = migrator.newestNumber() + 1;
         database.execute("INSERT INTO carillon.migration VALUES (%d, 'later', 'x', %d, carillon.clock())"
-                .formatted(next, migrator.code()));
+                .formatted(next, migrator.newestNumber()));
 
         migrator.run(mode);
 
@@ -113,9 +138,9 @@ class MigratorTest {
     }
 
     @Test
-    void prints_sql_that_gives_the_same_schema_by_hand() {
+    void prints_sql_that_creates_the_same_schema_when_applied_manually() {
         try (TestDatabase byHand = TestDatabase.empty()) {
-            // As psql does it: what cannot run in a transaction is sent alone.
+            // Sends statements that cannot run in a transaction separately, as psql does.
             for (String part : migrator.print(1)
                     .split("(?m)^(?=(DROP|CREATE) INDEX CONCURRENTLY|INSERT INTO carillon.migration)", -1))
                 byHand.execute(part);
@@ -129,20 +154,20 @@ class MigratorTest {
     }
 
     @Test
-    void prints_only_what_is_asked_for() {
-        assertThat(migrator.print(migrator.code() + 1)).startsWith("-- Carillon: nothing to apply");
+    void prints_only_the_requested_files() {
+        assertThat(migrator.print(migrator.newestNumber() + 1)).startsWith("-- Carillon: nothing to apply");
         assertThat(migrator.print(1))
-                .contains("psql -v ON_ERROR_STOP=1 -f", "CREATE SCHEMA carillon", "0001_foundation.sql");
+                .contains("psql -1 -v ON_ERROR_STOP=1 -f", "CREATE SCHEMA carillon", "0001_tables.sql");
     }
 
     @Test
-    void leaves_nothing_of_a_file_that_broke_in_the_middle() {
+    void a_file_that_fails_in_the_middle_changes_nothing() {
         database.execute("CREATE SCHEMA carillon; CREATE TABLE carillon.key_hold (x integer)");
         List<String> before = Catalog.objects(database);
 
-        refuses(ErrorCode.STORAGE, migrator, SchemaMode.AUTO, "0001_foundation.sql failed")
+        refuses(ErrorCode.STORAGE, migrator, SchemaMode.AUTO, "0001_tables.sql failed")
                 .withMessageContaining("\"key_hold\" already exists")
-                .withMessageContaining("Nothing of it remains");
+                .withMessageContaining("It changed nothing");
 
         assertThat(Catalog.objects(database)).isEqualTo(before);
         database.execute("DROP TABLE carillon.key_hold");

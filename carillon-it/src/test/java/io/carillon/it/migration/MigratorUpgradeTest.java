@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From this version to the next: what the files of later versions may do. */
+/** The upgrade from this version to the next, with the kinds of files that later versions may ship. */
 class MigratorUpgradeTest {
     private static final String INDEX_BESIDE_WORK = NewerCode.text(
             "-- min_code: 1",
@@ -36,7 +36,7 @@ class MigratorUpgradeTest {
     @BeforeEach
     void version(@TempDir Path directory) throws Exception {
         newer = new NewerCode(directory);
-        next = "%04d".formatted(old.code() + 1);
+        next = "%04d".formatted(old.newestNumber() + 1);
     }
 
     @AfterEach
@@ -46,21 +46,21 @@ class MigratorUpgradeTest {
 
     @Test
     void applies_only_the_new_file_and_the_old_code_still_starts() throws Exception {
-        newer.bringing(next + "_more.sql", NewerCode.text("-- min_code: 1", "CREATE TABLE carillon.more (x integer);"));
+        newer.withFile(next + "_more.sql", NewerCode.text("-- min_code: 1", "CREATE TABLE carillon.more (x integer);"));
 
         newer.migrate(database.dataSource());
 
-        assertThat(Catalog.migrations(database)).hasSize(old.code() + 1);
+        assertThat(Catalog.migrations(database)).hasSize(old.newestNumber() + 1);
         assertThat(Catalog.objects(database)).contains("table more r ");
         old.run(SchemaMode.VALIDATE);
         old.run(SchemaMode.AUTO);
     }
 
     @Test
-    void the_old_code_refuses_a_schema_that_asks_for_the_new() throws Exception {
-        newer.bringing(
+    void the_old_code_refuses_a_schema_that_requires_newer_code() throws Exception {
+        newer.withFile(
                 next + "_break.sql",
-                NewerCode.text("-- min_code: " + (old.code() + 1), "CREATE TABLE carillon.more (x integer);"));
+                NewerCode.text("-- min_code: " + (old.newestNumber() + 1), "CREATE TABLE carillon.more (x integer);"));
 
         newer.migrate(database.dataSource());
 
@@ -70,10 +70,10 @@ class MigratorUpgradeTest {
     }
 
     @Test
-    void keeps_the_files_before_the_one_that_broke() throws Exception {
-        newer.bringing(next + "_good.sql", NewerCode.text("-- min_code: 1", "CREATE TABLE carillon.good (x integer);"))
-                .bringing(
-                        "%04d_bad.sql".formatted(old.code() + 2),
+    void keeps_the_files_before_the_one_that_failed() throws Exception {
+        newer.withFile(next + "_good.sql", NewerCode.text("-- min_code: 1", "CREATE TABLE carillon.good (x integer);"))
+                .withFile(
+                        "%04d_bad.sql".formatted(old.newestNumber() + 2),
                         NewerCode.text(
                                 "-- min_code: 1",
                                 "CREATE TABLE carillon.bad (x integer);",
@@ -83,13 +83,13 @@ class MigratorUpgradeTest {
                 .isThrownBy(() -> newer.migrate(database.dataSource()))
                 .withMessageContaining("_bad.sql failed: ERROR: division by zero");
 
-        assertThat(Catalog.migrations(database)).hasSize(old.code() + 1);
+        assertThat(Catalog.migrations(database)).hasSize(old.newestNumber() + 1);
         assertThat(Catalog.objects(database)).contains("table good r ").doesNotContain("table bad r ");
     }
 
     @Test
-    void builds_an_index_beside_running_work_although_many_start_at_once() throws Exception {
-        newer.bringing(next + "_index.sql", INDEX_BESIDE_WORK);
+    void builds_an_index_concurrently_when_many_migrators_start_together() throws Exception {
+        newer.withFile(next + "_index.sql", INDEX_BESIDE_WORK);
 
         List<CompletableFuture<Void>> starts = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -101,15 +101,15 @@ class MigratorUpgradeTest {
         }
 
         for (CompletableFuture<Void> start : starts) start.get(30, TimeUnit.SECONDS);
-        assertThat(Catalog.migrations(database)).hasSize(old.code() + 1);
+        assertThat(Catalog.migrations(database)).hasSize(old.newestNumber() + 1);
         assertThat(Catalog.objects(database))
                 .contains("index CREATE INDEX run_later ON carillon.run USING btree (created_at) true");
     }
 
     @Test
-    void begins_an_index_build_anew_that_broke_off() throws Exception {
+    void restarts_an_index_build_that_failed() throws Exception {
         database.execute("CREATE TABLE carillon.twice (x integer); INSERT INTO carillon.twice VALUES (1), (1)");
-        newer.bringing(
+        newer.withFile(
                 next + "_unique.sql",
                 NewerCode.text(
                         "-- min_code: 1",
@@ -120,7 +120,7 @@ class MigratorUpgradeTest {
         assertThatExceptionOfType(CarillonException.class)
                 .isThrownBy(() -> newer.migrate(database.pool(1)))
                 .withMessageContaining("could not create unique index")
-                .withMessageContaining("starts over with the next attempt");
+                .withMessageContaining("starts over at the next start");
         assertThat(Catalog.objects(database))
                 .anyMatch(line -> line.contains("INDEX twice_x") && line.endsWith("false"));
 
@@ -130,8 +130,8 @@ class MigratorUpgradeTest {
     }
 
     @Test
-    void gives_back_lock_and_timeouts_after_a_file_without_a_transaction() throws Exception {
-        newer.bringing(next + "_index.sql", INDEX_BESIDE_WORK);
+    void releases_the_lock_and_resets_timeouts_after_a_file_without_a_transaction() throws Exception {
+        newer.withFile(next + "_index.sql", INDEX_BESIDE_WORK);
         var pool = database.pool(1);
         try (Connection only = pool.getConnection();
                 var statement = only.createStatement()) {
@@ -150,13 +150,13 @@ class MigratorUpgradeTest {
     }
 
     @Test
-    void prints_from_a_number_on_and_warns_of_what_cannot_run_in_a_transaction() throws Exception {
-        newer.bringing(next + "_index.sql", INDEX_BESIDE_WORK);
+    void prints_from_a_given_number_and_warns_about_statements_that_cannot_run_in_a_transaction() throws Exception {
+        newer.withFile(next + "_index.sql", INDEX_BESIDE_WORK);
 
-        String printed = newer.print(database.dataSource(), old.code() + 1);
+        String printed = newer.print(database.dataSource(), old.newestNumber() + 1);
 
         assertThat(printed)
                 .contains("executeInTransaction=false", "CREATE INDEX CONCURRENTLY", "INSERT INTO carillon.migration")
-                .doesNotContain("0001_foundation", "CREATE SCHEMA");
+                .doesNotContain("0001_tables", "CREATE SCHEMA");
     }
 }

@@ -10,27 +10,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.sql.DataSource;
 
-/** The migrator as a later version would ship it: the same classes, loaded once more beside further migration files. */
-final class NewerCode {
-    private static final String PLACE = "io/carillon/postgres/migrations/";
+/**
+ * The migrator as a later version ships it: the same classes, loaded again together with additional migration files.
+ */
+public final class NewerCode {
+    private static final String MIGRATIONS_PATH = "io/carillon/postgres/migrations/";
     private final Path directory;
 
-    /** A version that so far brings the files of this one. */
-    NewerCode(Path directory) throws IOException {
-        this.directory = Files.createDirectories(directory.resolve(PLACE));
+    /** Creates a version that has the files of the current one. */
+    public NewerCode(Path directory) throws IOException {
+        this.directory = Files.createDirectories(directory.resolve(MIGRATIONS_PATH));
         try (InputStream index = Migrator.class.getResourceAsStream("/io/carillon/postgres/migrations/index.txt")) {
             Files.write(this.directory.resolve("index.txt"), index.readAllBytes());
         }
     }
 
-    NewerCode bringing(String file, String sql) throws IOException {
+    public NewerCode withFile(String file, String sql) throws IOException {
         Path index = directory.resolve("index.txt");
         Files.writeString(directory.resolve(file), sql);
         Files.writeString(index, Files.readString(index) + file + "\n");
         return this;
     }
 
-    void migrate(DataSource dataSource) {
+    public void migrate(DataSource dataSource) {
         Object migrator = migrator(dataSource);
         invoke(migrator, "run", mode(migrator));
     }
@@ -43,7 +45,7 @@ final class NewerCode {
         try {
             URL root = directory.resolve("../../../..").normalize().toUri().toURL();
             URL core = Migrator.class.getProtectionDomain().getCodeSource().getLocation();
-            return new OwnRoom(root, core)
+            return new IsolatedClassLoader(root, core)
                     .loadClass(Migrator.class.getName())
                     .getConstructor(DataSource.class)
                     .newInstance(dataSource);
@@ -78,13 +80,13 @@ final class NewerCode {
         return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
     }
 
-    static String text(String... lines) {
+    public static String text(String... lines) {
         return String.join("\n", lines) + "\n";
     }
 
-    /** Defines the classes and finds the files of one package itself; everything else is shared. */
-    private static final class OwnRoom extends URLClassLoader {
-        OwnRoom(URL... urls) {
+    /** A class loader that loads the classes and files of one package itself; everything else is shared. */
+    private static final class IsolatedClassLoader extends URLClassLoader {
+        IsolatedClassLoader(URL... urls) {
             super(urls, NewerCode.class.getClassLoader());
         }
 

@@ -1,13 +1,13 @@
 package io.carillon.it.migration;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.HealthIssue;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.HandlerType;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A node that runs while a newer version changes the tables beyond what it understands leaves the work to newer nodes. */
+/** A node stops claiming when a newer version has changed the tables so that its own code no longer fits. */
 @Timeout(60)
 class OutdatedNodeTest {
     record Item(int number) {}
@@ -34,26 +34,26 @@ class OutdatedNodeTest {
     private static final HandlerType<Item> ITEM = HandlerType.of("item", Item.class);
 
     private final TestDatabase database = TestDatabase.migrated();
-    private final House house = new House(database);
+    private final ApiFixture fixture = new ApiFixture(database);
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
         database.close();
     }
 
     @Test
-    void stops_claiming_lets_running_work_end_and_says_so() throws Exception {
+    void stops_claiming_completes_running_attempts_and_reports_it() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
-        Carillon node = house.node(builder -> builder.handle(ITEM, (item, run) -> {
+        Carillon node = fixture.node(builder -> builder.handle(ITEM, (item, run) -> {
             started.countDown();
             finish.await();
         }));
-        Carillon client = house.client(builder -> builder);
+        Carillon client = fixture.client(builder -> builder);
         RunId running = client.enqueue(ITEM, new Item(1)).run();
         started.await();
-        int next = new Migrator(database.dataSource()).code() + 1;
+        int next = new Migrator(database.dataSource()).newestNumber() + 1;
         database.execute(
                 "INSERT INTO carillon.migration VALUES (%d, 'later', 'x', %d, carillon.clock())".formatted(next, next));
 
@@ -63,21 +63,23 @@ class OutdatedNodeTest {
         finish.countDown();
         awaitState(client, running, RunState.SUCCEEDED);
         assertThat(client.runs().get(left).orElseThrow().state()).isEqualTo(RunState.WAITING);
-        assertThat(node.health().kinds()).contains(HealthIssue.TABLES_DO_NOT_FIT);
-        assertThatThrownBy(() -> client.tick(Duration.ofSeconds(1))).hasMessageContaining("newer version");
+        assertThat(node.health().kinds()).contains(HealthIssue.SCHEMA_MISMATCH);
+        assertThatThrownBy(() -> client.runDue(Duration.ofSeconds(1))).hasMessageContaining("newer version");
     }
 
     @Test
-    void the_heartbeat_says_whether_a_migration_needs_newer_code() {
+    void the_heartbeat_reports_whether_a_migration_needs_newer_code() {
         Migrator migrator = new Migrator(database.dataSource());
         NodeStore nodes = new PostgresStorage(database.dataSource(), TickPlanner.defaults()).nodes();
         UUID node = UUID.randomUUID();
         nodes.register(new NodeInfo(node, "a", "host", 1, "0.1", Set.of("item"), 1, "poll"));
 
-        assertThat(nodes.beat(node, 0, List.of()).outdated()).isFalse();
-        database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.code()));
-        assertThat(nodes.beat(node, 0, List.of()).outdated()).isFalse();
-        database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.code() + 1));
-        assertThat(nodes.beat(node, 0, List.of()).outdated()).isTrue();
+        assertThat(nodes.recordHeartbeat(node, 0, List.of()).outdated()).isFalse();
+        database.execute(
+                "UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.newestNumber()));
+        assertThat(nodes.recordHeartbeat(node, 0, List.of()).outdated()).isFalse();
+        database.execute(
+                "UPDATE carillon.migration SET min_code = %d WHERE number = 1".formatted(migrator.newestNumber() + 1));
+        assertThat(nodes.recordHeartbeat(node, 0, List.of()).outdated()).isTrue();
     }
 }

@@ -1,11 +1,11 @@
 package io.carillon.it.migration;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.History;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A newer version migrates the tables and takes the place of the older one, node by node, while work goes on. */
+/** A newer version migrates the tables and replaces the older one node by node while runs are executed. */
 class RollingUpgradeTest {
     record Item(int number) {}
 
@@ -39,14 +39,14 @@ class RollingUpgradeTest {
     private static final int NODES = 3;
 
     private final TestDatabase database = TestDatabase.migrated();
-    private final House house = new House(database);
+    private final ApiFixture fixture = new ApiFixture(database);
     private final Queue<Long> starts = new ConcurrentLinkedQueue<>();
     private final AtomicInteger novelties = new AtomicInteger();
     private final AtomicInteger stored = new AtomicInteger();
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
         database.close();
     }
 
@@ -59,59 +59,58 @@ class RollingUpgradeTest {
     }
 
     @Test
-    void nothing_is_lost_or_held_up_and_old_nodes_leave_new_kinds_of_work_alone(@TempDir Path directory)
-            throws Exception {
+    void no_run_is_lost_or_delayed_and_old_nodes_do_not_claim_new_handlers(@TempDir Path directory) throws Exception {
         HistoryRecorder recorder = HistoryRecorder.on(database);
         List<Carillon> old = new ArrayList<>();
-        for (int i = 0; i < NODES; i++) old.add(house.node(this::older));
-        Carillon client = house.client(builder -> builder);
+        for (int i = 0; i < NODES; i++) old.add(fixture.node(this::older));
+        Carillon client = fixture.client(builder -> builder);
         ScheduledExecutorService load = Executors.newSingleThreadScheduledExecutor();
         Future<?> feeding = load.scheduleAtFixedRate(
                 () -> client.enqueue(ITEM, new Item(stored.incrementAndGet())), 0, 5, TimeUnit.MILLISECONDS);
         int early = 10;
         for (int i = 0; i < early; i++) client.enqueue(NOVELTY, new Item(i));
-        passed(100);
+        awaitStarts(100);
         eventually()
-                .until(() -> house.number("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'") == early);
+                .until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'") == early);
 
         migrate(directory);
         for (Carillon leaving : old) {
-            house.node(this::newer);
+            fixture.node(this::newer);
             client.enqueue(NOVELTY, new Item(-1));
-            passed(100);
+            awaitStarts(100);
             leaving.close();
-            passed(100);
+            awaitStarts(100);
         }
-        assertThat(feeding.isDone()).as("the load ended before its time").isFalse();
+        assertThat(feeding.isDone()).as("the load ended too early").isFalse();
         load.shutdown();
         assertThat(load.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 
-        eventually().until(() -> house.number("SELECT count(*) FROM carillon.run") == 0);
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run") == 0);
         assertThat(novelties).hasValue(early + NODES);
         assertThat(starts).hasSize(stored.get());
-        assertThat(house.rows("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1"))
+        assertThat(fixture.rows("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1"))
                 .containsExactly(List.of("succeeded", "0", "0"));
         assertThat(longestPause()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
-        assertThat(HistoryChecker.judge(History.of(recorder.events()))).isEmpty();
+        assertThat(HistoryChecker.check(History.of(recorder.events()))).isEmpty();
     }
 
-    /** Some more were started. */
-    private void passed(int more) {
+    /** Waits until this many more runs have started. */
+    private void awaitStarts(int more) {
         int before = starts.size();
         eventually().until(() -> starts.size() >= before + more);
     }
 
-    /** What a version may bring: a table, a column of the busiest table, and an index on it. */
+    /** Applies a migration of a typical version: a table, a column of the run table, and an index on it. */
     private void migrate(Path directory) throws Exception {
-        int code = new Migrator(database.dataSource()).code();
+        int code = new Migrator(database.dataSource()).newestNumber();
         new NewerCode(directory)
-                .bringing(
+                .withFile(
                         "%04d_more.sql".formatted(code + 1),
                         NewerCode.text(
                                 "-- min_code: 1",
                                 "CREATE TABLE carillon.more (x integer);",
                                 "ALTER TABLE carillon.run ADD COLUMN more text;"))
-                .bringing(
+                .withFile(
                         "%04d_more_index.sql".formatted(code + 2),
                         NewerCode.text(
                                 "-- min_code: 1",
@@ -124,7 +123,7 @@ class RollingUpgradeTest {
         List<Long> sorted = starts.stream().sorted().toList();
         long longest = 0;
         for (int i = 1; i < sorted.size(); i++) longest = Math.max(longest, sorted.get(i) - sorted.get(i - 1));
-        System.out.printf("upgrade: the longest time without a start was %d ms%n", longest / 1_000_000);
+        System.out.printf("rolling upgrade: longest time without a start ms=%d%n", longest / 1_000_000);
         return Duration.ofNanos(longest);
     }
 }

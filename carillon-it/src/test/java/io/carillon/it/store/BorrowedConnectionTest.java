@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections go back to the user's pool as they came, whatever that pool restores by itself. */
+/** The store returns connections to the user's pool with their original settings, even if the pool restores none. */
 @CarillonTest
 class BorrowedConnectionTest {
     private final TestDatabase database;
@@ -44,7 +44,7 @@ class BorrowedConnectionTest {
         only.close();
     }
 
-    /** A pool with one connection that restores nothing: closing it only gives it back. */
+    /** A pool with one connection that restores no settings: closing the connection only returns it. */
     private static DataSource poolOf(Connection only) {
         Connection lent = (Connection) Proxy.newProxyInstance(
                 Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
@@ -62,29 +62,29 @@ class BorrowedConnectionTest {
     }
 
     @Test
-    void after_a_single_statement() throws SQLException {
-        storage.inbox().enqueue(List.of(Order.mail().run()));
-        asItCame();
+    void a_connection_is_unchanged_after_a_single_statement() throws SQLException {
+        storage.inbox().enqueue(List.of(RunSpec.mail().run()));
+        assertUnchanged();
     }
 
     @Test
-    void after_a_transaction() throws SQLException {
-        storage.inbox().enqueue(Order.mail().times(2_001));
-        asItCame();
+    void a_connection_is_unchanged_after_a_transaction() throws SQLException {
+        storage.inbox().enqueue(RunSpec.mail().copies(2_001));
+        assertUnchanged();
     }
 
     @Test
-    void after_a_failure() throws SQLException {
+    void a_connection_is_unchanged_after_a_failure() throws SQLException {
         assertThatThrownBy(() -> storage.inbox()
-                        .enqueue(List.of(Order.mail().key("nul \0").run())))
+                        .enqueue(List.of(RunSpec.mail().key("nul \0").run())))
                 .isInstanceOf(CarillonException.class);
-        asItCame();
+        assertUnchanged();
         assertThatThrownBy(() -> storage.schedules().pause("default", "none", null))
                 .isInstanceOf(CarillonException.class);
-        asItCame();
+        assertUnchanged();
     }
 
-    private void asItCame() throws SQLException {
+    private void assertUnchanged() throws SQLException {
         assertThat(only.getAutoCommit()).isFalse();
         assertThat(only.getNetworkTimeout()).isEqualTo(77_000);
     }

@@ -7,8 +7,8 @@ import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
-import io.carillon.store.Ended;
-import io.carillon.store.Verdict;
+import io.carillon.store.EndedAttempt;
+import io.carillon.store.WriteResult;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -26,29 +26,32 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A fenced write that waits for another transaction's write to the same row takes effect if its fence still holds after the wait. */
+/**
+ * A fenced write that waits for another transaction on the same row takes effect if its fence still holds after the
+ * wait.
+ */
 class EndingRaceTest extends StoreContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final String PARK = "UPDATE carillon.run SET ready_at = 'infinity', parked = 'running'";
     private static final String COUNT_IN = "UPDATE carillon.run SET limited_by = queue";
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
-    /** Each ending that is fenced by key, and what is true once it took effect. */
+    /** An ending that is fenced by key, with the state of the run and its number of failures after the ending. */
     @SuppressWarnings("ImmutableEnumChecker") // transitions are records
     enum Ending {
         SUCCEED(new Transition.Complete(bytes("\"sent\"")), RunState.SUCCEEDED, 0),
         SUCCEED_IN_PLACE(new Transition.Complete(null), RunState.SUCCEEDED, 0),
         RETRY(new Transition.Retry(SECOND, "oops", false), RunState.WAITING, 1),
         SNOOZE(new Transition.Snooze(SECOND), RunState.WAITING, 0),
-        DIE(new Transition.Die("no"), RunState.DEAD, 1),
+        DIE(new Transition.MarkDead("no"), RunState.DEAD, 1),
         CANCEL(new Transition.Cancel("enough"), RunState.CANCELLED, 0),
-        AWAIT(new Transition.Await(Duration.ofMinutes(1), "digest", SECOND), RunState.RUNNING, 0);
+        AWAIT(new Transition.AwaitCallback(Duration.ofMinutes(1), "digest", SECOND), RunState.RUNNING, 0);
 
         private final Transition transition;
         private final RunState state;
@@ -72,10 +75,10 @@ class EndingRaceTest extends StoreContract {
     void an_ending_that_waited_is_accepted_with_its_effect(Ending ending, String label, String between)
             throws Exception {
         UUID node = node();
-        List<RunId> runs = enqueue(Order.mail(), 3);
+        List<RunId> runs = enqueue(RunSpec.mail(), 3);
         List<Attempt> attempts = claim(node, 3);
 
-        List<Verdict> verdicts = during(
+        List<WriteResult> verdicts = runDuring(
                 between + " WHERE id = '" + runs.get(1).value() + "'",
                 () -> storage()
                         .runs()
@@ -85,12 +88,13 @@ class EndingRaceTest extends StoreContract {
                                         .map(attempt -> ended(attempt, ending.transition))
                                         .toList()));
 
-        assertThat(verdicts).containsOnly(Verdict.ACCEPTED).hasSize(3);
+        assertThat(verdicts).containsOnly(WriteResult.ACCEPTED).hasSize(3);
         for (RunId run : runs)
             assertThat(get(run)).returns(ending.state, Run::state).returns(ending.failures, Run::failures);
         boolean again = ending == Ending.RETRY || ending == Ending.SNOOZE;
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.attempt")).isEqualTo(again ? 3 : 0);
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.awaited"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
+                .isEqualTo(again ? 3 : 0);
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.awaited"))
                 .isEqualTo(ending == Ending.AWAIT ? 3 : 0);
     }
 
@@ -99,11 +103,11 @@ class EndingRaceTest extends StoreContract {
     void an_ending_in_a_callers_transaction_that_waited_takes_effect(Ending ending, String label, String between)
             throws Exception {
         UUID node = node();
-        RunId run = enqueue(Order.mail());
+        RunId run = enqueue(RunSpec.mail());
         Attempt attempt = claimOne(node);
 
-        boolean written = during(between, () -> {
-            try (Connection connection = BENCH.open()) {
+        boolean written = runDuring(between, () -> {
+            try (Connection connection = FIXTURE.open()) {
                 connection.setAutoCommit(false);
                 boolean ours = storage().runs().applyIn(connection, node, ended(attempt, ending.transition));
                 connection.commit();
@@ -120,104 +124,106 @@ class EndingRaceTest extends StoreContract {
     @EnumSource
     void an_ending_whose_fence_was_lost_during_the_wait_is_refused_and_writes_nothing(Ending ending) throws Exception {
         UUID node = node();
-        RunId run = enqueue(Order.mail());
+        RunId run = enqueue(RunSpec.mail());
         Attempt attempt = claimOne(node);
 
-        List<Verdict> verdicts = during(
+        List<WriteResult> verdicts = runDuring(
                 "UPDATE carillon.run SET attempt = attempt + 1",
                 () -> storage().runs().apply(node, List.of(ended(attempt, ending.transition))));
 
-        assertThat(verdicts).containsExactly(Verdict.LEASE_LOST);
+        assertThat(verdicts).containsExactly(WriteResult.LEASE_LOST);
         assertThat(get(run).state()).isEqualTo(RunState.RUNNING);
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.attempt")).isZero();
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.awaited")).isZero();
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.dead_run"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
+                .isZero();
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.awaited"))
+                .isZero();
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.dead_run"))
                 .isZero();
     }
 
     @ParameterizedTest
     @EnumSource
-    void endings_are_written_without_those_that_stay_locked(Ending ending) throws Exception {
+    void endings_of_unlocked_runs_are_written_while_one_run_stays_locked(Ending ending) throws Exception {
         UUID node = node();
-        List<RunId> runs = enqueue(Order.mail(), 33);
-        List<Ended> group = claim(node, 33).stream()
+        List<RunId> runs = enqueue(RunSpec.mail(), 33);
+        List<EndedAttempt> group = claim(node, 33).stream()
                 .map(attempt -> ended(attempt, ending.transition))
                 .toList();
         RunId kept = group.get(20).attempt().run();
-        try (Connection other = BENCH.open();
+        try (Connection other = FIXTURE.open();
                 var statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id = '" + kept.value() + "' FOR UPDATE");
-            // Only the first kind waits here for real; the others are tried as what was locked is tried again.
-            List<Verdict> verdicts = ending == Ending.SUCCEED
+            // Only SUCCEED waits for the lock here; the others take the path on which locked endings are retried.
+            List<WriteResult> verdicts = ending == Ending.SUCCEED
                     ? storage().runs().apply(node, group)
                     : storage().runs().applyUnlocked(node, group);
 
-            assertThat(IntStream.range(0, 33).filter(i -> verdicts.get(i) != Verdict.ACCEPTED))
+            assertThat(IntStream.range(0, 33).filter(i -> verdicts.get(i) != WriteResult.ACCEPTED))
                     .containsExactly(20);
-            assertThat(verdicts.get(20)).isEqualTo(Verdict.LOCKED);
+            assertThat(verdicts.get(20)).isEqualTo(WriteResult.LOCKED);
             other.rollback();
             other.setAutoCommit(true);
         }
-        assertThat(storage().runs().applyUnlocked(node, List.of(group.get(20)))).containsExactly(Verdict.ACCEPTED);
+        assertThat(storage().runs().applyUnlocked(node, List.of(group.get(20)))).containsExactly(WriteResult.ACCEPTED);
         for (RunId run : runs) assertThat(get(run).state()).isEqualTo(ending.state);
     }
 
     @Test
-    void an_ending_alone_that_stays_locked_is_said_to_be_and_loses_nothing() throws Exception {
+    void a_single_ending_that_stays_locked_is_reported_and_not_lost() throws Exception {
         UUID node = node();
-        RunId run = enqueue(Order.mail());
-        Ended ended = ended(claimOne(node), complete());
-        try (Connection other = BENCH.open();
+        RunId run = enqueue(RunSpec.mail());
+        EndedAttempt endedAttempt = ended(claimOne(node), complete());
+        try (Connection other = FIXTURE.open();
                 var statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run FOR UPDATE");
-            assertThat(storage().runs().apply(node, List.of(ended))).containsExactly(Verdict.LOCKED);
+            assertThat(storage().runs().apply(node, List.of(endedAttempt))).containsExactly(WriteResult.LOCKED);
             other.rollback();
             other.setAutoCommit(true);
         }
-        assertThat(storage().runs().apply(node, List.of(ended))).containsExactly(Verdict.ACCEPTED);
+        assertThat(storage().runs().apply(node, List.of(endedAttempt))).containsExactly(WriteResult.ACCEPTED);
         assertThat(get(run).state()).isEqualTo(RunState.SUCCEEDED);
     }
 
     @Test
-    void runs_that_are_let_go_or_parked_after_a_wait_are_so() throws Exception {
+    void handing_back_and_passing_on_take_effect_after_a_wait() throws Exception {
         UUID node = node();
-        RunId run = enqueue(Order.mail());
+        RunId run = enqueue(RunSpec.mail());
         Attempt first = claimOne(node);
-        assertThat(during(COUNT_IN, () -> storage().runs().handBack(node, List.of(first))))
+        assertThat(runDuring(COUNT_IN, () -> storage().runs().handBack(node, List.of(first))))
                 .isEqualTo(1);
         assertThat(get(run).state()).isEqualTo(RunState.WAITING);
 
         Attempt second = claimOne(node);
-        assertThat(during(COUNT_IN, () -> storage().runs().passOn(node, List.of(second))))
-                .isEqualTo(Set.of(Order.HANDLER));
+        assertThat(runDuring(COUNT_IN, () -> storage().runs().passOn(node, List.of(second))))
+                .isEqualTo(Set.of(RunSpec.HANDLER));
         assertThat(get(run).state()).isEqualTo(RunState.WAITING);
     }
 
     @Test
-    void a_waiting_run_that_changed_meanwhile_is_cancelled_and_rescheduled() throws Exception {
-        RunId run = enqueue(Order.mail());
+    void cancelling_and_rescheduling_take_effect_after_a_concurrent_change() throws Exception {
+        RunId run = enqueue(RunSpec.mail());
         String touch = "UPDATE carillon.run SET suspect = suspect";
-        java.time.Instant due = StoreBench.NOON.plus(Duration.ofHours(1));
+        java.time.Instant due = StoreFixture.NOON.plus(Duration.ofHours(1));
 
-        assertThat(during(touch, () -> storage().runDesk().reschedule(PROJECT, run, due)))
+        assertThat(runDuring(touch, () -> storage().runAdmin().reschedule(PROJECT, run, due)))
                 .isTrue();
         assertThat(get(run).instants().dueAt()).isEqualTo(due);
-        assertThat(during(touch, () -> storage().runDesk().cancel(PROJECT, run, "enough")))
-                .isEqualTo(new io.carillon.run.Cancellation.Cancelled());
+        assertThat(runDuring(touch, () -> storage().runAdmin().cancel(PROJECT, run, "enough")))
+                .isEqualTo(new io.carillon.run.CancelResult.Cancelled());
         assertThat(get(run).state()).isEqualTo(RunState.CANCELLED);
     }
 
-    /** Does a deed that provably waits for this write, which is then committed. */
-    private static <T> T during(String write, Callable<T> deed) throws Exception {
-        try (Connection other = BENCH.open();
+    /** Runs a call that must wait for the given write, commits the write, and returns the result of the call. */
+    private static <T> T runDuring(String write, Callable<T> call) throws Exception {
+        try (Connection other = FIXTURE.open();
                 var statement = other.createStatement()) {
             other.setAutoCommit(false);
             assertThat(statement.executeUpdate(write)).isEqualTo(1);
             CompletableFuture<T> answer = CompletableFuture.supplyAsync(() -> {
                 try {
-                    return deed.call();
+                    return call.call();
                 } catch (Exception e) {
                     throw new AssertionError(e);
                 }
@@ -235,13 +241,13 @@ class EndingRaceTest extends StoreContract {
     private static void awaitWaiter(int holder, CompletableFuture<?> answer) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
         while (System.nanoTime() < deadline) {
-            if (BENCH.rows()
+            if (FIXTURE.rows()
                             .number(
                                     "SELECT count(*) FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))",
                                     holder)
                     > 0) return;
-            assertThat(answer).as("it waits for the other transaction").isNotDone();
+            assertThat(answer).as("the call waits for the other transaction").isNotDone();
         }
-        throw new AssertionError("nothing waited for the other transaction");
+        throw new AssertionError("No session waited for the other transaction.");
     }
 }

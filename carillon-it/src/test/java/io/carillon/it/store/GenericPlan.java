@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Explains a statement of the store as the server plans it once it stops looking at the values of its parameters, which it does after a few executions of
- * a prepared statement.
+ * Explains a statement of the store with its generic plan: the plan that PostgreSQL uses after a few executions of a
+ * prepared statement, when it ignores the parameter values.
  */
 final class GenericPlan {
     private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-zA-Z][a-zA-Z0-9]*)");
@@ -21,7 +21,10 @@ final class GenericPlan {
 
     private static final Pattern TOTAL = Pattern.compile("cost=[0-9.]+\\.\\.([0-9.]+) ");
 
-    /** The type of each parameter and a value to explain with; one name means the same in all statements, but for those of a class that is named with it. */
+    /**
+     * The SQL type and a sample value of each parameter. A parameter name has one type in all statements, except where
+     * the name is prefixed with a class.
+     */
     private static final Map<String, String> VALUES = values("""
             expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
             deliveries text[] '{null}' | resultCodecs text[] '{json}' | keeps bool[] '{t}' | outcomes text[] '{failed}' | errors text[] '{oops}'
@@ -41,7 +44,7 @@ final class GenericPlan {
             owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | pauses float8[] '{5}'
             places tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
             queue text 'mail' | class smallint 1 | handler text 'mail.send' | steps int 10
-            rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | strangers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            rooms int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             all boolean true | some uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
             tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | tickLate bool[] '{null}' | versions bigint[] '{1}'
@@ -58,7 +61,10 @@ final class GenericPlan {
         return values;
     }
 
-    /** The plan's lines; nothing is changed. {@code analyze}: executed once and rolled back, with times. */
+    /**
+     * Returns the lines of the plan and changes nothing. If {@code analyze} is set, the statement is executed once and
+     * rolled back, and the plan shows times and buffers.
+     */
     static List<String> of(Connection connection, String name, boolean analyze) throws SQLException {
         String options = analyze ? "ANALYZE, BUFFERS" : "COSTS OFF";
         return prepared(
@@ -68,12 +74,15 @@ final class GenericPlan {
                 (statement, execute) -> lines(statement, "EXPLAIN (" + options + ") " + execute));
     }
 
-    /** How many pages it reads, from the cache or from disk; executed twice, because the first time also reads what the planner needs to know. */
+    /**
+     * Returns the number of pages that the statement reads from cache or disk. The statement runs twice because the
+     * first execution also reads catalog pages for the planner.
+     */
     static int pages(Connection connection, String name) throws SQLException {
         of(connection, name, true);
         List<String> plan = of(connection, name, true);
         Matcher buffers = BUFFERS.matcher(String.join("\n", plan));
-        if (!buffers.find()) throw new AssertionError("no pages in " + plan);
+        if (!buffers.find()) throw new AssertionError("No buffers in plan: " + plan);
         int pages = number(buffers.group(1)) + number(buffers.group(2));
         System.out.printf("pages read by %s: %,d%n", name, pages);
         return pages;
@@ -83,17 +92,20 @@ final class GenericPlan {
         return text == null ? 0 : Integer.parseInt(text);
     }
 
-    /** The total cost the planner expects, in the given plan cache mode; nothing is executed. */
+    /** Returns the planner's total cost estimate in the given plan cache mode, without executing the statement. */
     static double cost(Connection connection, String name, String mode) throws SQLException {
         List<String> lines =
                 prepared(connection, name, mode, (statement, execute) -> lines(statement, "EXPLAIN " + execute));
         Matcher total = TOTAL.matcher(lines.get(0));
-        if (!total.find()) throw new AssertionError("no cost in " + lines.get(0));
+        if (!total.find()) throw new AssertionError("No cost in plan: " + lines.get(0));
         return Double.parseDouble(total.group(1));
     }
 
-    /** Whether the server stops planning it anew, when it is left to decide. What it does is rolled back. */
-    static boolean kept(Connection connection, String name) throws SQLException {
+    /**
+     * Returns whether PostgreSQL chooses the generic plan in plan cache mode {@code auto}. All executions are rolled
+     * back.
+     */
+    static boolean isCached(Connection connection, String name) throws SQLException {
         return prepared(connection, name, "auto", (statement, execute) -> {
             for (int i = 0; i < 10; i++) statement.execute(execute);
             return lines(statement, "SELECT generic_plans > 0 FROM pg_prepared_statements WHERE name = 'explained'")
@@ -135,7 +147,7 @@ final class GenericPlan {
     private static String cell(String statement, String parameter, int number) {
         String own = statement.substring(0, statement.indexOf('.') + 1) + parameter;
         String value = VALUES.getOrDefault(own, VALUES.get(parameter));
-        if (value == null) throw new AssertionError("no value to explain with for :" + parameter);
+        if (value == null) throw new AssertionError("No sample value in GenericPlan for parameter :" + parameter);
         return value.split(" ", 2)[number];
     }
 

@@ -8,21 +8,21 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A claim writes no index: the new version of the row stays on its page. */
+/** A claim changes no indexed column, so PostgreSQL keeps the new row version on the same page (HOT update). */
 class HotClaimTest extends StoreContract {
     private static final int RUNS = 2_000;
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
     void every_claim_is_a_hot_update() {
-        enqueue(Order.mail(), RUNS);
+        enqueue(RunSpec.mail(), RUNS);
         UUID node = node();
         long updates = updates("n_tup_upd");
         long hot = updates("n_tup_hot_upd");
@@ -34,9 +34,9 @@ class HotClaimTest extends StoreContract {
         assertThat(updates("n_tup_hot_upd") - hot).isGreaterThanOrEqualTo(RUNS * 99 / 100);
     }
 
-    /** Sessions report what they did with a delay; a new one sees what was reported. */
+    /** Reads a statistics counter. Sessions report their counters with a delay, so the test polls it. */
     private static long updates(String column) {
-        return BENCH.rows()
+        return FIXTURE.rows()
                 .number("SELECT " + column
                         + " FROM pg_stat_user_tables WHERE schemaname = 'carillon' AND relname = 'run'");
     }

@@ -15,13 +15,16 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Keys that hold for a while, whether or not their run has ended. */
+/** Unique keys with a window: the key stays taken for the window, whether or not its run has ended. */
 abstract class KeyWindowContract extends StoreContract {
     private static final Duration HOUR = Duration.ofHours(1);
-    private static final Order ORDER = Order.mail().key("order-7");
+    private static final RunSpec KEYED_RUN = RunSpec.mail().key("order-7");
 
-    private EnqueueResult hold(Order order) {
-        return storage().inbox().enqueue(List.of(order.run().holding(HOUR))).get(0);
+    private EnqueueResult enqueueWithWindow(RunSpec spec) {
+        return storage()
+                .inbox()
+                .enqueue(List.of(spec.run().withKeyWindow(HOUR)))
+                .get(0);
     }
 
     private void runAll() {
@@ -30,75 +33,77 @@ abstract class KeyWindowContract extends StoreContract {
     }
 
     @Test
-    void the_key_of_a_run_that_has_ended_answers_with_it_until_the_window_is_over() {
-        RunId first = hold(ORDER).run();
+    void the_key_of_an_ended_run_stays_taken_until_the_window_is_over() {
+        RunId first = enqueueWithWindow(KEYED_RUN).run();
         runAll();
 
-        assertThat(hold(ORDER)).isEqualTo(new EnqueueResult.AlreadyThere(first));
+        assertThat(enqueueWithWindow(KEYED_RUN)).isEqualTo(new EnqueueResult.Duplicate(first));
         advance(HOUR.minusMillis(1));
-        assertThat(hold(ORDER)).isEqualTo(new EnqueueResult.AlreadyThere(first));
+        assertThat(enqueueWithWindow(KEYED_RUN)).isEqualTo(new EnqueueResult.Duplicate(first));
         assertThat(claim(node(), 9)).isEmpty();
 
         advance(Duration.ofMillis(1));
-        assertThat(hold(ORDER)).isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isInstanceOf(EnqueueResult.Enqueued.class);
         runAll();
-        assertThat(hold(ORDER)).isInstanceOf(EnqueueResult.AlreadyThere.class);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isInstanceOf(EnqueueResult.Duplicate.class);
     }
 
     @Test
     void a_run_that_outlives_its_window_keeps_its_key_until_it_has_ended() {
-        RunId first = hold(ORDER).run();
+        RunId first = enqueueWithWindow(KEYED_RUN).run();
         advance(HOUR.multipliedBy(2));
 
-        assertThat(hold(ORDER)).isEqualTo(new EnqueueResult.AlreadyThere(first));
+        assertThat(enqueueWithWindow(KEYED_RUN)).isEqualTo(new EnqueueResult.Duplicate(first));
         runAll();
-        assertThat(hold(ORDER)).isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void an_enqueue_without_a_window_looks_at_living_runs_only() {
-        RunId first = hold(ORDER).run();
-        assertThat(storage().inbox().enqueue(List.of(ORDER.run())))
-                .containsExactly(new EnqueueResult.AlreadyThere(first));
+    void an_enqueue_without_a_window_considers_live_runs_only() {
+        RunId first = enqueueWithWindow(KEYED_RUN).run();
+        assertThat(storage().inbox().enqueue(List.of(KEYED_RUN.run())))
+                .containsExactly(new EnqueueResult.Duplicate(first));
         runAll();
 
-        RunId plain = enqueue(ORDER);
+        RunId plain = enqueue(KEYED_RUN);
         assertThat(plain).isNotEqualTo(first);
-        assertThat(hold(ORDER)).isEqualTo(new EnqueueResult.AlreadyThere(first));
+        assertThat(enqueueWithWindow(KEYED_RUN)).isEqualTo(new EnqueueResult.Duplicate(first));
     }
 
     @Test
-    void who_meets_a_living_run_holds_nothing() {
-        RunId plain = enqueue(ORDER);
-        assertThat(hold(ORDER)).isEqualTo(new EnqueueResult.AlreadyThere(plain));
+    void an_enqueue_that_finds_a_live_run_starts_no_window() {
+        RunId plain = enqueue(KEYED_RUN);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isEqualTo(new EnqueueResult.Duplicate(plain));
         runAll();
 
-        assertThat(hold(ORDER)).isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void keys_belong_to_their_handler_whatever_the_queue() {
-        RunId first = hold(ORDER).run();
-        assertThat(hold(ORDER.in(new Lane("orders", PROJECT)))).isEqualTo(new EnqueueResult.AlreadyThere(first));
-        assertThat(hold(ORDER.to("mail.bounce"))).isInstanceOf(EnqueueResult.Enqueued.class);
-        assertThat(hold(ORDER.in(new Lane("mail", "other")))).isInstanceOf(EnqueueResult.Enqueued.class);
+    void keys_are_scoped_to_their_handler_in_every_queue() {
+        RunId first = enqueueWithWindow(KEYED_RUN).run();
+        assertThat(enqueueWithWindow(KEYED_RUN.inLane(new Lane("orders", PROJECT))))
+                .isEqualTo(new EnqueueResult.Duplicate(first));
+        assertThat(enqueueWithWindow(KEYED_RUN.withHandler("mail.bounce"))).isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(enqueueWithWindow(KEYED_RUN.inLane(new Lane("mail", "other"))))
+                .isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void of_many_in_one_call_each_gets_its_answer() {
-        NewRun there = ORDER.run().holding(HOUR);
+    void each_run_of_one_call_gets_its_own_answer() {
+        NewRun there = KEYED_RUN.run().withKeyWindow(HOUR);
         storage().inbox().enqueue(List.of(there));
-        NewRun first = Order.mail().key("order-8").run().holding(HOUR);
-        NewRun same = Order.mail().key("order-8").run().holding(HOUR);
-        NewRun plain = Order.mail().run();
+        NewRun first = RunSpec.mail().key("order-8").run().withKeyWindow(HOUR);
+        NewRun same = RunSpec.mail().key("order-8").run().withKeyWindow(HOUR);
+        NewRun plain = RunSpec.mail().run();
         NewRun gated =
-                Order.mail().key("order-9").concurrencyKey("shop", 1).run().holding(HOUR);
+                RunSpec.mail().key("order-9").concurrencyKey("shop", 1).run().withKeyWindow(HOUR);
 
-        assertThat(storage().inbox().enqueue(List.of(first, ORDER.run().holding(HOUR), same, plain, gated)))
+        assertThat(storage().inbox().enqueue(List.of(first, KEYED_RUN.run().withKeyWindow(HOUR), same, plain, gated)))
                 .containsExactly(
                         new EnqueueResult.Enqueued(first.id()),
-                        new EnqueueResult.AlreadyThere(there.id()),
-                        new EnqueueResult.AlreadyThere(first.id()),
+                        new EnqueueResult.Duplicate(there.id()),
+                        new EnqueueResult.Duplicate(first.id()),
                         new EnqueueResult.Enqueued(plain.id()),
                         new EnqueueResult.Enqueued(gated.id()));
         passGates();
@@ -106,27 +111,28 @@ abstract class KeyWindowContract extends StoreContract {
     }
 
     @Test
-    void a_hundred_at_the_same_time_store_one_run() {
-        List<RunId> answers = Together.run(100, thread -> hold(ORDER).run());
+    void a_hundred_concurrent_enqueues_store_one_run() {
+        List<RunId> answers =
+                Concurrently.run(100, thread -> enqueueWithWindow(KEYED_RUN).run());
 
         assertThat(answers).hasSize(100).containsOnly(answers.get(0));
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all())).hasSize(1);
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all())).hasSize(1);
     }
 
     @Test
     void a_callers_transaction_that_is_rolled_back_leaves_the_key_free() throws SQLException {
-        try (Connection caller = bench().open()) {
+        try (Connection caller = fixture().open()) {
             caller.setAutoCommit(false);
-            storage().inbox().enqueueIn(caller, List.of(ORDER.run().holding(HOUR)));
+            storage().inbox().enqueueIn(caller, List.of(KEYED_RUN.run().withKeyWindow(HOUR)));
             caller.rollback();
         }
 
-        assertThat(hold(ORDER)).isInstanceOf(EnqueueResult.Enqueued.class);
+        assertThat(enqueueWithWindow(KEYED_RUN)).isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void storing_the_same_run_again_answers_the_same_even_after_it_has_ended() {
-        NewRun run = ORDER.run().holding(HOUR);
+    void storing_the_same_run_again_returns_the_same_result_even_after_it_has_ended() {
+        NewRun run = KEYED_RUN.run().withKeyWindow(HOUR);
         List<EnqueueResult> first = storage().inbox().enqueue(List.of(run));
         runAll();
 

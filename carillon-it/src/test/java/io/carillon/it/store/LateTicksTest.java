@@ -3,12 +3,12 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
-import io.carillon.run.Limits;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Policies;
+import io.carillon.run.QueueLimits;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
-import io.carillon.store.LaneLoad;
+import io.carillon.store.LaneOutcomes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -19,56 +19,55 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Ticks that could not start in time for a reason: no node has their handler, or their queue is held back. */
+/** Ticks that could not start in time because no node has their handler or because their queue is held back. */
 class LateTicksTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final When MINUTELY = When.every(Duration.ofMinutes(1));
-    private static final Promise PROMISE = Promise.of(MINUTELY);
+    private static final ScheduleSpec SPEC = ScheduleSpec.of(MINUTELY);
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     private long waiting() {
-        return BENCH.rows().number("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()");
+        return FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()");
     }
 
-    /** A minute with a node that takes each tick and has no handler for it. */
-    private void minuteWithoutHandler(UUID ignorant) {
+    /** Advances one minute; the node claims each due tick and passes it on, because it does not have the handler. */
+    private void minuteWithoutHandler(UUID node) {
         advance(Duration.ofMinutes(1));
         planAll();
-        storage().runs().passOn(ignorant, claim(ignorant, 100));
+        storage().runs().passOn(node, claim(node, 100));
     }
 
     private void covered() {
-        Instant cursor = schedule("report").progress().cursor();
-        assertThat(Coverage.faults(ledger("report"), List.of(new Coverage.Span(StoreBench.NOON, cursor, MINUTELY))))
+        Instant cursor = schedule("report").planningState().cursor();
+        assertThat(LedgerCoverage.violations(
+                        ledger("report"), List.of(new LedgerCoverage.Span(StoreFixture.NOON, cursor, MINUTELY))))
                 .isEmpty();
     }
 
     @Test
-    void ticks_whose_handler_no_node_has_stay_under_the_missed_policy() {
-        store(PROMISE);
-        UUID ignorant = node("other.work");
-        for (int minute = 0; minute < 30; minute++) minuteWithoutHandler(ignorant);
+    void ticks_without_a_handler_stay_subject_to_the_missed_policy() {
+        store(SPEC);
+        UUID withoutHandler = node("other.work");
+        for (int minute = 0; minute < 30; minute++) minuteWithoutHandler(withoutHandler);
 
-        assertThat(waiting())
-                .as("those within their grace, and one that runs late")
-                .isEqualTo(6);
+        assertThat(waiting()).as("ticks within their grace, and one late tick").isEqualTo(6);
         assertThat(lines("report").get(0)).isEqualTo("12:01:00 missed only the latest missed instant runs");
-        UUID knowing = node();
-        storage().nodes().wake(Set.of(Order.HANDLER));
-        assertThat(runDue(knowing))
+        UUID withHandler = node();
+        storage().nodes().wakeParkedRuns(Set.of(RunSpec.HANDLER));
+        assertThat(runDue(withHandler))
                 .containsExactlyInAnyOrder(at(25 * 60), at(26 * 60), at(27 * 60), at(28 * 60), at(29 * 60), at(1_800));
         covered();
     }
 
     @Test
-    void a_tick_whose_handler_no_node_has_is_missed_after_the_catch_up_window() {
-        store(PROMISE.when(When.once(at(60))).policies(Policies.defaults().catchUp(Duration.ofHours(1))));
+    void a_tick_without_a_handler_is_missed_after_the_catch_up_window() {
+        store(SPEC.when(When.once(at(60))).policies(SchedulePolicies.defaults().catchUp(Duration.ofHours(1))));
         minuteWithoutHandler(node("other.work"));
         advance(Duration.ofMinutes(10));
         planAll();
@@ -81,15 +80,15 @@ class LateTicksTest extends PlanningContract {
     }
 
     @Test
-    void a_tick_that_its_handler_started_is_no_affair_of_the_missed_policy_when_the_handler_is_gone() {
-        store(PROMISE.when(When.once(at(60))));
-        UUID knowing = node();
+    void a_started_tick_whose_handler_disappeared_is_exempt_from_the_missed_policy() {
+        store(SPEC.when(When.once(at(60))));
+        UUID withHandler = node();
         advance(Duration.ofMinutes(1));
-        Attempt started = claimOne(knowing);
-        storage().runs().parkRunning(knowing, List.of(started));
-        storage().runs().handBack(knowing, List.of(started));
-        UUID ignorant = node("other.work");
-        storage().runs().passOn(ignorant, claim(ignorant, 1));
+        Attempt started = claimOne(withHandler);
+        storage().runs().markLongRunning(withHandler, List.of(started));
+        storage().runs().handBack(withHandler, List.of(started));
+        UUID withoutHandler = node("other.work");
+        storage().runs().passOn(withoutHandler, claim(withoutHandler, 1));
         advance(Duration.ofDays(2));
 
         planAll();
@@ -98,8 +97,8 @@ class LateTicksTest extends PlanningContract {
     }
 
     @Test
-    void a_tick_that_was_handed_back_before_it_started_stays_under_the_missed_policy() {
-        store(PROMISE.policies(Policies.defaults().catchUp(Duration.ofMinutes(20))));
+    void a_tick_handed_back_before_its_start_stays_subject_to_the_missed_policy() {
+        store(SPEC.policies(SchedulePolicies.defaults().catchUp(Duration.ofMinutes(20))));
         UUID stopping = node();
         for (int minute = 0; minute < 30; minute++) {
             advance(Duration.ofMinutes(1));
@@ -107,9 +106,7 @@ class LateTicksTest extends PlanningContract {
             storage().runs().handBack(stopping, claim(stopping, 100));
         }
 
-        assertThat(waiting())
-                .as("those within their grace, and one that runs late")
-                .isEqualTo(6);
+        assertThat(waiting()).as("ticks within their grace, and one late tick").isEqualTo(6);
         assertThat(lines("report").get(0)).isEqualTo("12:01:00 missed only the latest missed instant runs");
         advance(Duration.ofHours(1));
         planAll();
@@ -118,12 +115,12 @@ class LateTicksTest extends PlanningContract {
     }
 
     @Test
-    void a_tick_that_was_handed_back_after_it_started_is_no_affair_of_the_missed_policy() {
-        store(PROMISE.when(When.once(at(60))));
+    void a_tick_handed_back_after_its_start_is_exempt_from_the_missed_policy() {
+        store(SPEC.when(When.once(at(60))));
         UUID stopping = node();
         advance(Duration.ofMinutes(1));
         Attempt started = claimOne(stopping);
-        storage().runs().handBackRows(stopping, storage().runs().held(stopping), Set.of(started.run()), true);
+        storage().runs().handBackRows(stopping, storage().runs().ownedRuns(stopping), Set.of(started.run()), true);
         advance(Duration.ofDays(2));
 
         planAll();
@@ -134,7 +131,7 @@ class LateTicksTest extends PlanningContract {
 
     @Test
     void a_pause_ends_ticks_that_were_handed_back_before_they_started() {
-        store(PROMISE);
+        store(SPEC);
         UUID stopping = node();
         advance(Duration.ofMinutes(1));
         planAll();
@@ -142,57 +139,57 @@ class LateTicksTest extends PlanningContract {
 
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
 
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
         assertThat(lines("report")).containsExactly("12:01:00 skipped paused");
     }
 
     @Test
     void a_pause_ends_ticks_that_were_claimed_and_passed_on() {
-        store(PROMISE);
-        UUID ignorant = node("other.work");
-        for (int minute = 0; minute < 3; minute++) minuteWithoutHandler(ignorant);
+        store(SPEC);
+        UUID withoutHandler = node("other.work");
+        for (int minute = 0; minute < 3; minute++) minuteWithoutHandler(withoutHandler);
 
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
 
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
         assertThat(lines("report"))
                 .containsExactly("12:01:00 skipped paused", "12:02:00 skipped paused", "12:03:00 skipped paused");
     }
 
-    private void hold(String how) {
+    private void holdQueueBack(String how) {
         switch (how) {
-            case "pause" -> storage().lanes().pause(Order.MAIL, "ann", "stocktaking");
-            case "limit" -> storage().lanes().limit(Order.MAIL, Limits.running(1));
+            case "pause" -> storage().lanes().pause(RunSpec.MAIL, "ann", "stocktaking");
+            case "limit" -> storage().lanes().limit(RunSpec.MAIL, QueueLimits.maxRunning(1));
             default ->
-                BENCH.database()
+                FIXTURE.database()
                         .execute(
                                 "INSERT INTO carillon.lane (queue, project, breaker, breaker_until) VALUES ('%s', '%s', '%s', 'infinity')"
-                                        .formatted(Order.MAIL.queue(), PROJECT, how));
+                                        .formatted(RunSpec.MAIL.queue(), PROJECT, how));
         }
     }
 
-    private void release() {
-        BENCH.database().execute("DELETE FROM carillon.lane; DELETE FROM carillon.gate");
+    private void releaseAll() {
+        FIXTURE.database().execute("DELETE FROM carillon.lane; DELETE FROM carillon.gate");
     }
 
-    private void lift(String how) {
+    private void releaseQueue(String how) {
         switch (how) {
-            case "pause", "open" -> storage().lanes().resume(Order.MAIL);
-            case "limit" -> storage().lanes().limit(Order.MAIL, Limits.none());
-            default -> storage().lanes().report(node(), List.of(new LaneLoad(Order.MAIL, 1, 0)));
+            case "pause", "open" -> storage().lanes().resume(RunSpec.MAIL);
+            case "limit" -> storage().lanes().limit(RunSpec.MAIL, QueueLimits.none());
+            default -> storage().lanes().reportOutcomes(node(), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"pause", "limit", "open", "half-open"})
-    void what_a_queue_held_back_until_just_now_is_late_and_not_missed(String how) {
-        store(PROMISE.missed(Missed.SKIP));
-        hold(how);
+    void ticks_of_a_queue_that_was_just_released_are_late_and_not_missed(String how) {
+        store(SPEC.missed(MissedPolicy.SKIP));
+        holdQueueBack(how);
         advance(Duration.ofMinutes(3));
         planAll();
         advance(Duration.ofMinutes(6));
 
-        lift(how);
+        releaseQueue(how);
         planAll();
 
         assertThat(runDue(node())).contains(at(60), at(120), at(180));
@@ -202,12 +199,12 @@ class LateTicksTest extends PlanningContract {
 
     @Test
     void a_pause_after_the_grace_makes_no_tick_late() {
-        store(PROMISE.missed(Missed.SKIP));
+        store(SPEC.missed(MissedPolicy.SKIP));
         advance(Duration.ofMinutes(3));
         planAll();
         advance(Duration.ofMinutes(6));
-        hold("pause");
-        lift("pause");
+        holdQueueBack("pause");
+        releaseQueue("pause");
 
         planAll();
 
@@ -217,41 +214,41 @@ class LateTicksTest extends PlanningContract {
 
     @ParameterizedTest
     @ValueSource(strings = {"pause", "limit", "open", "half-open"})
-    void what_a_queue_holds_back_is_late_and_not_missed(String how) {
-        store(PROMISE.missed(Missed.SKIP));
-        hold(how);
+    void ticks_of_a_queue_that_is_held_back_are_late_and_not_missed(String how) {
+        store(SPEC.missed(MissedPolicy.SKIP));
+        holdQueueBack(how);
         for (int minute = 0; minute < 30; minute++) {
             advance(Duration.ofMinutes(1));
             planAll();
         }
-        release();
+        releaseAll();
 
         assertThat(runDue(node())).hasSize(30).contains(at(60));
         covered();
     }
 
     @Test
-    void what_a_queue_held_back_does_not_make_room_for_later_ticks() {
-        store(PROMISE);
-        storage().lanes().pause(Order.MAIL, "ann", "stocktaking");
+    void held_back_ticks_run_and_only_the_latest_of_the_ticks_missed_afterwards_runs() {
+        store(SPEC);
+        storage().lanes().pause(RunSpec.MAIL, "ann", "stocktaking");
         for (int minute = 0; minute < 10; minute++) {
             advance(Duration.ofMinutes(1));
             planAll();
         }
-        release();
+        releaseAll();
         advance(Duration.ofMinutes(10));
         planAll();
 
         assertThat(runDue(node()))
-                .as("those held back, and of those late since then the latest")
+                .as("the ticks that were held back, and the latest of the ticks that are late since then")
                 .hasSize(5 + 1 + 5);
         covered();
     }
 
     @Test
-    void what_a_queue_holds_back_is_missed_after_the_catch_up_window() {
-        store(PROMISE.policies(Policies.defaults().catchUp(Duration.ofMinutes(20))));
-        storage().lanes().pause(Order.MAIL, "ann", "stocktaking");
+    void ticks_of_a_queue_that_is_held_back_are_missed_after_the_catch_up_window() {
+        store(SPEC.policies(SchedulePolicies.defaults().catchUp(Duration.ofMinutes(20))));
+        storage().lanes().pause(RunSpec.MAIL, "ann", "stocktaking");
         for (int minute = 0; minute < 60; minute++) {
             advance(Duration.ofMinutes(1));
             planAll();

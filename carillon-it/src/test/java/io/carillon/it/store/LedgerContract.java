@@ -7,30 +7,33 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Every instant of a schedule has exactly one line in the ledger, whatever several nodes and people do to it at the same time. */
+/**
+ * Every instant of a schedule has exactly one ledger entry, even if several nodes and users act on the schedule
+ * concurrently.
+ */
 abstract class LedgerContract extends StoreContract {
-    /** Set to repeat a run that failed. */
+    /** Set this property to the printed seed to repeat a failed run. */
     private static final Long SEED = Long.getLong("carillon.seed");
 
     @RepeatedTest(3)
-    void every_instant_has_one_line_whatever_happens_at_the_same_time() {
+    void every_instant_has_one_entry_under_concurrent_operations() {
         check(SEED != null ? SEED : RandomGenerator.getDefault().nextLong(), 12);
     }
 
     @Tag("slow")
     @Test
-    void every_instant_has_one_line_over_many_seeds() {
+    void every_instant_has_one_entry_over_many_seeds() {
         for (int i = 0; i < 200; i++) {
-            bench().clear();
+            fixture().clear();
             check(RandomGenerator.getDefault().nextLong(), 25);
         }
     }
 
     private void check(long seed, int phases) {
         System.out.println("ledger seed " + seed + ", repeat with -Dcarillon.seed=" + seed);
-        LedgerStorm storm = new LedgerStorm(bench(), seed);
-        for (int phase = 0; phase < phases; phase++) storm.phase();
-        storm.calm();
-        assertThat(storm.faults()).as("seed " + seed).isEmpty();
+        LedgerStress stress = new LedgerStress(fixture(), seed);
+        for (int phase = 0; phase < phases; phase++) stress.phase();
+        stress.finish();
+        assertThat(stress.violations()).as("seed " + seed).isEmpty();
     }
 }

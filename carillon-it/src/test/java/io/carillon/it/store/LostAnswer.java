@@ -2,14 +2,14 @@ package io.carillon.it.store;
 
 import java.util.concurrent.Callable;
 
-/** One deed whose answer gets lost: how to do it (the same again after the loss), and what must be true after the second time. */
-record LostAnswer(Callable<?> deed, Check check) {
-    /** Looks at the second answer and at what is stored. */
+/** A call whose answer is lost. The test repeats the same call after the loss, then runs the check. */
+record LostAnswer(Callable<?> call, Check check) {
+    /** Checks the answer of the second call and the stored rows. */
     interface Check {
-        void on(Object secondAnswer) throws Exception;
+        void verify(Object secondAnswer) throws Exception;
     }
 
-    static LostAnswer of(Callable<?> deed, Check check) {
-        return new LostAnswer(deed, check);
+    static LostAnswer of(Callable<?> call, Check check) {
+        return new LostAnswer(call, check);
     }
 }

@@ -21,16 +21,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every writing statement takes effect while its answer is lost, and is then repeated: one effect. The statements are read from the classes; one
- * without a case turns this test red.
+ * Every writing statement takes effect while its answer is lost, and is then repeated: it has one effect. The test
+ * reads the statements from the constants of the store's classes and fails for a statement without a case.
  */
 class LostAnswerTest {
-    /** Parts of statements that are none themselves; that they are is checked below. */
-    private static final Set<String> FRAGMENTS =
-            Set.of("DeskRepository.CANCELLED", "DeskRepository.REDRIVEN", "PlanRepository.MOVED");
+    /** Constants that are parts of other statements. A test below checks that they are. */
+    private static final Set<String> FRAGMENTS = Set.of(
+            "RunAdminRepository.INSERT_CANCELLED", "RunAdminRepository.INSERT_REDRIVEN", "PlanRepository.ADVANCE");
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private FaultProxy proxy;
     private LostAnswerCases cases;
@@ -38,10 +38,10 @@ class LostAnswerTest {
 
     @BeforeEach
     void open() {
-        BENCH.clear();
-        proxy = FaultProxy.before(BENCH.database());
+        FIXTURE.clear();
+        proxy = FaultProxy.inFrontOf(FIXTURE.database());
         through = new PostgresStorage(proxy.dataSource(), TickPlanner.defaults());
-        cases = new LostAnswerCases(BENCH, through, proxy.dataSource());
+        cases = new LostAnswerCases(FIXTURE, through, proxy.dataSource());
     }
 
     @AfterEach
@@ -58,36 +58,34 @@ class LostAnswerTest {
 
     @ParameterizedTest
     @MethodSource("statements")
-    void takes_effect_once_although_its_answer_was_lost(String name) throws Exception {
+    void takes_effect_once_when_its_answer_is_lost_and_the_call_is_repeated(String name) throws Exception {
         String text = Statements.bare(Statements.text(name));
         LostAnswer lost = cases.of(name);
 
-        proxy.cutAfterCommit(sql -> Statements.bare(sql).equals(text), 1);
-        assertThatThrownBy(() -> lost.deed().call())
-                .as("the first answer of " + name)
-                .isNotNull();
-        assertThat(proxy.strikes()).as("answers lost of " + name).isEqualTo(1);
-        proxy.pass();
+        proxy.resetAfterCommit(sql -> Statements.bare(sql).equals(text), 1);
+        assertThatThrownBy(() -> lost.call().call()).as("first call of " + name).isNotNull();
+        assertThat(proxy.lostAcknowledgements()).as("lost answers of " + name).isEqualTo(1);
+        proxy.restore();
 
-        lost.check().on(lost.deed().call());
+        lost.check().verify(lost.call().call());
     }
 
     @Test
-    void every_case_is_of_a_statement_that_exists() {
+    void every_case_names_an_existing_statement() {
         assertThat(statements()).containsAll(cases.names());
     }
 
     @Test
-    void fragments_are_parts_of_statements_and_none_themselves() throws SQLException {
+    void fragments_are_parts_of_statements_and_not_complete_statements() throws SQLException {
         Map<String, String> all = Statements.all();
         for (String fragment : FRAGMENTS) {
             String text = all.get(fragment);
             assertThat(all.entrySet().stream()
                             .filter(other -> !other.getKey().equals(fragment))
                             .filter(other -> other.getValue().contains(text)))
-                    .as(fragment + " is part of others")
+                    .as(fragment + " is part of another statement")
                     .isNotEmpty();
-            try (Connection connection = BENCH.open();
+            try (Connection connection = FIXTURE.open();
                     PreparedStatement alone = connection.prepareStatement(
                             "EXPLAIN " + Statements.bare(text).replace("?", "NULL"))) {
                 assertThatThrownBy(alone::execute)
@@ -98,31 +96,31 @@ class LostAnswerTest {
     }
 
     @Test
-    void a_partition_whose_creation_was_not_answered_is_there_once() {
-        BENCH.clock().at(StoreBench.NOON.plus(java.time.Duration.ofDays(50)));
-        proxy.cutAfterCommit(sql -> sql.contains("ATTACH PARTITION"), 1);
+    void a_partition_is_created_once_when_the_answer_is_lost() {
+        FIXTURE.clock().stopAt(StoreFixture.NOON.plus(java.time.Duration.ofDays(50)));
+        proxy.resetAfterCommit(sql -> sql.contains("ATTACH PARTITION"), 1);
 
-        assertThatThrownBy(() -> through.housekeeping().keepPartitions(0)).isInstanceOf(RuntimeException.class);
-        assertThat(proxy.strikes()).isEqualTo(1);
+        assertThatThrownBy(() -> through.maintenance().ensurePartitions(0)).isInstanceOf(RuntimeException.class);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
 
-        assertThat(through.housekeeping().keepPartitions(0)).isEqualTo(5);
+        assertThat(through.maintenance().ensurePartitions(0)).isEqualTo(5);
     }
 
     @ParameterizedTest
     @org.junit.jupiter.params.provider.ValueSource(strings = {"COMMENT ON TABLE", "DETACH PARTITION", "DROP TABLE"})
-    void a_partition_whose_removal_was_not_answered_is_gone(String part) {
+    void a_partition_is_removed_when_the_answer_is_lost(String part) {
         java.time.Duration month = java.time.Duration.ofDays(30);
-        BENCH.clock().at(StoreBench.NOON.minus(month));
-        BENCH.storage().housekeeping().keepPartitions(0);
-        BENCH.clock().at(StoreBench.NOON);
-        proxy.cutAfterCommit(sql -> sql.contains(part), 1);
+        FIXTURE.clock().stopAt(StoreFixture.NOON.minus(month));
+        FIXTURE.storage().maintenance().ensurePartitions(0);
+        FIXTURE.clock().stopAt(StoreFixture.NOON);
+        proxy.resetAfterCommit(sql -> sql.contains(part), 1);
 
-        assertThatThrownBy(() -> through.housekeeping().dropHistory(month.minusDays(2)))
+        assertThatThrownBy(() -> through.maintenance().dropHistory(month.minusDays(2)))
                 .isInstanceOf(RuntimeException.class);
-        assertThat(proxy.strikes()).isEqualTo(1);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
 
-        through.housekeeping().dropHistory(month.minusDays(2));
-        assertThat(BENCH.rows().texts("""
+        through.maintenance().dropHistory(month.minusDays(2));
+        assertThat(FIXTURE.rows().texts("""
                         SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r' AND relname ~ '_202601[0-9]{2}$'
                         """)).isEmpty();
     }

@@ -6,7 +6,7 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;
-import io.carillon.store.BulkDeed;
+import io.carillon.store.BulkAction;
 import io.carillon.store.Storage;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,65 +14,66 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** For each statement that changes many runs: a deed that sends it, and the one effect it must have. */
+/** For each statement that changes many runs: a call that sends it, and a check that it took effect once. */
 final class LostBulkCases extends LostCases {
-    LostBulkCases(PostgresBench bench, Storage through) {
-        super(bench, through);
+    LostBulkCases(PostgresStoreFixture fixture, Storage through) {
+        super(fixture, through);
     }
 
     @Override
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.of(
-                "DeskRepository.RESCHEDULE",
+                "RunAdminRepository.RESCHEDULE",
                         () -> {
-                            RunId run = enqueue(Order.mail(), 1).get(0);
-                            Instant due = StoreBench.NOON.plus(Duration.ofDays(1));
-                            return LostAnswer.of(() -> through.runDesk().reschedule(PROJECT, run, due), moved -> {
-                                assertThat(moved).isEqualTo(true);
-                                assertThat(storage()
-                                                .runDesk()
-                                                .get(PROJECT, run)
-                                                .orElseThrow()
-                                                .instants()
-                                                .dueAt())
-                                        .isEqualTo(due);
-                            });
+                            RunId run = enqueue(RunSpec.mail(), 1).get(0);
+                            Instant due = StoreFixture.NOON.plus(Duration.ofDays(1));
+                            return LostAnswer.of(
+                                    () -> faultyStorage.runAdmin().reschedule(PROJECT, run, due), moved -> {
+                                        assertThat(moved).isEqualTo(true);
+                                        assertThat(storage()
+                                                        .runAdmin()
+                                                        .get(PROJECT, run)
+                                                        .orElseThrow()
+                                                        .instants()
+                                                        .dueAt())
+                                                .isEqualTo(due);
+                                    });
                         },
-                "DeskRepository.CANCEL_MANY",
+                "RunAdminRepository.CANCEL_MANY",
                         () -> {
-                            enqueue(Order.mail(), 3);
-                            return bulk(RunState.WAITING, new BulkDeed.Cancel("enough"), RunState.CANCELLED);
+                            enqueue(RunSpec.mail(), 3);
+                            return bulk(RunState.WAITING, new BulkAction.Cancel("enough"), RunState.CANCELLED);
                         },
-                "DeskRepository.CANCEL_MANY_RUNNING",
+                "RunAdminRepository.CANCEL_MANY_RUNNING",
                         () -> {
-                            enqueue(Order.mail(), 3);
+                            enqueue(RunSpec.mail(), 3);
                             claim(node(), 3);
-                            return bulk(RunState.RUNNING, new BulkDeed.Cancel("enough"), RunState.RUNNING);
+                            return bulk(RunState.RUNNING, new BulkAction.Cancel("enough"), RunState.RUNNING);
                         },
-                "DeskRepository.REDRIVE_MANY",
+                "RunAdminRepository.REDRIVE_MANY",
                         () -> {
                             die();
-                            return bulk(RunState.DEAD, new BulkDeed.Redrive(), RunState.WAITING);
+                            return bulk(RunState.DEAD, new BulkAction.Redrive(), RunState.WAITING);
                         },
-                "DeskRepository.DELETE_MANY",
+                "RunAdminRepository.DELETE_MANY",
                         () -> {
                             die();
-                            return bulk(RunState.DEAD, new BulkDeed.Delete(), RunState.DEAD);
+                            return bulk(RunState.DEAD, new BulkAction.Delete(), RunState.DEAD);
                         });
     }
 
     private void die() {
-        enqueue(Order.mail(), 3);
+        enqueue(RunSpec.mail(), 3);
         UUID node = node();
-        claim(node, 3).forEach(attempt -> apply(node, attempt, new Transition.Die("no")));
+        claim(node, 3).forEach(attempt -> apply(node, attempt, new Transition.MarkDead("no")));
     }
 
-    /** Done by the first call, whose answer was lost: the second finds nothing left to do. */
-    private LostAnswer bulk(RunState state, BulkDeed deed, RunState after) {
+    /** The first call, whose answer is lost, changes all runs; the second finds none left. */
+    private LostAnswer bulk(RunState state, BulkAction operation, RunState after) {
         RunFilter filter = RunFilter.all().state(state);
-        return LostAnswer.of(() -> through.runDesk().bulk(PROJECT, filter, deed), answer -> {
+        return LostAnswer.of(() -> faultyStorage.runAdmin().bulk(PROJECT, filter, operation), answer -> {
             assertThat(answer).isEqualTo(0);
-            assertThat(storage().runDesk().list(PROJECT, RunFilter.all().state(after)))
+            assertThat(storage().runAdmin().list(PROJECT, RunFilter.all().state(after)))
                     .hasSize(3);
         });
     }

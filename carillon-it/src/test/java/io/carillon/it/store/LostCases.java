@@ -18,27 +18,30 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
-/** What all cases of lost answers share: they prepare over the bench's own connections, and send the statement {@code through} the network that breaks. */
+/**
+ * The base of the lost-answer cases: they prepare rows over the fixture's own connections and send the statement
+ * through {@code faultyStorage}, whose network loses the answer.
+ */
 abstract class LostCases extends PlanningContract {
     static final Duration MINUTE = Duration.ofMinutes(1);
 
-    final PostgresBench bench;
-    final Storage through;
+    final PostgresStoreFixture fixture;
+    final Storage faultyStorage;
 
-    LostCases(PostgresBench bench, Storage through) {
-        this.bench = bench;
-        this.through = through;
+    LostCases(PostgresStoreFixture fixture, Storage through) {
+        this.fixture = fixture;
+        this.faultyStorage = through;
     }
 
-    /** A case for each statement, by the name of its constant. */
+    /** Returns a case for each statement, by the name of its constant. */
     abstract Map<String, Supplier<LostAnswer>> cases();
 
     @Override
-    final StoreBench bench() {
-        return bench;
+    final StoreFixture fixture() {
+        return fixture;
     }
 
-    /** A call without an answer. */
+    /** Wraps a call without a result. */
     static Callable<?> call(Runnable call) {
         return () -> {
             call.run();
@@ -46,33 +49,33 @@ abstract class LostCases extends PlanningContract {
         };
     }
 
-    /** A run that a node holds. */
+    /** A claimed run and the node that holds it. */
     record Held(UUID node, Attempt attempt) {
         RunId run() {
             return attempt.run();
         }
     }
 
-    Held held() {
-        enqueue(Order.mail());
+    Held claimHeld() {
+        enqueue(RunSpec.mail());
         UUID node = node();
         return new Held(node, claimOne(node));
     }
 
-    /** A run that shared the deaths of two nodes. */
+    /** Returns an isolated run: both nodes that executed it died. */
     RunId suspect() {
-        Held held = held();
-        diesTwice(held.node());
+        Held held = claimHeld();
+        declareDeadTwice(held.node());
         return held.run();
     }
 
-    ClaimRequest mails(UUID node) {
-        return new ClaimRequest(node, List.of(quota(Order.MAIL, Priority.NORMAL, 5)), Set.of(), null, 0);
+    ClaimRequest claimMails(UUID node) {
+        return new ClaimRequest(node, List.of(quota(RunSpec.MAIL, Priority.NORMAL, 5)), Set.of(), null, 0);
     }
 
-    /** The run is listed once, and its state is this. */
-    void once(RunId id, RunState state) {
-        List<Run> listed = storage().runDesk().list(PROJECT, RunFilter.all()).stream()
+    /** Asserts that the run is listed once, in the given state. */
+    void assertOnce(RunId id, RunState state) {
+        List<Run> listed = storage().runAdmin().list(PROJECT, RunFilter.all()).stream()
                 .filter(run -> run.id().equals(id))
                 .toList();
         assertThat(listed).hasSize(1);

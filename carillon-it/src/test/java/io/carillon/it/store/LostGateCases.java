@@ -7,8 +7,8 @@ import io.carillon.run.Attempt;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.NewRun;
 import io.carillon.run.Transition;
-import io.carillon.schedule.Overlap;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.store.GateName;
 import io.carillon.store.Storage;
 import java.time.Duration;
@@ -17,32 +17,34 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** For each writing statement about gates: a deed that sends it, and the one effect it must have. */
+/** For each writing statement about gates: a call that sends it, and a check that it took effect once. */
 final class LostGateCases extends LostCases {
     private static final Duration TEN = Duration.ofSeconds(10);
-    private static final Order GATED = Order.mail().concurrencyKey("shop", 1);
+    private static final RunSpec GATED = RunSpec.mail().concurrencyKey("shop", 1);
 
-    LostGateCases(PostgresBench bench, Storage through) {
-        super(bench, through);
+    LostGateCases(PostgresStoreFixture fixture, Storage through) {
+        super(fixture, through);
     }
 
     @Override
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
-                entry("GateRepository.ARRIVE", this::arrive),
+                entry("GateRepository.MARK_ARRIVED", this::arrive),
                 entry("GateRepository.PASS", this::pass),
                 entry("GatedInbox.INSERT_GATED", this::insert),
-                entry("RateGates.LET_START", this::letStart),
+                entry("RateGates.PASS", this::letStart),
                 entry("OverlapGates.CANCEL_IDLE", this::cancelIdle),
                 entry("OverlapGates.CANCEL_RUNNING", this::cancelRunning),
-                entry("OverlapGates.DROP", () -> second(Overlap.SKIP, "skipped overlap: an earlier run had not ended")),
-                entry("OverlapGates.KEEP_WAITING", () -> second(Overlap.QUEUE_ALL, "waiting gate")),
-                entry("OverlapGates.LET_THROUGH", this::letThrough));
+                entry(
+                        "OverlapGates.DROP",
+                        () -> secondInstant(OverlapPolicy.SKIP, "skipped overlap: an earlier run had not ended")),
+                entry("OverlapGates.KEEP_WAITING", () -> secondInstant(OverlapPolicy.QUEUE_ALL, "waiting gate")),
+                entry("OverlapGates.PASS", this::letThrough));
     }
 
     private LostAnswer insert() {
         NewRun run = GATED.run();
-        return LostAnswer.of(() -> through.inbox().enqueue(List.of(run)), answer -> {
+        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(List.of(run)), answer -> {
             assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
             passGates();
             assertThat(claim(node(), 9)).hasSize(1);
@@ -52,8 +54,8 @@ final class LostGateCases extends LostCases {
     private LostAnswer arrive() {
         enqueue(GATED.after(TEN), 2);
         advance(TEN);
-        return LostAnswer.of(() -> through.gates().arrive(10), answer -> {
-            assertThat(passGates()).containsExactly(Order.MAIL);
+        return LostAnswer.of(() -> faultyStorage.gates().findArrivals(10), answer -> {
+            assertThat(passGates()).containsExactly(RunSpec.MAIL);
             assertThat(claim(node(), 9)).hasSize(1);
         });
     }
@@ -62,20 +64,21 @@ final class LostGateCases extends LostCases {
         enqueue(GATED, 3);
         GateName shop = new GateName(PROJECT, "concurrency:shop");
         return LostAnswer.of(
-                () -> through.gates().pass(List.of(shop)),
+                () -> faultyStorage.gates().promote(List.of(shop)),
                 answer -> assertThat(claim(node(), 9)).hasSize(1));
     }
 
     private LostAnswer letStart() {
-        enqueue(Order.mail().rateKey("shop", 2, TEN), 5);
+        enqueue(RunSpec.mail().rateKey("shop", 2, TEN), 5);
         GateName shop = new GateName(PROJECT, "rate:10000:shop");
         return LostAnswer.of(
-                () -> through.gates().pass(List.of(shop)),
+                () -> faultyStorage.gates().promote(List.of(shop)),
                 answer -> assertThat(claim(node(), 9)).hasSize(2));
     }
 
-    private GateName scheduled(Overlap overlap) {
-        UUID id = store(Promise.every(TEN).policies(Policies.defaults().overlap(overlap)))
+    private GateName scheduled(OverlapPolicy overlapPolicy) {
+        UUID id = store(ScheduleSpec.every(TEN)
+                        .policies(SchedulePolicies.defaults().overlap(overlapPolicy)))
                 .id()
                 .value();
         advance(TEN);
@@ -83,43 +86,46 @@ final class LostGateCases extends LostCases {
     }
 
     private LostAnswer letThrough() {
-        GateName gate = scheduled(Overlap.SKIP);
+        GateName gate = scheduled(OverlapPolicy.SKIP);
         return LostAnswer.of(
-                () -> through.gates().pass(List.of(gate)),
+                () -> faultyStorage.gates().promote(List.of(gate)),
                 answer -> assertThat(runDue(node())).containsExactly(at(10)));
     }
 
-    /** The second instant falls due while the first runs. */
-    private LostAnswer second(Overlap overlap, String fate) {
-        GateName gate = scheduled(overlap);
-        storage().gates().pass(List.of(gate));
+    /** The second instant becomes due while the first runs; {@code fate} is its ledger line after the promotion. */
+    private LostAnswer secondInstant(OverlapPolicy overlapPolicy, String fate) {
+        GateName gate = scheduled(overlapPolicy);
+        storage().gates().promote(List.of(gate));
         claimOne(node());
         advance(TEN);
         return LostAnswer.of(
-                () -> through.gates().pass(List.of(gate)),
+                () -> faultyStorage.gates().promote(List.of(gate)),
                 answer -> assertThat(lines("report")).contains("12:00:20 " + fate));
     }
 
     private LostAnswer cancelRunning() {
-        GateName gate = scheduled(Overlap.CANCEL_PREVIOUS);
-        storage().gates().pass(List.of(gate));
+        GateName gate = scheduled(OverlapPolicy.CANCEL_PREVIOUS);
+        storage().gates().promote(List.of(gate));
         UUID node = node();
         claimOne(node);
         advance(TEN);
         return LostAnswer.of(
-                () -> through.gates().pass(List.of(gate)),
-                answer -> assertThat(storage().nodes().beat(node, 1, List.of()).cancels())
+                () -> faultyStorage.gates().promote(List.of(gate)),
+                answer -> assertThat(storage()
+                                .nodes()
+                                .recordHeartbeat(node, 1, List.of())
+                                .cancelRequests())
                         .hasSize(1));
     }
 
     private LostAnswer cancelIdle() {
-        GateName gate = scheduled(Overlap.CANCEL_PREVIOUS);
-        storage().gates().pass(List.of(gate));
+        GateName gate = scheduled(OverlapPolicy.CANCEL_PREVIOUS);
+        storage().gates().promote(List.of(gate));
         UUID node = node();
         Attempt first = claimOne(node);
         apply(node, first, new Transition.Retry(Duration.ofHours(1), "not now", false));
         advance(TEN);
-        return LostAnswer.of(() -> through.gates().pass(List.of(gate)), answer -> {
+        return LostAnswer.of(() -> faultyStorage.gates().promote(List.of(gate)), answer -> {
             passGates();
             assertThat(runDue(node)).containsExactly(at(20));
             assertThat(lines("report")).contains("12:00:10 cancelled overlap: a newer run took its place");

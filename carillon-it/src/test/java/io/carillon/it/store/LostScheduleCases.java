@@ -17,97 +17,101 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
-/** For each writing statement about schedules and plans: a deed that sends it, and the one effect it must have. */
+/** For each writing statement about schedules and plans: a call that sends it, and a check that it took effect once. */
 final class LostScheduleCases extends LostCases {
     private static final When TEN_SECONDS = When.every(Duration.ofSeconds(10));
-    private static final Promise PROMISE = Promise.of(TEN_SECONDS);
+    private static final ScheduleSpec SPEC = ScheduleSpec.of(TEN_SECONDS);
 
-    LostScheduleCases(PostgresBench bench, Storage through) {
-        super(bench, through);
+    LostScheduleCases(PostgresStoreFixture fixture, Storage through) {
+        super(fixture, through);
     }
 
     @Override
     Map<String, Supplier<LostAnswer>> cases() {
         return Map.ofEntries(
                 entry("Backfill.INSERT", this::backfill),
-                entry("PlanRepository.SETTLE", this::settle),
+                entry("PlanRepository.RESOLVE_MISSED", this::settle),
                 entry("PlanRepository.WRITE", this::write),
-                entry("PlanningToken.HOLD", this::lead),
-                entry("PlanningToken.LET_GO", this::stepDown),
-                entry("ScheduleFuture.COVER", () -> changed(Duration.ofHours(1), this::pause, false)),
-                entry("ScheduleFuture.END", () -> changed(Duration.ofSeconds(25), this::pause, false)),
-                entry("ScheduleFuture.FORGET", () -> changed(Duration.ofSeconds(25), this::edit, null)),
-                entry("ScheduleFuture.MOVE_CURSOR", () -> changed(Duration.ofSeconds(25), this::edit, null)),
-                entry("ScheduleKeeper.ADAPT", this::adapt),
-                entry("ScheduleKeeper.MARK_RULES", this::markRules),
+                entry("PlanningToken.ACQUIRE", this::lead),
+                entry("PlanningToken.RELEASE", this::stepDown),
+                entry("FutureTicks.INSERT_GAP", () -> changed(Duration.ofHours(1), this::pause, false)),
+                entry("FutureTicks.END_UNSTARTED", () -> changed(Duration.ofSeconds(25), this::pause, false)),
+                entry("FutureTicks.DELETE_AFTER_CUTOFF", () -> changed(Duration.ofSeconds(25), this::edit, null)),
+                entry("FutureTicks.MOVE_CURSOR", () -> changed(Duration.ofSeconds(25), this::edit, null)),
+                entry("ScheduleMaintenance.ADAPT", this::adapt),
+                entry("ScheduleMaintenance.UPDATE_TZDATA", this::markRules),
                 entry("ScheduleRepository.DELETE", this::delete),
                 entry("ScheduleRepository.INSERT", this::insert),
                 entry("ScheduleRepository.PAUSE", () -> changed(Duration.ofSeconds(25), this::pause, false)),
-                entry("ScheduleRepository.RENEW", this::renew),
+                entry("ScheduleRepository.UPDATE_HEADERS", this::renew),
                 entry("ScheduleRepository.RESUME", this::resume),
                 entry("ScheduleRepository.TRIGGER", this::trigger),
                 entry("ScheduleRepository.UPDATE", () -> changed(Duration.ofSeconds(25), this::edit, null)));
     }
 
     private Object pause() {
-        return through.schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
+        return faultyStorage.schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
     }
 
     private Object edit() {
-        return through.schedules().upsert(PROMISE.payload("second").definition());
+        return faultyStorage.schedules().upsert(SPEC.payload("second").definition());
     }
 
-    private void covered() {
-        Instant cursor = schedule("report").progress().cursor();
-        assertThat(Coverage.faults(ledger("report"), List.of(new Coverage.Span(StoreBench.NOON, cursor, TEN_SECONDS))))
+    private void assertCovered() {
+        Instant cursor = schedule("report").planningState().cursor();
+        assertThat(LedgerCoverage.violations(
+                        ledger("report"), List.of(new LedgerCoverage.Span(StoreFixture.NOON, cursor, TEN_SECONDS))))
                 .isEmpty();
     }
 
-    /** A change of a schedule of which a while has passed: the second answer says that it was done before, and every instant has one line. */
-    private LostAnswer changed(Duration passed, Callable<?> deed, Object expected) {
-        store(PROMISE);
+    /**
+     * Changes a schedule after some time has passed. The second answer reports that nothing was left to change, and
+     * every instant has one ledger entry.
+     */
+    private LostAnswer changed(Duration passed, Callable<?> call, Object expected) {
+        store(SPEC);
         advance(passed);
-        return LostAnswer.of(deed, answer -> {
+        return LostAnswer.of(call, answer -> {
             if (expected != null) assertThat(answer).isEqualTo(expected);
             else assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(schedule("report").version()).isEqualTo(2);
-            covered();
+            assertCovered();
         });
     }
 
     private LostAnswer write() {
-        store(PROMISE);
+        store(SPEC);
         advance(Duration.ofHours(2));
         List<TickPlan> plans = List.of(
-                PLANNER.plan(schedule("report"), List.of(), bench.clock().now()));
+                PLANNER.plan(schedule("report"), List.of(), fixture.clock().now()));
         assertThat(plans.get(0).gaps()).isNotEmpty();
-        return LostAnswer.of(() -> through.plans().write(plans), answer -> {
+        return LostAnswer.of(() -> faultyStorage.plans().write(plans), answer -> {
             assertThat(answer).isEqualTo(List.of());
-            assertThat(schedule("report").progress().ticks())
+            assertThat(schedule("report").planningState().ticks())
                     .isEqualTo(12 + plans.get(0).ticks().size());
-            covered();
+            assertCovered();
         });
     }
 
-    /** With everything a plan can hold: new ticks, late ones, and a stretch that nobody planned. */
+    /** Writes a plan with new ticks, decisions about late ticks, and a range of instants that were never planned. */
     private LostAnswer settle() {
-        store(PROMISE);
+        store(SPEC);
         advance(Duration.ofHours(2));
         List<TickPlan> plans = plans(due());
         TickPlan plan = plans.get(0);
-        assertThat(List.of(plan.ticks(), plan.late(), plan.gaps())).noneMatch(List::isEmpty);
-        return LostAnswer.of(() -> through.plans().write(plans), answer -> {
+        assertThat(List.of(plan.ticks(), plan.lateDecisions(), plan.gaps())).noneMatch(List::isEmpty);
+        return LostAnswer.of(() -> faultyStorage.plans().write(plans), answer -> {
             assertThat(answer).isEqualTo(List.of());
-            assertThat(schedule("report").progress().ticks())
+            assertThat(schedule("report").planningState().ticks())
                     .isEqualTo(12 + plan.ticks().size());
-            covered();
+            assertCovered();
         });
     }
 
     private LostAnswer adapt() {
-        store(Promise.of(When.adaptive(Duration.ofSeconds(10), Duration.ofHours(1))));
+        store(ScheduleSpec.of(When.adaptive(Duration.ofSeconds(10), Duration.ofHours(1))));
         advance(Duration.ofSeconds(10));
-        return LostAnswer.of(() -> through.plans().followBacklogs(), answer -> {
+        return LostAnswer.of(() -> faultyStorage.plans().adaptIntervals(), answer -> {
             assertThat(answer).isEqualTo(0);
             planAll();
             assertThat(lines("report")).containsExactly("12:00:10 waiting", "12:00:25 waiting");
@@ -115,16 +119,16 @@ final class LostScheduleCases extends LostCases {
     }
 
     private LostAnswer markRules() {
-        store(Promise.of(When.cron("0 2 * * *", "Europe/Paris")));
-        bench.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
-        return LostAnswer.of(() -> through.plans().followZones(), answer -> {
+        store(ScheduleSpec.of(When.cron("0 2 * * *", "Europe/Paris")));
+        fixture.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
+        return LostAnswer.of(() -> faultyStorage.plans().replanChangedZones(), answer -> {
             assertThat(answer).isEqualTo(0);
             assertThat(schedule("report").version()).isEqualTo(2);
         });
     }
 
     private LostAnswer insert() {
-        return LostAnswer.of(() -> through.schedules().upsert(PROMISE.definition()), answer -> {
+        return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition()), answer -> {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(storage().schedules().list(PROJECT)).hasSize(1);
             assertThat(lines("report")).hasSize(12);
@@ -132,69 +136,71 @@ final class LostScheduleCases extends LostCases {
     }
 
     private LostAnswer renew() {
-        store(PROMISE);
-        return LostAnswer.of(() -> through.schedules().upsert(PROMISE.definition(), id -> "on=behalf\n"), answer -> {
+        store(SPEC);
+        return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition(), id -> "on=behalf\n"), answer -> {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(schedule("report").version()).isOne();
-            assertThat(bench.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = E'on=behalf\\n'"))
+            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = E'on=behalf\\n'"))
                     .isOne();
         });
     }
 
     private LostAnswer resume() {
-        store(PROMISE);
+        store(SPEC);
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
         advance(Duration.ofHours(1));
-        return LostAnswer.of(() -> through.schedules().resume(PROJECT, "report"), answer -> {
+        return LostAnswer.of(() -> faultyStorage.schedules().resume(PROJECT, "report"), answer -> {
             assertThat(answer).isEqualTo(false);
-            assertThat(schedule("report").paused()).isFalse();
-            covered();
+            assertThat(schedule("report").isPaused()).isFalse();
+            assertCovered();
         });
     }
 
     private LostAnswer delete() {
-        store(PROMISE);
+        store(SPEC);
         advance(Duration.ofSeconds(25));
-        return LostAnswer.of(() -> through.schedules().delete(PROJECT, "report"), answer -> {
+        return LostAnswer.of(() -> faultyStorage.schedules().delete(PROJECT, "report"), answer -> {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().schedules().list(PROJECT)).isEmpty();
-            assertThat(bench.rows().number("SELECT count(*) FROM carillon.run")).isZero();
-            assertThat(bench.rows().number("SELECT count(*) FROM carillon.run_history"))
+            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run"))
+                    .isZero();
+            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run_history"))
                     .isEqualTo(2);
         });
     }
 
     private LostAnswer lead() {
         UUID node = node();
-        return LostAnswer.of(() -> through.plans().lead(node, SECOND), answer -> {
+        return LostAnswer.of(() -> faultyStorage.plans().acquireLeadership(node, SECOND), answer -> {
             assertThat(answer).isEqualTo(true);
-            assertThat(storage().plans().lead(node(), SECOND)).isFalse();
+            assertThat(storage().plans().acquireLeadership(node(), SECOND)).isFalse();
         });
     }
 
     private LostAnswer stepDown() {
         UUID node = node();
-        storage().plans().lead(node, SECOND);
+        storage().plans().acquireLeadership(node, SECOND);
         return LostAnswer.of(
-                call(() -> through.plans().stepDown(node)),
-                answer -> assertThat(storage().plans().lead(node(), SECOND)).isTrue());
+                call(() -> faultyStorage.plans().releaseLeadership(node)),
+                answer -> assertThat(storage().plans().acquireLeadership(node(), SECOND))
+                        .isTrue());
     }
 
     private LostAnswer backfill() {
-        store(PROMISE);
-        Instant from = StoreBench.NOON.minusSeconds(30);
+        store(SPEC);
+        Instant from = StoreFixture.NOON.minusSeconds(30);
         return LostAnswer.of(
-                () -> through.schedules().backfill(PROJECT, "report", from, StoreBench.NOON, true), answer -> {
+                () -> faultyStorage.schedules().backfill(PROJECT, "report", from, StoreFixture.NOON, true), answer -> {
                     assertThat(answer).isEqualTo(0);
-                    assertThat(bench.rows().number("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'"))
+                    assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'"))
                             .isEqualTo(4);
                 });
     }
 
     private LostAnswer trigger() {
-        store(PROMISE);
-        RunId id = RunId.next();
-        return LostAnswer.of(() -> through.schedules().trigger(PROJECT, "report", id), answer -> {
+        store(SPEC);
+        RunId id = RunId.generate();
+        return LostAnswer.of(() -> faultyStorage.schedules().trigger(PROJECT, "report", id), answer -> {
             assertThat(answer).isEqualTo(true);
             assertThat(claim(node(), 9)).hasSize(1);
         });

@@ -3,7 +3,7 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.it.walls.SourceTree;
-import io.carillon.schedule.Missed;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.When;
 import io.carillon.store.LedgerEntry;
 import java.time.Duration;
@@ -20,34 +20,37 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each line of the table in docs/missed.md, played: the schedule is created, nobody lives for a while, and then somebody plans and runs. */
+/**
+ * Executes each row of the table in docs/missed.md: it stores the schedule, lets time pass without a node, then plans
+ * and runs, and compares the numbers.
+ */
 class MissedPageTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final Pattern LINE = Pattern.compile(
             "(?m)^\\| (1/\\w+) \\| (\\d) (hours|days) \\| ([a-z-]+) \\| ([\\d,]+) \\| ([\\d,]+) \\| ([\\d,]+) \\| (\\d+) \\+ (\\d+) \\|$");
     private static final Map<String, Duration> PERIODS =
             Map.of("1/s", Duration.ofSeconds(1), "1/min", Duration.ofMinutes(1), "1/day", Duration.ofDays(1));
     private static final String MISSED_ROWS = "SELECT count(*) FROM carillon.run_history WHERE state = 'missed'";
-    private static final String STRETCHES = "SELECT count(*) FROM carillon.ledger_gap";
+    private static final String COUNT_GAPS = "SELECT count(*) FROM carillon.ledger_gap";
 
-    /** A line of the page. */
+    /** A row of the table. */
     record Row(
             Duration period,
             Duration downtime,
-            Missed missed,
+            MissedPolicy missedPolicy,
             long onTime,
             long late,
             long missedInstants,
             long ownRows,
-            long stretches) {
+            long gaps) {
         static Row of(MatchResult line) {
             int amount = Integer.parseInt(line.group(2));
             return new Row(
                     PERIODS.get(line.group(1)),
                     line.group(3).equals("days") ? Duration.ofDays(amount) : Duration.ofHours(amount),
-                    Missed.of(line.group(4)),
+                    MissedPolicy.of(line.group(4)),
                     number(line.group(5)),
                     number(line.group(6)),
                     number(line.group(7)),
@@ -61,8 +64,8 @@ class MissedPageTest extends PlanningContract {
     }
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     static Stream<Row> page() {
@@ -71,19 +74,19 @@ class MissedPageTest extends PlanningContract {
     }
 
     @Test
-    void the_page_has_a_line_for_every_policy_rate_and_downtime() {
-        assertThat(page().map(row -> row.missed() + " " + row.period() + " " + row.downtime()))
+    void the_page_has_a_row_for_every_policy_rate_and_downtime() {
+        assertThat(page().map(row -> row.missedPolicy() + " " + row.period() + " " + row.downtime()))
                 .hasSize(18)
                 .doesNotHaveDuplicates();
     }
 
     @ParameterizedTest
     @MethodSource("page")
-    void happens_as_the_page_says(Row row) {
+    void the_numbers_match_the_page(Row row) {
         When when = When.every(row.period());
-        store(Promise.of(when).missed(row.missed()));
+        store(ScheduleSpec.of(when).missed(row.missedPolicy()));
         advance(row.downtime());
-        Instant now = bench().clock().now();
+        Instant now = fixture().clock().now();
         Instant graceEnd = now.minus(Duration.ofMinutes(5));
 
         planAll();
@@ -98,16 +101,16 @@ class MissedPageTest extends PlanningContract {
                         .mapToLong(LedgerEntry::count)
                         .sum())
                 .isEqualTo(row.missedInstants());
-        assertThat(BENCH.rows().number(MISSED_ROWS)).isEqualTo(row.ownRows());
-        assertThat(BENCH.rows().number(STRETCHES)).isEqualTo(row.stretches());
+        assertThat(FIXTURE.rows().number(MISSED_ROWS)).isEqualTo(row.ownRows());
+        assertThat(FIXTURE.rows().number(COUNT_GAPS)).isEqualTo(row.gaps());
         assertThat(row.onTime() + row.late() + row.missedInstants())
-                .as("no instant is lost or doubled")
+                .as("each instant is counted once")
                 .isEqualTo(instants(when, now));
     }
 
     private static long instants(When when, Instant until) {
         return Stream.iterate(
-                        when.next(StoreBench.NOON),
+                        when.next(StoreFixture.NOON),
                         at -> at.isPresent() && !at.get().isAfter(until),
                         at -> at.flatMap(when::next))
                 .count();
@@ -115,9 +118,9 @@ class MissedPageTest extends PlanningContract {
 
     @Test
     void late_runs_of_run_all_are_spread() {
-        Promise promise = Promise.every(Duration.ofHours(1)).missed(Missed.RUN_ALL);
-        store(promise.policies(
-                promise.policies().runAll(new io.carillon.schedule.Policies.RunAll(3, Duration.ofMinutes(1)))));
+        ScheduleSpec spec = ScheduleSpec.every(Duration.ofHours(1)).missed(MissedPolicy.RUN_ALL);
+        store(spec.policies(spec.policies()
+                .runAll(new io.carillon.schedule.SchedulePolicies.RunAllLimits(3, Duration.ofMinutes(1)))));
         advance(Duration.ofHours(10).plusMinutes(10));
         UUID node = node();
 
@@ -133,11 +136,11 @@ class MissedPageTest extends PlanningContract {
     }
 
     @Test
-    void ticks_that_were_planned_and_not_started_are_spread_too() {
-        Promise promise = Promise.every(Duration.ofSeconds(10)).missed(Missed.RUN_ALL);
-        store(promise.policies(promise.policies()
+    void planned_ticks_that_were_not_started_are_spread_too() {
+        ScheduleSpec spec = ScheduleSpec.every(Duration.ofSeconds(10)).missed(MissedPolicy.RUN_ALL);
+        store(spec.policies(spec.policies()
                 .grace(Duration.ofSeconds(30))
-                .runAll(new io.carillon.schedule.Policies.RunAll(100, Duration.ofSeconds(7)))));
+                .runAll(new io.carillon.schedule.SchedulePolicies.RunAllLimits(100, Duration.ofSeconds(7)))));
         advance(Duration.ofSeconds(55));
         UUID node = node();
 
@@ -149,20 +152,23 @@ class MissedPageTest extends PlanningContract {
     }
 
     @Test
-    void a_weekend_of_downtime_costs_each_schedule_two_lines() {
+    void a_weekend_of_downtime_costs_each_schedule_two_ledger_rows() {
         weekend(300);
     }
 
     @Tag("slow")
     @Test
-    void a_weekend_of_downtime_costs_each_of_a_hundred_thousand_schedules_two_lines() {
+    void a_weekend_of_downtime_costs_each_of_a_hundred_thousand_schedules_two_ledger_rows() {
         weekend(100_000);
     }
 
-    /** Ten minutes apart, so that none was planned ahead: a late run and a stretch before the window, one within. */
+    /**
+     * Uses schedules of ten minutes, so that no instant was planned ahead. Each schedule gets one late run, one range
+     * entry for the instants before the catch-up window and one for those inside it.
+     */
     private void weekend(int schedules) {
-        store(Promise.every(Duration.ofMinutes(10)));
-        BENCH.database().execute("""
+        store(ScheduleSpec.every(Duration.ofMinutes(10)));
+        FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
                   (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, class, target, target_name, payload, codec, missed, missed_cap,
                    missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
@@ -176,9 +182,9 @@ class MissedPageTest extends PlanningContract {
         planAll();
         System.out.println("planned schedules=" + schedules + " ms=" + (System.nanoTime() - before) / 1_000_000);
 
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isEqualTo(schedules);
-        assertThat(BENCH.rows().number(STRETCHES)).isEqualTo(2L * schedules);
-        assertThat(BENCH.rows().number("SELECT sum(count) FROM carillon.ledger_gap"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isEqualTo(schedules);
+        assertThat(FIXTURE.rows().number(COUNT_GAPS)).isEqualTo(2L * schedules);
+        assertThat(FIXTURE.rows().number("SELECT sum(count) FROM carillon.ledger_gap"))
                 .isEqualTo(371L * schedules);
     }
 }

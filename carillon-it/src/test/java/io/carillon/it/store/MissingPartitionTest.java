@@ -20,17 +20,20 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whoever writes history makes the partition it misses, and nobody sees the failure. The writers are read from the statements. */
+/**
+ * A statement that writes history creates the partition it lacks, and the caller sees no failure. The test reads the
+ * writing statements from the constants of the store's classes.
+ */
 class MissingPartitionTest extends PlanningContract {
     private static final Pattern HISTORY =
             Pattern.compile("INSERT INTO carillon\\.(run_history|attempt|ledger_gap)\\b");
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     static Stream<String> writers() {
@@ -39,36 +42,36 @@ class MissingPartitionTest extends PlanningContract {
     }
 
     private static void dropAll() {
-        BENCH.rows().texts("""
+        FIXTURE.rows().texts("""
                         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                          WHERE c.relnamespace = 'carillon'::regnamespace AND c.relkind = 'r'
-                        """).forEach(partition -> BENCH.database().execute("DROP TABLE carillon." + partition));
+                        """).forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static long partitions() {
-        return BENCH.rows()
+        return FIXTURE.rows()
                 .number("SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid AND c.relkind = 'r'");
     }
 
     @ParameterizedTest
     @MethodSource("writers")
-    void makes_the_partition_it_misses(String name) throws Exception {
+    void a_writer_creates_the_missing_partition(String name) throws Exception {
         LostAnswer twice =
-                new LostAnswerCases(BENCH, storage(), BENCH.database().dataSource()).of(name);
+                new LostAnswerCases(FIXTURE, storage(), FIXTURE.database().dataSource()).of(name);
         dropAll();
 
-        twice.deed().call();
+        twice.call().call();
 
         assertThat(partitions()).isPositive();
-        twice.check().on(twice.deed().call());
+        twice.check().verify(twice.call().call());
     }
 
     @Test
-    void a_group_of_many_days_makes_them_all() {
-        enqueue(Order.mail(), 30);
+    void a_group_of_many_days_creates_all_missing_partitions() {
+        enqueue(RunSpec.mail(), 30);
         UUID node = node();
         List<Attempt> attempts = claim(node, 30);
-        BENCH.database()
+        FIXTURE.database()
                 .execute(
                         "UPDATE carillon.run r SET day = '2021-01-01'::date + n::int FROM (SELECT id, row_number() OVER () AS n FROM carillon.run) x"
                                 + " WHERE x.id = r.id");
@@ -86,14 +89,14 @@ class MissingPartitionTest extends PlanningContract {
     }
 
     @Test
-    void an_ending_in_the_callers_transaction_makes_it_too_and_keeps_what_the_caller_wrote() throws SQLException {
-        RunId id = enqueue(Order.mail());
+    void an_ending_in_the_callers_transaction_creates_the_partition_and_keeps_the_callers_writes() throws SQLException {
+        RunId id = enqueue(RunSpec.mail());
         UUID node = node();
         Attempt attempt = claimOne(node);
         dropAll();
-        BENCH.database().execute("CREATE TABLE IF NOT EXISTS business (x integer)");
+        FIXTURE.database().execute("CREATE TABLE IF NOT EXISTS business (x integer)");
 
-        try (Connection connection = BENCH.open();
+        try (Connection connection = FIXTURE.open();
                 var statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("INSERT INTO business VALUES (1)");
@@ -104,12 +107,12 @@ class MissingPartitionTest extends PlanningContract {
         }
 
         assertThat(get(id).state()).isEqualTo(RunState.SUCCEEDED);
-        assertThat(BENCH.rows().number("SELECT count(*) FROM business")).isEqualTo(1);
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM business")).isEqualTo(1);
     }
 
     @Test
-    void a_pause_whose_last_instant_lies_days_back_is_resumed() {
-        store(Promise.of(When.cron("0 0 1 * *", "UTC")));
+    void a_pause_whose_last_instant_is_days_ago_is_resumed() {
+        store(ScheduleSpec.of(When.cron("0 0 1 * *", "UTC")));
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
         advance(Duration.ofDays(48));
         dropAll();

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.it.walls.SourceTree;
 import io.carillon.run.Attempt;
 import io.carillon.run.Transition;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Overlap;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,80 +17,91 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Each option of a schedule changes a number: the same is played without it and with it, and the page says what comes out. */
+/**
+ * Each option of a schedule changes a number: the same scenario runs without and with the option, and docs/schedules.md
+ * must show both numbers.
+ */
 class OptionNumbersTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final String PAGE = SourceTree.read(SourceTree.here().root().resolve("docs/schedules.md"));
-    private static final Promise MINUTELY = Promise.every(Duration.ofMinutes(1));
-    private static final Promise TENS = Promise.every(Duration.ofSeconds(10));
+    private static final ScheduleSpec MINUTELY = ScheduleSpec.every(Duration.ofMinutes(1));
+    private static final ScheduleSpec TENS = ScheduleSpec.every(Duration.ofSeconds(10));
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
-    /** The row of the page that says so. */
-    private static void shows(String option, String number, long off, long on) {
+    /** Asserts that the page has a row with these numbers. */
+    private static void assertPageShows(String option, String number, long off, long on) {
         assertThat(off).isNotEqualTo(on);
         assertThat(PAGE).contains("| `%s` | %s | %,d | %,d |".formatted(option, number, off, on));
     }
 
-    private static Promise with(Promise promise, UnaryOperator<Policies> policies) {
-        return promise.policies(policies.apply(Policies.defaults()));
+    private static ScheduleSpec with(ScheduleSpec spec, UnaryOperator<SchedulePolicies> policies) {
+        return spec.policies(policies.apply(SchedulePolicies.defaults()));
     }
 
-    /** Nobody plans or claims for a while; how many run when somebody does. */
-    private long afterDowntime(Promise promise, Duration downtime) {
-        bench().clear();
-        store(promise);
+    /** Returns how many runs execute after a time in which no node plans or claims. */
+    private long afterDowntime(ScheduleSpec spec, Duration downtime) {
+        fixture().clear();
+        store(spec);
         advance(downtime);
         planAll();
         return runDue(node()).size();
     }
 
     @Test
-    void missed_policies() {
+    void missed_policies_have_the_numbers_of_the_page() {
         Duration hour = Duration.ofHours(1);
-        UnaryOperator<Policies> all = policies -> policies.missed(Missed.RUN_ALL);
+        UnaryOperator<SchedulePolicies> all = schedulePolicies -> schedulePolicies.missed(MissedPolicy.RUN_ALL);
         long once = afterDowntime(MINUTELY, hour);
         long each = afterDowntime(with(MINUTELY, all), hour);
 
-        String number = "runs after an hour of downtime, one a minute";
-        shows("missed(Missed.SKIP)", number, once, afterDowntime(MINUTELY.missed(Missed.SKIP), hour));
-        shows("missed(Missed.RUN_ALL)", number, once, each);
-        shows(
+        String number = "runs after an hour of downtime, one instant per minute";
+        assertPageShows(
+                "missed(MissedPolicy.SKIP)", number, once, afterDowntime(MINUTELY.missed(MissedPolicy.SKIP), hour));
+        assertPageShows("missed(MissedPolicy.RUN_ALL)", number, once, each);
+        assertPageShows(
                 "missedCap(10)",
                 "the same with `RUN_ALL`",
                 each,
-                afterDowntime(with(MINUTELY, p -> all.apply(p).runAll(new Policies.RunAll(10, Duration.ZERO))), hour));
-        shows(
+                afterDowntime(
+                        with(MINUTELY, p -> all.apply(p).runAll(new SchedulePolicies.RunAllLimits(10, Duration.ZERO))),
+                        hour));
+        assertPageShows(
                 "missedSpread(ofMinutes(1))",
-                "the same, at once",
+                "the same with `RUN_ALL`, due immediately",
                 each,
                 afterDowntime(
-                        with(MINUTELY, p -> all.apply(p).runAll(new Policies.RunAll(100, Duration.ofMinutes(1)))),
+                        with(
+                                MINUTELY,
+                                p -> all.apply(p)
+                                        .runAll(new SchedulePolicies.RunAllLimits(100, Duration.ofMinutes(1)))),
                         hour));
-        shows(
+        assertPageShows(
                 "catchUp(ofMinutes(30))",
                 "the same with `RUN_ALL`",
                 each,
                 afterDowntime(with(MINUTELY, p -> all.apply(p).catchUp(Duration.ofMinutes(30))), hour));
-        shows(
+        assertPageShows(
                 "grace(ofMinutes(20))",
                 number,
                 once,
                 afterDowntime(with(MINUTELY, p -> p.grace(Duration.ofMinutes(20))), hour));
     }
 
-    /** How many run at the same time, and how many in all, when the first takes five intervals. */
+    /**
+     * The largest number of runs at the same time, and the number of all runs, when the first run takes five intervals.
+     */
     private record Overlapping(long most, long all) {}
 
-    private Overlapping overlapping(Overlap overlap) {
-        bench().clear();
+    private Overlapping overlapping(OverlapPolicy overlapPolicy) {
+        fixture().clear();
         UUID node = node();
-        store(with(TENS, p -> p.overlap(overlap)));
+        store(with(TENS, p -> p.overlap(overlapPolicy)));
         advance(Duration.ofSeconds(10));
         passGates();
         Attempt first = claimOne(node);
@@ -104,7 +115,10 @@ class OptionNumbersTest extends PlanningContract {
             most += more;
             all += more;
         }
-        apply(node, first, overlap == Overlap.CANCEL_PREVIOUS ? new Transition.Cancel("newer") : complete());
+        apply(
+                node,
+                first,
+                overlapPolicy == OverlapPolicy.CANCEL_PREVIOUS ? new Transition.Cancel("newer") : complete());
         for (int i = 0; i < 9; i++) {
             passGates();
             all += runDue(node).size();
@@ -113,26 +127,27 @@ class OptionNumbersTest extends PlanningContract {
     }
 
     @Test
-    void overlap_policies() {
-        Overlapping off = overlapping(Overlap.ALLOW);
-        String most = "runs at a time, the first takes five intervals";
+    void overlap_policies_have_the_numbers_of_the_page() {
+        Overlapping off = overlapping(OverlapPolicy.ALLOW);
+        String most = "runs at the same time; the first run takes five intervals";
         String all = "runs of those six instants";
-        shows("overlap(Overlap.QUEUE_ALL)", most, off.most, overlapping(Overlap.QUEUE_ALL).most);
-        shows("overlap(Overlap.QUEUE_ONE)", all, off.all, overlapping(Overlap.QUEUE_ONE).all);
-        shows("overlap(Overlap.SKIP)", all, off.all, overlapping(Overlap.SKIP).all);
-        shows("overlap(Overlap.CANCEL_PREVIOUS)", all, off.all, overlapping(Overlap.CANCEL_PREVIOUS).all);
+        assertPageShows("overlap(OverlapPolicy.QUEUE_ALL)", most, off.most, overlapping(OverlapPolicy.QUEUE_ALL).most);
+        assertPageShows("overlap(OverlapPolicy.QUEUE_ONE)", all, off.all, overlapping(OverlapPolicy.QUEUE_ONE).all);
+        assertPageShows("overlap(OverlapPolicy.SKIP)", all, off.all, overlapping(OverlapPolicy.SKIP).all);
+        assertPageShows(
+                "overlap(OverlapPolicy.CANCEL_PREVIOUS)", all, off.all, overlapping(OverlapPolicy.CANCEL_PREVIOUS).all);
     }
 
-    /** Planned and run every ten seconds; how many ran. */
-    private long played(Promise promise, Duration time, Transition end) {
-        bench().clear();
+    /** Plans and runs every ten seconds; returns the number of runs. */
+    private long runFor(ScheduleSpec spec, Duration time, Transition end) {
+        fixture().clear();
         UUID node = node();
-        store(promise);
+        store(spec);
         long ran = 0;
-        Instant until = bench().clock().now().plus(time);
-        while (bench().clock().now().isBefore(until)) {
+        Instant until = fixture().clock().now().plus(time);
+        while (fixture().clock().now().isBefore(until)) {
             advance(Duration.ofSeconds(10));
-            storage().plans().turnPauses(REACH);
+            storage().plans().updatePauses(REACH);
             planAll();
             for (Attempt attempt : claim(node, 99)) {
                 apply(node, attempt, end);
@@ -143,29 +158,30 @@ class OptionNumbersTest extends PlanningContract {
     }
 
     @Test
-    void bounds_and_pauses() {
+    void bounds_and_pauses_have_the_numbers_of_the_page() {
         Duration ten = Duration.ofMinutes(10);
         When tens = TENS.when();
-        String number = "runs in ten minutes, one each ten seconds";
-        long off = played(TENS, ten, complete());
-        shows("When.maxRuns(5)", number, off, played(TENS.when(tens.maxRuns(5)), ten, complete()));
-        shows("When.from(noon + 5 min)", number, off, played(TENS.when(tens.from(at(300))), ten, complete()));
-        shows("When.until(noon + 2 min)", number, off, played(TENS.when(tens.until(at(120))), ten, complete()));
-        LocalDate today = LocalDate.parse(StoreBench.NOON.toString().substring(0, 10));
-        shows("When.except(today)", number, off, played(TENS.when(tens.except(today)), ten, complete()));
-        Transition dies = new Transition.Die("no");
-        shows(
+        String number = "runs in ten minutes, one instant every ten seconds";
+        long off = runFor(TENS, ten, complete());
+        assertPageShows("When.maxRuns(5)", number, off, runFor(TENS.when(tens.maxRuns(5)), ten, complete()));
+        assertPageShows("When.from(noon + 5 min)", number, off, runFor(TENS.when(tens.from(at(300))), ten, complete()));
+        assertPageShows(
+                "When.until(noon + 2 min)", number, off, runFor(TENS.when(tens.until(at(120))), ten, complete()));
+        LocalDate today = LocalDate.parse(StoreFixture.NOON.toString().substring(0, 10));
+        assertPageShows("When.except(today)", number, off, runFor(TENS.when(tens.except(today)), ten, complete()));
+        Transition dies = new Transition.MarkDead("no");
+        assertPageShows(
                 "pauseAfter(3)",
-                "the same, and each of them dies",
-                played(TENS, ten, dies),
-                played(with(TENS, p -> p.pauseAfter(3)), ten, dies));
+                "the same; each run ends dead",
+                runFor(TENS, ten, dies),
+                runFor(with(TENS, p -> p.pauseAfter(3)), ten, dies));
     }
 
     private long dueTimes(Duration jitter) {
-        bench().clear();
+        fixture().clear();
         for (int i = 0; i < 50; i++)
             store(MINUTELY.named("s" + i).when(MINUTELY.when().jitter(jitter)));
-        return BENCH.rows()
+        return FIXTURE.rows()
                 .number(
                         "SELECT count(DISTINCT due_at) FROM carillon.run WHERE planned_at = (SELECT min(planned_at) FROM carillon.run)");
     }

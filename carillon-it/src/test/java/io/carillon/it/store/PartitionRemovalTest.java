@@ -18,29 +18,32 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Partitions come and go while others read, write, die half-way and do the same. */
+/** Creation and removal of partitions while other sessions read, write, die in the middle and do the same. */
 class PartitionRemovalTest extends StoreContract {
     private static final Duration TWO_WEEKS = Duration.ofDays(14);
-    private static final LocalDate TODAY = LocalDate.ofInstant(StoreBench.NOON, ZoneOffset.UTC);
+    private static final LocalDate TODAY = LocalDate.ofInstant(StoreFixture.NOON, ZoneOffset.UTC);
     private static final LocalDate OLD = TODAY.minusDays(20);
 
+    /** The comment on partitions that retention has detached; stored, so every version must use the same text. */
+    private static final String DETACHED_MARK = "carillon: detached by retention, to be dropped";
+
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @BeforeEach
     void dropAll() {
-        BENCH.rows().texts("""
+        FIXTURE.rows().texts("""
                         SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r' AND relname ~ '_[0-9]{8}$'
-                        """).forEach(partition -> BENCH.database().execute("DROP TABLE carillon." + partition));
+                        """).forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static List<String> partitions() {
-        return BENCH.rows().texts("""
+        return FIXTURE.rows().texts("""
                 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
                  WHERE p.relname IN ('run_history', 'attempt', 'ledger_gap') AND c.relkind = 'r' AND NOT i.inhdetachpending ORDER BY 1
                 """);
@@ -50,32 +53,32 @@ class PartitionRemovalTest extends StoreContract {
         return table + "_" + day.format(DateTimeFormatter.BASIC_ISO_DATE);
     }
 
-    private void makeOld() {
-        bench().clock().at(StoreBench.NOON.minus(Duration.ofDays(20)));
-        storage().housekeeping().keepPartitions(0);
-        bench().clock().at(StoreBench.NOON);
-        storage().housekeeping().keepPartitions(1);
+    private void createOldPartitions() {
+        fixture().clock().stopAt(StoreFixture.NOON.minus(Duration.ofDays(20)));
+        storage().maintenance().ensurePartitions(0);
+        fixture().clock().stopAt(StoreFixture.NOON);
+        storage().maintenance().ensurePartitions(1);
     }
 
     @Test
-    void eight_who_create_the_same_days_create_each_once() {
-        List<Integer> created = Together.run(
+    void eight_concurrent_creators_of_the_same_days_create_each_once() {
+        List<Integer> created = Concurrently.run(
                 8,
-                thread -> (thread % 2 == 0 ? storage() : bench().another())
-                        .housekeeping()
-                        .keepPartitions(2));
+                thread -> (thread % 2 == 0 ? storage() : fixture().secondStorage())
+                        .maintenance()
+                        .ensurePartitions(2));
 
         assertThat(created.stream().mapToInt(Integer::intValue).sum()).isEqualTo(12);
         assertThat(partitions()).hasSize(12);
     }
 
     @Test
-    void many_endings_that_miss_the_same_partition_all_get_through() {
-        List<RunId> ids = enqueue(Order.mail(), 64);
+    void concurrent_endings_that_lack_the_same_partition_all_succeed() {
+        List<RunId> ids = enqueue(RunSpec.mail(), 64);
         UUID node = node();
         var attempts = claim(node, 64);
 
-        Together.run(
+        Concurrently.run(
                 8,
                 thread -> storage()
                         .runs()
@@ -90,27 +93,27 @@ class PartitionRemovalTest extends StoreContract {
 
     @Test
     void old_partitions_are_detached_and_dropped() {
-        makeOld();
+        createOldPartitions();
 
-        assertThat(storage().housekeeping().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
 
         assertThat(partitions()).hasSize(9).doesNotContain(name("run_history", OLD));
         assertThat(tableExists(name("run_history", OLD))).isFalse();
     }
 
     private static boolean tableExists(String name) {
-        return BENCH.rows()
+        return FIXTURE.rows()
                 .text("SELECT to_regclass('carillon." + name + "') IS NOT NULL")
                 .equals("t");
     }
 
     @Test
-    void many_who_remove_at_the_same_time_remove_everything_and_fail_nowhere() {
-        makeOld();
+    void concurrent_removals_remove_everything_without_failure() {
+        createOldPartitions();
 
         List<Integer> removed =
-                Together.run(4, thread -> storage().housekeeping().dropHistory(TWO_WEEKS));
-        storage().housekeeping().dropHistory(TWO_WEEKS);
+                Concurrently.run(4, thread -> storage().maintenance().dropHistory(TWO_WEEKS));
+        storage().maintenance().dropHistory(TWO_WEEKS);
 
         assertThat(removed.stream().mapToInt(Integer::intValue).sum()).isLessThanOrEqualTo(6);
         assertThat(partitions()).hasSize(9);
@@ -118,11 +121,11 @@ class PartitionRemovalTest extends StoreContract {
     }
 
     @Test
-    void a_detachment_that_was_interrupted_is_finished() throws SQLException {
-        makeOld();
+    void an_interrupted_detachment_is_finished() throws SQLException {
+        createOldPartitions();
         String partition = name("run_history", OLD);
-        try (Connection reader = bench().open();
-                Connection detaching = bench().open()) {
+        try (Connection reader = fixture().open();
+                Connection detaching = fixture().open()) {
             reader.setAutoCommit(false);
             read(reader, "carillon." + partition);
             try (Statement statement = detaching.createStatement()) {
@@ -138,7 +141,7 @@ class PartitionRemovalTest extends StoreContract {
         assertThat(partitions()).doesNotContain(partition);
         assertThat(tableExists(partition)).isTrue();
 
-        assertThat(storage().housekeeping().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
 
         assertThat(tableExists(partition)).isFalse();
     }
@@ -151,35 +154,35 @@ class PartitionRemovalTest extends StoreContract {
 
     @Test
     void a_partition_detached_by_a_node_that_died_before_dropping_it_is_dropped() {
-        makeOld();
+        createOldPartitions();
         String partition = name("run_history", OLD);
-        BENCH.database().execute("COMMENT ON TABLE carillon.%s IS 'its days are over'".formatted(partition));
-        BENCH.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
+        FIXTURE.database().execute("COMMENT ON TABLE carillon.%s IS '%s'".formatted(partition, DETACHED_MARK));
+        FIXTURE.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
 
-        assertThat(storage().housekeeping().dropHistory(TWO_WEEKS)).isEqualTo(6);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(6);
 
         assertThat(tableExists(partition)).isFalse();
     }
 
     @Test
-    void a_partition_that_somebody_detached_to_keep_it_is_kept() {
-        makeOld();
+    void a_partition_that_an_operator_detached_is_kept() {
+        createOldPartitions();
         String partition = name("run_history", OLD);
-        BENCH.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
+        FIXTURE.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
 
-        assertThat(storage().housekeeping().dropHistory(TWO_WEEKS)).isEqualTo(5);
+        assertThat(storage().maintenance().dropHistory(TWO_WEEKS)).isEqualTo(5);
 
         assertThat(tableExists(partition)).isTrue();
     }
 
     @Test
-    void a_day_whose_leftover_was_not_dropped_yet_can_be_written_again() {
-        makeOld();
+    void a_day_whose_detached_partition_still_exists_can_be_written_again() {
+        createOldPartitions();
         String partition = name("run_history", OLD);
-        BENCH.database().execute("COMMENT ON TABLE carillon.%s IS 'its days are over'".formatted(partition));
-        BENCH.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
-        RunId id = enqueue(Order.mail());
-        BENCH.database().execute("UPDATE carillon.run SET day = '%s'".formatted(OLD));
+        FIXTURE.database().execute("COMMENT ON TABLE carillon.%s IS '%s'".formatted(partition, DETACHED_MARK));
+        FIXTURE.database().execute("ALTER TABLE carillon.run_history DETACH PARTITION carillon." + partition);
+        RunId id = enqueue(RunSpec.mail());
+        FIXTURE.database().execute("UPDATE carillon.run SET day = '%s'".formatted(OLD));
         UUID node = node();
 
         apply(node, claimOne(node), complete());
@@ -188,13 +191,13 @@ class PartitionRemovalTest extends StoreContract {
     }
 
     @Test
-    void a_run_cancelled_long_before_it_is_due_makes_no_partition_of_that_day() {
-        storage().housekeeping().keepPartitions(1);
-        RunId id = enqueue(Order.mail().after(Duration.ofDays(3_650)));
+    void a_run_cancelled_long_before_it_is_due_creates_no_partition_for_its_due_day() {
+        storage().maintenance().ensurePartitions(1);
+        RunId id = enqueue(RunSpec.mail().after(Duration.ofDays(3_650)));
 
-        storage().runDesk().cancel(PROJECT, id, "enough");
+        storage().runAdmin().cancel(PROJECT, id, "enough");
 
         assertThat(partitions()).hasSize(9);
-        assertThat(BENCH.rows().text("SELECT day FROM carillon.run_history")).isEqualTo(TODAY.toString());
+        assertThat(FIXTURE.rows().text("SELECT day FROM carillon.run_history")).isEqualTo(TODAY.toString());
     }
 }

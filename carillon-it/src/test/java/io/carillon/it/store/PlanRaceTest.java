@@ -19,46 +19,46 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A plan is written while another statement changes one of its rows. The write is stopped in the middle, at the row of the schedule {@code a}: it has its
- * snapshot then, and has not reached the rows of {@code b} yet.
+ * A plan is written while another statement changes one of its rows. The write is stopped at the row of schedule
+ * {@code a}, after it took its snapshot and before it reaches the rows of schedule {@code b}.
  */
 class PlanRaceTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final When TEN_SECONDS = When.every(Duration.ofSeconds(10));
-    private static final long STOP = 4711;
+    private static final long STOP_LOCK = 4711;
 
     private Connection holder;
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @BeforeEach
-    void stopAtTheFirst() throws SQLException {
-        BENCH.database().execute("""
+    void blockFirstSchedule() throws SQLException {
+        FIXTURE.database().execute("""
                 CREATE OR REPLACE FUNCTION stop_at_a() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                   IF OLD.name = 'a' THEN PERFORM pg_advisory_xact_lock(%d); END IF;
                   RETURN NEW;
                 END $$;
                 CREATE OR REPLACE TRIGGER stop_at_a BEFORE UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION stop_at_a()
-                """.formatted(STOP));
-        holder = bench().open();
+                """.formatted(STOP_LOCK));
+        holder = fixture().open();
     }
 
     @AfterEach
-    void go() throws SQLException {
+    void unblock() throws SQLException {
         holder.close();
-        BENCH.database().execute("DROP TRIGGER stop_at_a ON carillon.schedule");
+        FIXTURE.database().execute("DROP TRIGGER stop_at_a ON carillon.schedule");
     }
 
     @Test
-    void a_schedule_whose_row_is_renewed_meanwhile_gets_all_of_its_plan_or_nothing() throws Exception {
-        amongMany();
-        store(Promise.of(TEN_SECONDS).named("a"));
-        store(Promise.of(TEN_SECONDS).named("b"));
+    void a_schedule_whose_row_is_updated_meanwhile_gets_its_whole_plan_or_nothing() throws Exception {
+        addManySchedules();
+        store(ScheduleSpec.of(TEN_SECONDS).named("a"));
+        store(ScheduleSpec.of(TEN_SECONDS).named("b"));
         advance(Duration.ofMinutes(20));
         List<TickPlan> plans = List.of(upToDate("a"), upToDate("b"));
         assertThat(plans.get(1).gaps()).isNotEmpty();
@@ -68,17 +68,17 @@ class PlanRaceTest extends PlanningContract {
         assertMovedOrUntouched(written, plans.get(1));
         planAll();
         covered("b");
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = 'renewed'"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = 'renewed'"))
                 .isOne();
     }
 
     @Test
-    void a_schedule_with_late_ticks_whose_row_is_renewed_meanwhile_gets_all_of_its_plan_or_nothing() throws Exception {
-        store(Promise.of(TEN_SECONDS).named("a"));
-        store(Promise.of(TEN_SECONDS).named("b"));
+    void a_schedule_with_late_ticks_whose_row_is_updated_meanwhile_gets_its_whole_plan_or_nothing() throws Exception {
+        store(ScheduleSpec.of(TEN_SECONDS).named("a"));
+        store(ScheduleSpec.of(TEN_SECONDS).named("b"));
         advance(Duration.ofMinutes(20));
         List<TickPlan> plans = plans(due());
-        assertThat(plans).hasSize(2).noneMatch(plan -> plan.late().isEmpty());
+        assertThat(plans).hasSize(2).noneMatch(plan -> plan.lateDecisions().isEmpty());
 
         List<TickPlan> written = writeWhile(plans, () -> renew("b"));
 
@@ -88,30 +88,30 @@ class PlanRaceTest extends PlanningContract {
     }
 
     @Test
-    void an_interval_that_follows_the_backlog_meanwhile_gets_all_of_its_plan_or_nothing() throws Exception {
+    void a_schedule_whose_interval_is_adapted_meanwhile_gets_its_whole_plan_or_nothing() throws Exception {
         When adaptive = When.adaptive(Duration.ofSeconds(10), Duration.ofSeconds(60));
-        amongMany();
-        store(Promise.of(TEN_SECONDS).named("a"));
-        store(Promise.of(adaptive).named("b"));
+        addManySchedules();
+        store(ScheduleSpec.of(TEN_SECONDS).named("a"));
+        store(ScheduleSpec.of(adaptive).named("b"));
         advance(Duration.ofMinutes(20));
         List<TickPlan> plans = List.of(upToDate("a"), upToDate("b"));
 
         List<TickPlan> written = writeWhile(
-                plans, () -> assertThat(storage().plans().followBacklogs()).isOne());
+                plans, () -> assertThat(storage().plans().adaptIntervals()).isOne());
 
         assertMovedOrUntouched(written, plans.get(1));
-        assertThat(BENCH.rows()
+        assertThat(FIXTURE.rows()
                         .number("SELECT count(*) FROM (SELECT 1 FROM carillon.run GROUP BY schedule_id, planned_at"
                                 + " HAVING count(*) > 1) twice"))
                 .isZero();
     }
 
     @Test
-    void a_late_tick_that_an_open_transaction_holds_keeps_its_whole_plan_from_being_written() throws Exception {
-        store(Promise.of(TEN_SECONDS).named("b"));
+    void a_locked_late_tick_prevents_its_whole_plan_from_being_written() throws Exception {
+        store(ScheduleSpec.of(TEN_SECONDS).named("b"));
         advance(Duration.ofMinutes(20));
         List<TickPlan> plans = plans(due());
-        String before = bench().print();
+        String before = fixture().dump();
         holder.setAutoCommit(false);
         try (Statement statement = holder.createStatement()) {
             statement.execute("SELECT 1 FROM carillon.run ORDER BY planned_at LIMIT 1 FOR UPDATE");
@@ -119,14 +119,14 @@ class PlanRaceTest extends PlanningContract {
             holder.rollback();
         }
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
         planAll();
         covered("b");
     }
 
-    /** Among so many schedules rows are found by their key, one after the other. */
-    private static void amongMany() {
-        BENCH.database().execute("""
+    /** With this many schedules the statement finds rows by their key, one after the other. */
+    private static void addManySchedules() {
+        FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
                   (project, id, name, kind, expression, zone, gap, repeat, queue, class, target, target_name, payload, codec, missed,
                    missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
@@ -138,22 +138,22 @@ class PlanRaceTest extends PlanningContract {
     }
 
     private TickPlan upToDate(String name) {
-        return PLANNER.plan(schedule(name), List.of(), bench().clock().now());
+        return PLANNER.plan(schedule(name), List.of(), fixture().clock().now());
     }
 
     private void renew(String name) {
-        storage().schedules().upsert(Promise.of(TEN_SECONDS).named(name).definition(), id -> "renewed");
+        storage().schedules().upsert(ScheduleSpec.of(TEN_SECONDS).named(name).definition(), id -> "renewed");
     }
 
     private List<TickPlan> writeWhile(List<TickPlan> plans, Runnable meanwhile) throws Exception {
         try (Statement statement = holder.createStatement()) {
-            statement.execute("SELECT pg_advisory_lock(" + STOP + ")");
+            statement.execute("SELECT pg_advisory_lock(" + STOP_LOCK + ")");
             CompletableFuture<List<TickPlan>> write = CompletableFuture.supplyAsync(
-                    () -> bench().another().plans().write(plans));
+                    () -> fixture().secondStorage().plans().write(plans));
             waitFor(() -> waiting() == 1);
             CompletableFuture<Void> change = CompletableFuture.runAsync(meanwhile);
             waitFor(() -> change.isDone() || waiting() == 2);
-            statement.execute("SELECT pg_advisory_unlock(" + STOP + ")");
+            statement.execute("SELECT pg_advisory_unlock(" + STOP_LOCK + ")");
             List<TickPlan> written = write.get(30, TimeUnit.SECONDS);
             change.get(30, TimeUnit.SECONDS);
             return written;
@@ -161,7 +161,7 @@ class PlanRaceTest extends PlanningContract {
     }
 
     private static long waiting() {
-        return BENCH.rows()
+        return FIXTURE.rows()
                 .number("SELECT count(*) FROM pg_stat_activity"
                         + " WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0");
     }
@@ -171,21 +171,21 @@ class PlanRaceTest extends PlanningContract {
         while (!condition.getAsBoolean()) assertThat(System.nanoTime()).isLessThan(end);
     }
 
-    /** The cursor says whether the plan was written, and so must the answer, the ticks and the ledger. */
+    /** The cursor shows whether the plan was written; the answer, the ticks and the ledger must agree with it. */
     private void assertMovedOrUntouched(List<TickPlan> written, TickPlan plan) {
-        Instant cursor = schedule(plan.read().name()).progress().cursor();
+        Instant cursor = schedule(plan.schedule().name()).planningState().cursor();
         boolean moved = cursor.equals(plan.cursor());
-        assertThat(written.contains(plan)).as("what the write answered").isEqualTo(moved);
-        assertThat(BENCH.rows()
+        assertThat(written.contains(plan)).as("answer of the write").isEqualTo(moved);
+        assertThat(FIXTURE.rows()
                         .number(
                                 "SELECT count(*) FROM carillon.ledger_gap WHERE schedule_id = ?",
-                                plan.read().id().value()))
+                                plan.schedule().id().value()))
                 .isEqualTo(moved ? plan.gaps().size() : 0);
         for (TickPlan.Tick tick : plan.ticks())
-            assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id()))
+            assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id()))
                     .isEqualTo(moved ? 1 : 0);
-        for (TickPlan.Verdict late : plan.late())
-            assertThat(BENCH.rows()
+        for (TickPlan.LateDecision late : plan.lateDecisions())
+            assertThat(FIXTURE.rows()
                             .number(
                                     "SELECT count(*) FROM carillon.run_history WHERE id = ? AND state = 'missed'",
                                     late.run()))
@@ -193,10 +193,12 @@ class PlanRaceTest extends PlanningContract {
     }
 
     private void covered(String name) {
-        assertThat(Coverage.faults(
+        assertThat(LedgerCoverage.violations(
                         ledger(name),
-                        List.of(new Coverage.Span(
-                                StoreBench.NOON, schedule(name).progress().cursor(), TEN_SECONDS))))
+                        List.of(new LedgerCoverage.Span(
+                                StoreFixture.NOON,
+                                schedule(name).planningState().cursor(),
+                                TEN_SECONDS))))
                 .isEmpty();
     }
 }

@@ -2,8 +2,8 @@ package io.carillon.it.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.schedule.Policies;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.TickPlan;
 import io.carillon.store.PlanStore;
 import java.time.Duration;
@@ -12,21 +12,21 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** How far a round of planning reaches: from where on it looks, and which schedules it leaves alone for now. */
+/** The planning window of a round: the instant from which it reads, and the schedules it does not need to plan yet. */
 class PlanReachTest extends PlanningContract {
-    private static final Promise TEN_SECONDS = Promise.every(Duration.ofSeconds(10));
-    private static final Promise HOURLY = Promise.every(Duration.ofHours(1));
+    private static final ScheduleSpec TEN_SECONDS = ScheduleSpec.every(Duration.ofSeconds(10));
+    private static final ScheduleSpec HOURLY = ScheduleSpec.every(Duration.ofHours(1));
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
-    void a_schedule_gets_ticks_again_when_half_of_its_ticks_are_over() {
+    void a_schedule_is_planned_again_when_half_of_its_ticks_have_passed() {
         store(TEN_SECONDS);
 
         advance(Duration.ofSeconds(69));
@@ -37,40 +37,40 @@ class PlanReachTest extends PlanningContract {
         assertThat(plans(due))
                 .singleElement()
                 .satisfies(plan -> assertThat(plan.ticks())
-                        .as("one write makes all up to two minutes ahead")
+                        .as("one write creates all ticks up to two minutes ahead")
                         .extracting(TickPlan.Tick::plannedAt)
                         .containsExactly(at(130), at(140), at(150), at(160), at(170), at(180), at(190)));
     }
 
     @Test
-    void a_round_does_not_look_before_what_an_earlier_one_settled() {
+    void a_round_skips_instants_that_an_earlier_round_planned() {
         store(TEN_SECONDS.named("old"));
         store(HOURLY.named("late"));
         advance(Duration.ofMinutes(59));
         planAll();
-        advance(Duration.ofMinutes(1).plus(Policies.defaults().grace()));
-        Instant now = bench().clock().now();
+        advance(Duration.ofMinutes(1).plus(SchedulePolicies.defaults().grace()));
+        Instant now = fixture().clock().now();
 
         assertThat(names(Instant.MIN)).containsExactlyInAnyOrder("old", "late");
         assertThat(names(now.minusSeconds(10)))
-                .as("the tick became late just now, the instant of the other passed minutes ago")
+                .as("the tick of this schedule became late just now; the instant of the other passed minutes ago")
                 .contains("late");
         assertThat(names(now.plusMillis(1))).isEmpty();
     }
 
     @Test
-    void who_may_pause_by_himself_is_asked_about_in_each_round() {
+    void schedules_with_pause_after_are_read_in_each_round() {
         store(TEN_SECONDS);
         advance(Duration.ofSeconds(10));
-        assertThat(storage().plans().anything(since(Instant.MIN)))
-                .as("it has all its ticks")
+        assertThat(storage().plans().hasWork(since(Instant.MIN)))
+                .as("the schedule has all its ticks")
                 .isFalse();
 
-        store(TEN_SECONDS.named("careful").policies(Policies.defaults().pauseAfter(3)));
+        store(TEN_SECONDS.named("careful").policies(SchedulePolicies.defaults().pauseAfter(3)));
         advance(Duration.ofSeconds(10));
 
-        assertThat(storage().plans().anything(since(Instant.MIN)))
-                .as("its runs may have failed")
+        assertThat(storage().plans().hasWork(since(Instant.MIN)))
+                .as("runs of the schedule may have failed")
                 .isTrue();
     }
 
@@ -80,7 +80,7 @@ class PlanReachTest extends PlanningContract {
                 .toList();
     }
 
-    private static PlanStore.Reach since(Instant since) {
-        return new PlanStore.Reach(since, PLANNER.renewAhead(), PLANNER.lookAhead());
+    private static PlanStore.PlanningWindow since(Instant since) {
+        return new PlanStore.PlanningWindow(since, PLANNER.replanThreshold(), PLANNER.lookAhead());
     }
 }

@@ -3,9 +3,9 @@ package io.carillon.it.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Attempt;
-import io.carillon.schedule.Missed;
-import io.carillon.schedule.Policies;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.TickPlan;
 import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
@@ -22,28 +22,28 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Planning by compare-and-set: what was read must still be so when it is written. */
+/** Planning by compare-and-set: a plan is written only if its schedule is still as the planner read it. */
 abstract class PlanStoreContract extends PlanningContract {
-    private static final Promise TEN_SECONDS = Promise.every(Duration.ofSeconds(10));
-    private static final Promise HOURLY = Promise.every(Duration.ofHours(1));
-    private static final Duration GRACE = Policies.defaults().grace();
+    private static final ScheduleSpec TEN_SECONDS = ScheduleSpec.every(Duration.ofSeconds(10));
+    private static final ScheduleSpec HOURLY = ScheduleSpec.every(Duration.ofHours(1));
+    private static final Duration GRACE = SchedulePolicies.defaults().grace();
 
     @Test
-    void finds_the_schedules_that_need_ticks_soon_earliest_first() {
+    void returns_the_schedules_that_need_ticks_soon_earliest_first() {
         store(HOURLY.named("hourly"));
         store(TEN_SECONDS.named("busy"));
         store(TEN_SECONDS.named("stopped"));
         store(TEN_SECONDS.named("over").when(When.once(at(30))));
-        store(Promise.every(Duration.ofMinutes(10)).named("ten"));
+        store(ScheduleSpec.every(Duration.ofMinutes(10)).named("ten"));
         storage().schedules().pause(PROJECT, "stopped", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
         assertThat(due().schedules()).isEmpty();
 
-        bench().clock().at(at(30));
+        fixture().clock().stopAt(at(30));
         runDue(node());
         assertThat(names(due())).containsExactly("busy");
-        bench().clock().at(at(8 * 60));
+        fixture().clock().stopAt(at(8 * 60));
         assertThat(names(due())).containsExactly("busy", "ten");
-        bench().clock().at(at(58 * 60));
+        fixture().clock().stopAt(at(58 * 60));
         assertThat(names(due())).containsExactly("busy", "ten", "hourly");
         assertThat(names(storage().plans().due(REACH, 2))).containsExactly("busy", "ten");
     }
@@ -53,16 +53,16 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void a_plan_written_twice_makes_its_ticks_once() {
+    void a_plan_written_twice_creates_its_ticks_once() {
         store(TEN_SECONDS);
         advance(Duration.ofSeconds(60));
         List<TickPlan> plans = plans(due());
         assertThat(storage().plans().write(plans)).hasSize(1);
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(plans)).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 
     @Test
@@ -74,11 +74,11 @@ abstract class PlanStoreContract extends PlanningContract {
         runDue(node());
         advance(Duration.ofSeconds(60));
         plan();
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(stalled)).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 
     @Test
@@ -93,43 +93,43 @@ abstract class PlanStoreContract extends PlanningContract {
         store(TEN_SECONDS);
         for (Runnable change : changes) {
             advance(Duration.ofSeconds(60));
-            List<TickPlan> stalled = List.of(
-                    PLANNER.plan(schedule("report"), List.of(), bench().clock().now()));
+            List<TickPlan> stalled = List.of(PLANNER.plan(
+                    schedule("report"), List.of(), fixture().clock().now()));
             change.run();
-            String before = bench().print();
+            String before = fixture().dump();
 
             assertThat(storage().plans().write(stalled)).isEmpty();
 
-            assertThat(bench().print()).isEqualTo(before);
+            assertThat(fixture().dump()).isEqualTo(before);
         }
     }
 
     @Test
-    void a_plan_made_before_an_edit_that_left_the_cursor_where_it_was_writes_nothing() {
+    void a_plan_made_before_an_edit_that_did_not_move_the_cursor_writes_nothing() {
         store(TEN_SECONDS);
         Schedule read = schedule("report");
-        TickPlanner farSighted = new TickPlanner(Duration.ofMinutes(5), 64);
+        TickPlanner longerLookAhead = new TickPlanner(Duration.ofMinutes(5), 64);
         List<TickPlan> stalled =
-                List.of(farSighted.plan(read, List.of(), bench().clock().now()));
+                List.of(longerLookAhead.plan(read, List.of(), fixture().clock().now()));
         store(TEN_SECONDS.payload("second"));
-        assertThat(schedule("report").progress().cursor())
-                .isEqualTo(read.progress().cursor());
-        String before = bench().print();
+        assertThat(schedule("report").planningState().cursor())
+                .isEqualTo(read.planningState().cursor());
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(stalled)).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 
     @Test
-    void of_many_who_plan_the_same_schedules_each_schedule_is_moved_by_one() {
+    void one_of_several_concurrent_planners_advances_each_schedule() {
         for (int i = 0; i < 40; i++) store(TEN_SECONDS.named("s" + i));
         advance(Duration.ofSeconds(60));
         List<PlanStore.DueSchedules> read = List.of(due(), due(), due(), due(), due(), due(), due(), due());
 
-        List<Integer> moved = Together.run(
+        List<Integer> moved = Concurrently.run(
                 8,
-                thread -> (thread % 2 == 0 ? storage() : bench().another())
+                thread -> (thread % 2 == 0 ? storage() : fixture().secondStorage())
                         .plans()
                         .write(plans(read.get(thread)))
                         .size());
@@ -137,21 +137,22 @@ abstract class PlanStoreContract extends PlanningContract {
         assertThat(moved.stream().mapToInt(Integer::intValue).sum()).isEqualTo(40);
         planAll();
         for (int i = 0; i < 40; i++)
-            assertThat(Coverage.faults(
+            assertThat(LedgerCoverage.violations(
                             ledger("s" + i),
-                            List.of(new Coverage.Span(StoreBench.NOON, at(180), When.every(Duration.ofSeconds(10))))))
+                            List.of(new LedgerCoverage.Span(
+                                    StoreFixture.NOON, at(180), When.every(Duration.ofSeconds(10))))))
                     .isEmpty();
     }
 
     @Test
-    void a_tick_not_started_in_time_is_not_claimed_but_settled() {
+    void a_tick_not_started_in_time_is_resolved_as_missed_and_not_claimed() {
         store(HOURLY);
         advance(Duration.ofMinutes(59));
         plan();
         advance(Duration.ofMinutes(1).plus(GRACE).minusMillis(1));
         UUID node = node();
         storage().runs().handBack(node, List.of(claimOne(node)));
-        bench().clear();
+        fixture().clear();
         store(HOURLY);
         advance(Duration.ofMinutes(59));
         plan();
@@ -170,7 +171,7 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void of_late_ticks_and_instants_never_planned_one_runs_and_the_others_are_recorded() {
+    void the_latest_missed_instant_runs_and_the_others_are_recorded() {
         store(TEN_SECONDS);
         advance(Duration.ofHours(2));
 
@@ -188,18 +189,18 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     private void coveredFromNoon() {
-        assertThat(Coverage.faults(
+        assertThat(LedgerCoverage.violations(
                         ledger("report"),
-                        List.of(new Coverage.Span(
-                                StoreBench.NOON,
-                                schedule("report").progress().cursor(),
+                        List.of(new LedgerCoverage.Span(
+                                StoreFixture.NOON,
+                                schedule("report").planningState().cursor(),
                                 When.every(Duration.ofSeconds(10))))))
                 .isEmpty();
     }
 
     @Test
-    void with_the_policy_skip_nothing_late_runs() {
-        store(TEN_SECONDS.missed(Missed.SKIP));
+    void the_policy_skip_runs_no_late_tick() {
+        store(TEN_SECONDS.missed(MissedPolicy.SKIP));
         advance(Duration.ofHours(2));
 
         planAll();
@@ -209,8 +210,8 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void what_is_older_than_the_catch_up_window_does_not_run() {
-        store(HOURLY.policies(Policies.defaults().catchUp(Duration.ofMinutes(10))));
+    void instants_older_than_the_catch_up_window_do_not_run() {
+        store(HOURLY.policies(SchedulePolicies.defaults().catchUp(Duration.ofMinutes(10))));
         advance(Duration.ofMinutes(80));
 
         planAll();
@@ -220,7 +221,7 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void late_runs_that_nobody_started_do_not_pile_up() {
+    void late_runs_that_were_not_started_do_not_accumulate() {
         store(HOURLY);
         for (int hour = 0; hour < 5; hour++) {
             advance(Duration.ofHours(1).plusMinutes(hour == 0 ? 10 : 0));
@@ -231,29 +232,29 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void a_late_tick_that_somebody_starts_after_it_was_read_is_left_to_him() {
+    void a_late_tick_claimed_after_the_planner_read_it_is_not_resolved() {
         store(HOURLY);
         advance(Duration.ofMinutes(59));
         plan();
         advance(Duration.ofMinutes(3));
         UUID node = node();
         Attempt started = claimOne(node);
-        storage().runs().handBackRows(node, storage().runs().held(node), Set.of(started.run()), true);
+        storage().runs().handBackRows(node, storage().runs().ownedRuns(node), Set.of(started.run()), true);
         advance(Duration.ofMinutes(5));
         List<TickPlan> stale = List.of(PLANNER.plan(
                 schedule("report"),
                 List.of(new TickPlan.LateTick(started.run().value(), at(3_600), false)),
-                bench().clock().now()));
-        String before = bench().print();
+                fixture().clock().now()));
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(stale)).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
         assertThat(claimOne(node).run()).isEqualTo(started.run());
     }
 
     @Test
-    void if_one_of_several_late_ticks_was_started_meanwhile_nothing_is_settled() {
+    void if_one_of_several_late_ticks_was_started_meanwhile_none_is_resolved() {
         store(HOURLY);
         advance(Duration.ofMinutes(70));
         planAll();
@@ -266,25 +267,25 @@ abstract class PlanStoreContract extends PlanningContract {
                 .satisfies(late -> assertThat(late).hasSize(2));
         UUID node = node();
         assertThat(claimOne(node).times().plannedAt()).isEqualTo(at(3_600));
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(plans(due))).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
         planAll();
         assertThat(claimOne(node).times().plannedAt()).isEqualTo(at(7_200));
     }
 
     @Test
-    void settling_against_claiming_gives_each_late_tick_one_fate() {
+    void resolving_missed_ticks_during_claims_gives_each_tick_one_outcome() {
         for (int round = 0; round < 10; round++) {
             store(TEN_SECONDS);
             advance(Duration.ofSeconds(100).plus(GRACE));
             PlanStore.DueSchedules due = due();
             UUID node = node();
-            bench().clock().at(at(105).plus(GRACE));
+            fixture().clock().stopAt(at(105).plus(GRACE));
 
-            Together.run(
+            Concurrently.run(
                     3,
                     thread -> thread == 0
                             ? storage().plans().write(plans(due)).size()
@@ -293,7 +294,7 @@ abstract class PlanStoreContract extends PlanningContract {
             planAll();
             runDue(node);
             coveredFromNoon();
-            bench().clear();
+            fixture().clear();
         }
     }
 
@@ -304,25 +305,26 @@ abstract class PlanStoreContract extends PlanningContract {
             store(TEN_SECONDS.named("s" + i));
             names.add("s" + i);
         }
-        poison("s4");
+        refusePlansOf("s4");
         advance(Duration.ofHours(2));
         names.remove("s4");
 
         assertThat(plan()).isEqualTo(8);
 
-        for (String name : names) assertThat(schedule(name).progress().cursor()).isAfter(at(7_200));
-        assertThat(schedule("s4").progress().cursor()).isBefore(at(7_200));
+        for (String name : names)
+            assertThat(schedule(name).planningState().cursor()).isAfter(at(7_200));
+        assertThat(schedule("s4").planningState().cursor()).isBefore(at(7_200));
     }
 
-    /** Makes the store refuse whatever is planned for this schedule. */
-    abstract void poison(String name);
+    /** Makes the store reject each plan of this schedule. */
+    abstract void refusePlansOf(String name);
 
     @Test
-    void ten_thousand_firings_lie_on_their_grid_however_late_they_are_planned_and_run() {
+    void ten_thousand_planned_instants_do_not_drift_when_planning_and_execution_are_late() {
         Random random = new Random(4);
         for (int i = 0; i < 25; i++) {
             var start = at(i + 1).plusMillis(40L * i).atZone(ZoneOffset.UTC);
-            store(Promise.of(When.every(7, ChronoUnit.SECONDS, start)).named("s" + i));
+            store(ScheduleSpec.of(When.every(7, ChronoUnit.SECONDS, start)).named("s" + i));
         }
         UUID node = node();
         int fired = 0;
@@ -342,8 +344,9 @@ abstract class PlanStoreContract extends PlanningContract {
     }
 
     @Test
-    void many_schedules_of_every_second_are_planned_in_one_write() {
-        for (int i = 0; i < 300; i++) store(Promise.every(Duration.ofSeconds(1)).named("s" + i));
+    void many_schedules_with_an_interval_of_one_second_are_planned_in_one_write() {
+        for (int i = 0; i < 300; i++)
+            store(ScheduleSpec.every(Duration.ofSeconds(1)).named("s" + i));
         advance(Duration.ofSeconds(64));
         List<TickPlan> plans = plans(due());
         assertThat(plans).hasSize(300);

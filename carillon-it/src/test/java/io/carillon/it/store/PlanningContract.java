@@ -12,21 +12,23 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 
-/** What contracts about schedules and their ticks share. */
+/** Helpers of the contracts about schedules and their ticks. */
 abstract class PlanningContract extends StoreContract {
     static final TickPlanner PLANNER = TickPlanner.defaults();
-    static final PlanStore.Reach REACH = PlanStore.Reach.all(PLANNER.lookAhead(), PLANNER.lookAhead());
-    /** As nodes reach. */
-    static final PlanStore.Reach NEAR = PlanStore.Reach.all(PLANNER.renewAhead(), PLANNER.lookAhead());
+    static final PlanStore.PlanningWindow REACH =
+            PlanStore.PlanningWindow.all(PLANNER.lookAhead(), PLANNER.lookAhead());
+    /** The planning window of a node. */
+    static final PlanStore.PlanningWindow NODE_REACH =
+            PlanStore.PlanningWindow.all(PLANNER.replanThreshold(), PLANNER.lookAhead());
 
-    static final Instant END = StoreBench.NOON.plus(Duration.ofDays(400));
+    static final Instant END = StoreFixture.NOON.plus(Duration.ofDays(400));
 
-    Schedule store(Promise promise) {
-        return storage().schedules().upsert(promise.definition()).schedule();
+    Schedule store(ScheduleSpec spec) {
+        return storage().schedules().upsert(spec.definition()).schedule();
     }
 
-    ScheduleChange upsert(Promise promise) {
-        return storage().schedules().upsert(promise.definition());
+    ScheduleChange upsert(ScheduleSpec spec) {
+        return storage().schedules().upsert(spec.definition());
     }
 
     Schedule schedule(String name) {
@@ -40,27 +42,29 @@ abstract class PlanningContract extends StoreContract {
     static List<TickPlan> plans(PlanStore.DueSchedules due) {
         return due.schedules().stream()
                 .map(schedule -> PLANNER.plan(schedule, due.late().getOrDefault(schedule, List.of()), due.now()))
-                .filter(plan -> !plan.empty())
+                .filter(plan -> !plan.isEmpty())
                 .toList();
     }
 
-    /** One round of planning, as a node does it. */
+    /** Runs one planning round as a node does and returns the number of plans written. */
     int plan() {
         return storage().plans().write(plans(due())).size();
     }
 
-    /** Plans until nothing is left to do. */
+    /** Plans until no plan is written. */
     void planAll() {
         while (plan() > 0) {
-            // The next round finds what this one left.
+            // The next round plans the rest.
         }
     }
 
     List<LedgerEntry> ledger(String name) {
-        return storage().schedules().ledger(PROJECT, name, StoreBench.NOON.minus(Duration.ofDays(2)), END);
+        return storage().schedules().ledger(PROJECT, name, StoreFixture.NOON.minus(Duration.ofDays(2)), END);
     }
 
-    /** The ledger as short lines such as {@code 12:00:10 waiting} or {@code 12:00:10-12:00:50 5 skipped paused}. */
+    /**
+     * Returns the ledger as short lines such as {@code 12:00:10 waiting} or {@code 12:00:10-12:00:50 5 skipped paused}.
+     */
     List<String> lines(String name) {
         return ledger(name).stream().map(PlanningContract::line).toList();
     }
@@ -73,7 +77,7 @@ abstract class PlanningContract extends StoreContract {
                 .formatted(from, entry.to().toString().substring(11, 19), entry.count(), entry.state(), why);
     }
 
-    /** Claims all ticks that are due and ends them well; returns the planned instants. */
+    /** Claims all due ticks, completes them, and returns their planned instants. */
     List<Instant> runDue(UUID node) {
         List<Attempt> claimed = claim(node, 1_000);
         storage()
@@ -87,6 +91,6 @@ abstract class PlanningContract extends StoreContract {
     }
 
     static Instant at(int seconds) {
-        return StoreBench.NOON.plusSeconds(seconds);
+        return StoreFixture.NOON.plusSeconds(seconds);
     }
 }

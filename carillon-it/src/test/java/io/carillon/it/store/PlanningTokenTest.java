@@ -8,42 +8,42 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who may plan where one node plans for all. */
+/** The planning token, which allows one node to plan for the whole cluster. */
 class PlanningTokenTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final Duration LEASE = Duration.ofSeconds(3);
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     private boolean lead(UUID node) {
-        return storage().plans().lead(node, LEASE);
+        return storage().plans().acquireLeadership(node, LEASE);
     }
 
     private long epoch() {
-        return BENCH.rows().number("SELECT epoch FROM carillon.token WHERE name = 'planning'");
+        return FIXTURE.rows().number("SELECT epoch FROM carillon.token WHERE name = 'planning'");
     }
 
     @Test
-    void of_many_who_want_it_one_has_it() {
+    void one_of_several_concurrent_candidates_gets_the_token() {
         List<UUID> nodes = List.of(node(), node(), node(), node(), node(), node());
 
-        List<Boolean> leads = Together.run(
+        List<Boolean> leads = Concurrently.run(
                 6,
-                thread -> (thread % 2 == 0 ? storage() : bench().another())
+                thread -> (thread % 2 == 0 ? storage() : fixture().secondStorage())
                         .plans()
-                        .lead(nodes.get(thread), LEASE));
+                        .acquireLeadership(nodes.get(thread), LEASE));
 
         assertThat(leads.stream().filter(held -> held)).hasSize(1);
         assertThat(epoch()).isEqualTo(1);
     }
 
     @Test
-    void is_kept_by_renewal_under_the_same_epoch() {
+    void renewal_keeps_the_token_and_its_epoch() {
         UUID one = node();
         UUID other = node();
 
@@ -57,7 +57,7 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     @Test
-    void passes_on_when_it_ends_and_not_before() {
+    void another_node_gets_the_token_when_it_expires_and_not_before() {
         UUID dead = node();
         UUID other = node();
         lead(dead);
@@ -72,30 +72,30 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     @Test
-    void passes_on_at_once_when_it_is_given_up_and_only_by_its_holder() {
+    void another_node_gets_the_token_immediately_when_its_holder_releases_it() {
         UUID one = node();
         UUID other = node();
         lead(one);
 
-        storage().plans().stepDown(other);
+        storage().plans().releaseLeadership(other);
         assertThat(lead(other)).isFalse();
-        storage().plans().stepDown(one);
+        storage().plans().releaseLeadership(one);
         assertThat(lead(other)).isTrue();
     }
 
     @Test
     void a_leader_that_was_replaced_while_it_planned_writes_nothing() {
-        store(Promise.every(Duration.ofSeconds(10)));
+        store(ScheduleSpec.every(Duration.ofSeconds(10)));
         lead(node());
         advance(Duration.ofMinutes(1));
         var stale = plans(due());
         advance(LEASE);
         assertThat(lead(node())).isTrue();
         plan();
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().plans().write(stale)).isEmpty();
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 }

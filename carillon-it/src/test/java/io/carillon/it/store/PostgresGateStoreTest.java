@@ -16,73 +16,73 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresGateStoreTest extends GateStoreContract {
-    private static final Order STRICT = Order.mail().fifoKey("account");
+    private static final RunSpec FIFO = RunSpec.mail().fifoKey("account");
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
-    void a_gate_somebody_else_is_at_is_busy_and_left_alone() throws Exception {
-        enqueue(STRICT);
-        enqueue(Order.mail().fifoKey("other"));
+    void a_gate_locked_by_another_session_is_reported_busy_and_skipped() throws Exception {
+        enqueue(FIFO);
+        enqueue(RunSpec.mail().fifoKey("other"));
         GateName account = new GateName(PROJECT, "fifo:account");
         List<GateName> both = List.of(account, new GateName(PROJECT, "fifo:other"));
-        try (Connection somebody = BENCH.open();
-                Statement statement = somebody.createStatement()) {
-            somebody.setAutoCommit(false);
+        try (Connection locker = FIXTURE.open();
+                Statement statement = locker.createStatement()) {
+            locker.setAutoCommit(false);
             statement.execute(
                     "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate default fifo:account', 0))");
 
-            assertThat(storage().gates().pass(both).busy()).containsExactly(account);
+            assertThat(storage().gates().promote(both).busy()).containsExactly(account);
             assertThat(claim(node(), 9)).hasSize(1);
-            somebody.rollback();
+            locker.rollback();
         }
-        assertThat(storage().gates().pass(both).busy()).isEmpty();
+        assertThat(storage().gates().promote(both).busy()).isEmpty();
         assertThat(claim(node(), 9)).hasSize(1);
     }
 
     @Test
-    void a_locked_run_holds_up_its_own_gate_only_and_that_gate_is_busy() throws Exception {
-        RunId locked = enqueue(STRICT);
-        enqueue(Order.mail().fifoKey("other"));
-        RunId rated = enqueue(Order.mail().rateKey("shop", 1, SECOND));
-        enqueue(Order.mail().rateKey("other shop", 1, SECOND));
+    void a_locked_run_delays_its_own_gate_only_and_that_gate_is_reported_busy() throws Exception {
+        RunId locked = enqueue(FIFO);
+        enqueue(RunSpec.mail().fifoKey("other"));
+        RunId rated = enqueue(RunSpec.mail().rateKey("shop", 1, SECOND));
+        enqueue(RunSpec.mail().rateKey("other shop", 1, SECOND));
         GateName account = new GateName(PROJECT, "fifo:account");
         GateName shop = new GateName(PROJECT, "rate:1000:shop");
         List<GateName> all = List.of(
                 account, new GateName(PROJECT, "fifo:other"), shop, new GateName(PROJECT, "rate:1000:other shop"));
-        try (Connection somebody = BENCH.open();
-                Statement statement = somebody.createStatement()) {
-            somebody.setAutoCommit(false);
+        try (Connection locker = FIXTURE.open();
+                Statement statement = locker.createStatement()) {
+            locker.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id IN ('%s', '%s') FOR UPDATE"
                     .formatted(locked.value(), rated.value()));
 
-            assertThat(storage().gates().pass(all).busy()).containsExactlyInAnyOrder(account, shop);
+            assertThat(storage().gates().promote(all).busy()).containsExactlyInAnyOrder(account, shop);
             assertThat(claim(node(), 9)).hasSize(2);
-            somebody.rollback();
+            locker.rollback();
         }
-        assertThat(storage().gates().pass(all).busy()).isEmpty();
+        assertThat(storage().gates().promote(all).busy()).isEmpty();
         assertThat(claim(node(), 9)).extracting(Attempt::run).containsExactlyInAnyOrder(locked, rated);
     }
 
     @Test
-    void nobody_overtakes_a_transaction_that_has_its_place_in_a_strict_line() throws Exception {
-        try (Connection slow = BENCH.open()) {
+    void no_run_overtakes_an_open_transaction_with_the_same_fifo_key() throws Exception {
+        try (Connection slow = FIXTURE.open()) {
             slow.setAutoCommit(false);
             RunId first = storage()
                     .inbox()
-                    .enqueueIn(slow, List.of(STRICT.run()))
+                    .enqueueIn(slow, List.of(FIFO.run()))
                     .get(0)
                     .run();
-            CompletableFuture<RunId> second = CompletableFuture.supplyAsync(() -> enqueue(STRICT));
+            CompletableFuture<RunId> second = CompletableFuture.supplyAsync(() -> enqueue(FIFO));
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> second.isDone()
-                            || BENCH.rows()
+                            || FIXTURE.rows()
                                             .number(
                                                     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
                                     > 0);

@@ -4,10 +4,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresLaneStoreTest extends LaneStoreContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 }

@@ -5,21 +5,21 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresPlanStoreTest extends PlanStoreContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @AfterEach
-    void heal() {
-        BENCH.database().execute("DROP TRIGGER IF EXISTS poison ON carillon.schedule");
+    void removeFaults() {
+        FIXTURE.database().execute("DROP TRIGGER IF EXISTS poison ON carillon.schedule");
     }
 
     @Override
-    void poison(String name) {
-        BENCH.database().execute("""
+    void refusePlansOf(String name) {
+        FIXTURE.database().execute("""
                 CREATE OR REPLACE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                   IF OLD.name = '%s' THEN RAISE EXCEPTION 'poisoned' USING ERRCODE = '23505'; END IF;
                   RETURN NEW;

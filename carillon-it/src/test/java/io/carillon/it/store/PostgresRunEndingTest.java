@@ -10,23 +10,23 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresRunEndingTest extends RunEndingContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
-    void the_dead_letter_holds_the_numbers_that_history_holds() {
-        enqueue(Order.mail().key("k"));
+    void the_dead_run_and_its_history_row_have_the_same_values() {
+        enqueue(RunSpec.mail().key("k"));
         UUID node = node();
         apply(node, claimOne(node), new Transition.Retry(Duration.ZERO, "oops", false));
-        apply(node, claimOne(node), new Transition.Die("no"));
+        apply(node, claimOne(node), new Transition.MarkDead("no"));
 
         String columns =
                 "state, queue, class, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
-        assertThat(BENCH.rows().texts("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)))
-                .isEqualTo(BENCH.rows().texts("SELECT (%s)::text FROM carillon.run_history".formatted(columns)));
+        assertThat(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)))
+                .isEqualTo(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.run_history".formatted(columns)));
     }
 }

@@ -10,17 +10,17 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresRunStoreTest extends RunStoreContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
-    void what_another_has_locked_is_skipped_and_not_waited_for() throws SQLException {
-        enqueue(Order.mail(), 5);
-        try (Connection other = BENCH.open();
+    void a_claim_skips_locked_runs_and_does_not_wait_for_them() throws SQLException {
+        enqueue(RunSpec.mail(), 5);
+        try (Connection other = FIXTURE.open();
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run ORDER BY id LIMIT 2 FOR UPDATE");

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is old goes, however much it is and whatever is wrong beside it. */
+/** A purge removes all expired rows, however many there are, even if one table cannot be cleaned. */
 class PurgesTest {
     private static final String DEAD = """
             INSERT INTO carillon.dead_run (project, id, state, queue, class, attempt, failures, crashes, due_at, origin, target, target_name, codec, payload, died_at)
@@ -33,11 +33,11 @@ class PurgesTest {
     }
 
     private int purge() {
-        return storage.housekeeping().purge(Duration.ofDays(30), Duration.ofHours(1));
+        return storage.maintenance().purge(Duration.ofDays(30), Duration.ofHours(1));
     }
 
     @Test
-    void all_of_it_goes_in_one_round() {
+    void everything_expired_is_removed_in_one_round() {
         database.execute(DEAD.formatted(12_000));
         database.execute(HOLDS.formatted(12_000));
 
@@ -46,7 +46,7 @@ class PurgesTest {
     }
 
     @Test
-    void a_table_that_cannot_be_cleaned_keeps_no_other_from_being_cleaned() {
+    void a_table_that_cannot_be_cleaned_does_not_stop_the_cleaning_of_others() {
         database.execute(DEAD.formatted(1));
         database.execute(HOLDS.formatted(1));
         database.execute("""
@@ -57,7 +57,7 @@ class PurgesTest {
         assertThatThrownBy(this::purge).hasStackTraceContaining("broken page");
 
         database.execute("DROP TRIGGER no_delete ON carillon.dead_run");
-        // The key is gone already, and the dead run goes now.
+        // The first purge removed the key; this one removes the dead run.
         assertThat(purge()).isEqualTo(1);
     }
 }

@@ -1,27 +1,40 @@
 package io.carillon.it.store;
 
-import io.carillon.store.Swept;
+import io.carillon.store.RescueResult;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What a caller was told by one call, or by two that did the work together. {@code parts}: what was done, where an answer can be added to another. */
+/**
+ * The answer of one call, or of two calls that did the work together. {@code parts}: the work done, null if the answer
+ * cannot be added to another.
+ */
 record RaceAnswer(String text, @Nullable Map<String, Integer> parts, boolean distinct, boolean more) {
     static final RaceAnswer NONE = plain("");
 
-    /** An answer that says what was done, each once, and explicitly whether the caller has to come again. */
-    record Told(Set<String> done, boolean more) {}
+    /**
+     * An answer that lists the work done, each item once, and states explicitly whether the caller has to repeat the
+     * call.
+     */
+    record ExplicitAnswer(Set<String> done, boolean more) {}
 
     static RaceAnswer of(Object answer, Map<String, String> names) {
         String text = RaceTables.masked(String.valueOf(answer), names);
-        if (answer instanceof Told told) return new RaceAnswer(text, parts(told.done(), names), true, told.more());
+        if (answer instanceof ExplicitAnswer explicitAnswer)
+            return new RaceAnswer(text, parts(explicitAnswer.done(), names), true, explicitAnswer.more());
         if (answer instanceof Integer count) return new RaceAnswer(text, Map.of("rows", count), false, true);
-        if (answer instanceof Swept swept)
+        if (answer instanceof RescueResult rescueResult)
             return new RaceAnswer(
                     text,
-                    Map.of("nodes", swept.nodes(), "runs", swept.released(), "quarantined", swept.quarantined()),
+                    Map.of(
+                            "nodes",
+                            rescueResult.nodes(),
+                            "runs",
+                            rescueResult.released(),
+                            "quarantined",
+                            rescueResult.quarantined()),
                     false,
                     true);
         if (answer instanceof Collection<?> some) return new RaceAnswer(text, parts(some, names), false, true);
@@ -38,7 +51,7 @@ record RaceAnswer(String text, @Nullable Map<String, Integer> parts, boolean dis
         return parts;
     }
 
-    /** What both calls did; an answer that does not let its caller come again cannot be added to. */
+    /** Returns the work of both calls. An answer that does not allow a repeat cannot be added to. */
     RaceAnswer plus(RaceAnswer later) {
         String both = text + ", and then " + later.text;
         if (!more || parts == null || later.parts == null) return plain(both);
@@ -47,12 +60,12 @@ record RaceAnswer(String text, @Nullable Map<String, Integer> parts, boolean dis
         return new RaceAnswer(both, sum, distinct, later.more);
     }
 
-    /** Whether the caller is asked to come again. */
-    boolean asks() {
+    /** Returns whether the answer asks the caller to repeat the call. */
+    boolean asksForRepeat() {
         return distinct && more;
     }
 
-    /** Whether this tells of the same work, in one call or in two. */
+    /** Returns whether this answer reports the same work as the serial one; {@code twice}: it was done in two calls. */
     boolean same(RaceAnswer serial, boolean twice) {
         return twice ? parts != null && parts.equals(serial.parts) : text.equals(serial.text);
     }

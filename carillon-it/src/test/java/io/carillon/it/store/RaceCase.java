@@ -3,31 +3,38 @@ package io.carillon.it.store;
 import io.carillon.store.Storage;
 
 /**
- * How one statement is sent for the contested row of a scene, and whether it may leave that row to a second call. {@code again}: how its caller comes again;
- * for {@link Skip#LATER}, what comes by itself.
+ * A statement of a race: how a caller sends it for the contested row of a setup, and whether it may leave that row to a
+ * second call. {@code repeatCall}: how the caller repeats the call; for {@link Skip#LATER}, the call that the engine
+ * makes anyway.
  */
-record RaceCase(String statement, RaceScene scene, Skip skip, Deed deed, Deed again) {
-    /** What a caller that comes again by itself (a claim, a sweep, a round of planning) may be told in the meantime. */
+record RaceCase(String statement, RaceSetup setup, Skip skip, StatementCall call, StatementCall repeatCall) {
+    /** The rows that a statement may skip because its caller repeats the call (a claim, a sweep, a planning round). */
     enum Skip {
-        /** Its answer must be right at once. */
+        /** The first answer must be complete. */
         NEVER,
-        /** It may leave out the contested row wholly; bystanders get their effect. Both answers together must tell of everything. */
+        /**
+         * The statement may skip the contested row completely, but must take effect on the bystanders. Both answers
+         * together must report all work.
+         */
         ROW,
-        /** As {@link #ROW}, but it is one of several statements that may have had their effect. */
+        /** Like {@link #ROW}, but other statements of the same call may already have taken effect on the row. */
         PART,
-        /** As {@link #ROW}, but it takes any rows that are free, or none. */
+        /** Like {@link #ROW}, but the statement takes any unlocked rows, or none. */
         ANY,
-        /** Its answer does not tell what it left out, because something that comes by itself, told or not, makes up for it. */
+        /** The answer does not report skipped rows, because a later call that the engine makes anyway does the rest. */
         LATER
     }
 
-    /** Sends the statement by these ports; what it returns is compared as text. */
-    interface Deed {
-        Object send(RaceStage stage, Storage through, Hand hand) throws Exception;
+    /** Sends the statement through these ports and returns an answer, which is compared as text. */
+    interface StatementCall {
+        Object send(RaceFixture fixture, Storage through, Sender sender) throws Exception;
     }
 
-    /** Which of the two sends: rows that a statement makes have ids by hand, and a batch contains the bystanders too. */
-    enum Hand {
+    /**
+     * The sender of a statement. Rows that a statement creates have ids by sender, and a batch contains the bystanders
+     * too.
+     */
+    enum Sender {
         FIRST,
         FIRST_BATCH,
         SECOND,
@@ -42,12 +49,12 @@ record RaceCase(String statement, RaceScene scene, Skip skip, Deed deed, Deed ag
         }
     }
 
-    /** Whether its caller comes again if the answer says that something is left. */
+    /** Returns whether the caller repeats the call if the answer reports that work is left. */
     boolean repeats() {
         return skip != Skip.NEVER && skip != Skip.LATER;
     }
 
-    boolean later() {
+    boolean isLater() {
         return skip == Skip.LATER;
     }
 

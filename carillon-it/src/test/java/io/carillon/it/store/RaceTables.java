@@ -13,11 +13,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * All tables of a race's database: emptied, printed without what differs from one time to the next, and watched for who waits for whom. A trigger on each of
- * them can stop a statement after its snapshot was taken and before it reads a row: what commits meanwhile is newer than the statement's snapshot.
+ * All tables of a race's database: clears them, dumps them without values that differ between races, and watches which
+ * session waits for which. A trigger on each table can stop a statement after it took its snapshot and before it reads
+ * a row, so rows that commit meanwhile are newer than the snapshot.
  */
 final class RaceTables implements AutoCloseable {
-    private static final long STOP = 4_711;
+    private static final long STOP_LOCK = 4_711;
 
     private static final String TABLES = """
             SELECT relname FROM pg_class
@@ -25,7 +26,7 @@ final class RaceTables implements AutoCloseable {
              ORDER BY relname = 'project', relname
             """;
 
-    private static final String STOPPING = """
+    private static final String STOP_TRIGGER = """
             CREATE FUNCTION carillon_test.stop() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
               IF current_setting('%s', true) = 'on' THEN
@@ -34,7 +35,7 @@ final class RaceTables implements AutoCloseable {
               END IF;
               RETURN NULL;
             END $$
-            """.formatted(StatementHold.STOP_SETTING, STOP, STOP);
+            """.formatted(StatementInterceptor.STOP_SETTING, STOP_LOCK, STOP_LOCK);
 
     private static final String WAITS =
             "SELECT EXISTS (SELECT 1 FROM unnest(?::int[]) AS waiting(pid) WHERE pg_blocking_pids(waiting.pid) && ?::int[])";
@@ -45,40 +46,43 @@ final class RaceTables implements AutoCloseable {
     private final Connection monitor;
     private final int backend;
     private final String clear;
-    private final String print;
+    private final String dumpSql;
 
-    RaceTables(PostgresBench bench) throws SQLException {
-        List<String> tables = bench.rows().texts(TABLES);
-        monitor = bench.open();
+    RaceTables(PostgresStoreFixture fixture) throws SQLException {
+        List<String> tables = fixture.rows().texts(TABLES);
+        monitor = fixture.open();
         backend = monitor.unwrap(org.postgresql.PGConnection.class).getBackendPID();
         try (Statement statement = monitor.createStatement()) {
-            statement.execute(STOPPING);
+            statement.execute(STOP_TRIGGER);
             for (String table : tables)
                 statement.execute("CREATE TRIGGER stop BEFORE INSERT OR UPDATE OR DELETE ON carillon." + table
                         + " FOR EACH STATEMENT EXECUTE FUNCTION carillon_test.stop()");
         }
         clear = tables.stream().map(RaceTables::clearing).collect(Collectors.joining("; "))
                 + "; ALTER SEQUENCE carillon.gate_seq RESTART";
-        print = tables.stream().map(RaceTables::printing).collect(Collectors.joining(" UNION ALL "));
+        dumpSql = tables.stream().map(RaceTables::dumpSqlOf).collect(Collectors.joining(" UNION ALL "));
     }
 
     private static String clearing(String table) {
         return "DELETE FROM carillon." + table + (table.equals("project") ? " WHERE project <> 'default'" : "");
     }
 
-    /** Of a place in line only the order counts, and of notes which runs a node noted under which number. */
-    private static String printing(String table) {
+    /**
+     * Returns the query that dumps a table. Of {@code seq} only the order is compared; of claim notes only the runs of
+     * each node and number.
+     */
+    private static String dumpSqlOf(String table) {
         if (table.equals("claim_note"))
             return "SELECT DISTINCT 'claim_note ' || node || ' ' || seq || ' ' || noted FROM carillon.claim_note, unnest(ids) AS noted";
         String place = table.equals("run")
                 ? " - 'seq' || jsonb_build_object('place', CASE WHEN t.seq IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.seq) END)"
                 : "";
-        // Which run a death is put down to matters as long as the dead node holds that run: nothing reads it
+        // The run that a death is attributed to matters only while the dead node holds that run; no statement reads it
         // afterwards.
         if (table.equals("node"))
             place =
                     " - 'sole_run' || jsonb_build_object('sole_run', (SELECT r.id FROM carillon.run r WHERE r.id = t.sole_run AND r.owner = t.id))";
-        // A rate key without starts is as good as none: whoever lets a run start writes it.
+        // A rate gate without starts equals a missing one: the promotion of a run creates it.
         String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
                 + " t" + some;
@@ -90,10 +94,12 @@ final class RaceTables implements AutoCloseable {
         }
     }
 
-    /** One line for each row, sorted; ids are replaced by the names they have in the scene, all others masked. */
-    List<String> print(Map<String, String> names) throws SQLException {
+    /**
+     * Returns one line for each row, sorted. Known ids are replaced by their names in the race, all others are masked.
+     */
+    List<String> dump(Map<String, String> names) throws SQLException {
         try (Statement statement = monitor.createStatement();
-                ResultSet rows = statement.executeQuery(print)) {
+                ResultSet rows = statement.executeQuery(dumpSql)) {
             Map<String, Integer> lines = new TreeMap<>();
             while (rows.next()) lines.merge(masked(rows.getString(1), names), 1, Integer::sum);
             return lines.entrySet().stream()
@@ -106,7 +112,7 @@ final class RaceTables implements AutoCloseable {
         return ID.matcher(text).replaceAll(id -> Matcher.quoteReplacement(names.getOrDefault(id.group(), "?")));
     }
 
-    /** Whether one of these processes waits for a lock that one of those has. */
+    /** Returns whether one of the waiting processes waits for a lock of one of the holding processes. */
     boolean waits(Integer[] waiting, Integer[] holding) throws SQLException {
         try (PreparedStatement statement = monitor.prepareStatement(WAITS)) {
             statement.setArray(1, monitor.createArrayOf("int4", waiting));
@@ -118,9 +124,9 @@ final class RaceTables implements AutoCloseable {
         }
     }
 
-    /** From now on statements that are to stop do. */
+    /** Makes the selected statement stop from now on. */
     void stop() throws SQLException {
-        call("SELECT pg_advisory_lock(" + STOP + ")");
+        call("SELECT pg_advisory_lock(" + STOP_LOCK + ")");
     }
 
     void release() throws SQLException {

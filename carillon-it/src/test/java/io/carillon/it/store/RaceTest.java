@@ -25,36 +25,40 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every two statements that write the same table meet on one row, and the result is that of one of the two serial orders, or B skips the row, says so, and
- * succeeds when it is repeated. The statements are read from the classes; one without a case in {@link RaceCases} turns this test red.
+ * Every two statements that write the same table meet on one row. The result must equal that of a serial order, or B
+ * skips the row, reports it, and succeeds when it is repeated. The test reads the statements from the constants of the
+ * store's classes and fails for a statement without a case in {@link RaceCases}.
  */
 class RaceTest {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final Pattern WRITTEN = Pattern.compile(
             "\\b(?:INSERT\\s+INTO|DELETE\\s+FROM|UPDATE)\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
     private static final Pattern LOCKS = Pattern.compile("\\bFOR\\s+(?:NO\\s+KEY\\s+)?(?:UPDATE|SHARE)\\b");
     private static final Pattern READ = Pattern.compile("\\bFROM\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
 
-    /** Statements that follow a lock in its transaction and write to another table than the one with the lock. */
+    /**
+     * Statements that write another table than the one that an earlier statement of their transaction locked, with that
+     * statement.
+     */
     private static final Map<String, String> LOCKED_BY = Map.of(
-            "DeskRepository.CANCEL_MANY_RUNNING", "DeskRepository.LOCK_RUNNING",
-            "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_THROUGH",
-            "ScheduleFuture.COVER", "ScheduleRepository.LOCK",
-            "ScheduleFuture.END", "ScheduleRepository.LOCK",
-            "ScheduleFuture.FORGET", "ScheduleRepository.LOCK");
+            "RunAdminRepository.CANCEL_MANY_RUNNING", "RunAdminRepository.LOCK_RUNNING",
+            "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_PASSED",
+            "FutureTicks.INSERT_GAP", "ScheduleRepository.LOCK",
+            "FutureTicks.END_UNSTARTED", "ScheduleRepository.LOCK",
+            "FutureTicks.DELETE_AFTER_CUTOFF", "ScheduleRepository.LOCK");
 
-    /** They write to a row that somebody else is about to end, move or take, and change nothing that its fence asks for. */
-    private static final List<String> TOUCHING = List.of(
+    /** Statements that write a row which another statement may end, move or claim, and that do not change its fence. */
+    private static final List<String> WRITES_KEEPING_FENCE = List.of(
             "RunRepository.PARK_RUNNING",
-            "LaneGates.COUNT_IN",
-            "ScheduleRepository.RENEW",
-            "LaneRepository.WEIGH",
-            "NodeRepository.BEAT");
+            "LaneGates.MARK_RUNNING_AS_LIMITED",
+            "ScheduleRepository.UPDATE_HEADERS",
+            "LaneRepository.SET_WEIGHT",
+            "NodeRepository.HEARTBEAT");
 
     /** {@code -Dcarillon.race=CLAIMED.*DIE} races only the pairs whose name matches. */
-    private static final Pattern ONLY = Pattern.compile(System.getProperty("carillon.race", ""));
+    private static final Pattern NAME_FILTER = Pattern.compile(System.getProperty("carillon.race", ""));
 
     private static final List<RaceCase> CASES = new RaceCases().all();
 
@@ -64,7 +68,7 @@ class RaceTest {
 
     @BeforeAll
     static void open() throws SQLException {
-        race = new Race(BENCH);
+        race = new Race(FIXTURE);
     }
 
     @AfterAll
@@ -72,13 +76,13 @@ class RaceTest {
         race.close();
     }
 
-    /** Each statement once as B, with an A that changes the row and leaves it where B finds it, and once as A. */
+    /** Each statement once as B, together with an A that changes the row and leaves its fence intact, and once as A. */
     static Stream<Race.Pair> chosen() {
         Set<Race.Pair> chosen = new LinkedHashSet<>();
         for (String statement : LostAnswerTest.statements().toList()) {
             PAIRS.stream()
                     .filter(pair -> pair.b().statement().equals(statement))
-                    .min(Comparator.comparing(RaceTest::partner))
+                    .min(Comparator.comparing(RaceTest::partnerRank))
                     .ifPresent(chosen::add);
             List<Race.Pair> asA = PAIRS.stream()
                     .filter(pair -> pair.a().statement().equals(statement))
@@ -86,17 +90,21 @@ class RaceTest {
                     .toList();
             if (!asA.isEmpty()) chosen.add(asA.get(Math.floorMod(statement.hashCode(), asA.size())));
         }
-        return chosen.stream().filter(pair -> ONLY.matcher(pair.toString()).find());
+        return chosen.stream()
+                .filter(pair -> NAME_FILTER.matcher(pair.toString()).find());
     }
 
-    private static int partner(Race.Pair pair) {
-        int place = TOUCHING.indexOf(pair.a().statement());
+    private static int partnerRank(Race.Pair pair) {
+        int place = WRITES_KEEPING_FENCE.indexOf(pair.a().statement());
         if (place >= 0 && !pair.a().statement().equals(pair.b().statement())) return place;
-        return pair.a().statement().equals(pair.b().statement()) ? TOUCHING.size() + 1 : TOUCHING.size();
+        return pair.a().statement().equals(pair.b().statement())
+                ? WRITES_KEEPING_FENCE.size() + 1
+                : WRITES_KEEPING_FENCE.size();
     }
 
     static Stream<Race.Pair> all() {
-        return PAIRS.stream().filter(pair -> ONLY.matcher(pair.toString()).find());
+        return PAIRS.stream()
+                .filter(pair -> NAME_FILTER.matcher(pair.toString()).find());
     }
 
     private static List<Race.Pair> pairs() {
@@ -109,14 +117,14 @@ class RaceTest {
         List<Race.Pair> pairs = new ArrayList<>();
         for (RaceCase a : CASES)
             for (RaceCase b : CASES)
-                if (a.scene() == b.scene()
+                if (a.setup() == b.setup()
                         && !(disjoint(written.get(a.statement()), touched.get(b.statement()))
                                 && disjoint(written.get(b.statement()), touched.get(a.statement()))))
                     pairs.add(new Race.Pair(a, b));
         return List.copyOf(pairs);
     }
 
-    /** The tables it writes or locks. */
+    /** Returns the tables that the statement writes or locks. */
     private static Set<String> touched(String statement) {
         String text = Statements.text(statement);
         Set<String> touched = tables(WRITTEN, text);
@@ -141,7 +149,7 @@ class RaceTest {
                 .as("statements without a case in RaceCases")
                 .allSatisfy(name -> assertThat(raced).contains(name));
         assertThat(raced)
-                .as("cases of statements that exist")
+                .as("statements of the cases")
                 .allSatisfy(name -> assertThat(Statements.text(name)).isNotEmpty());
     }
 
@@ -155,21 +163,21 @@ class RaceTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("chosen")
-    void each_statement_ends_as_in_a_serial_order(Race.Pair pair) throws Exception {
-        endsAsInASerialOrder(pair, EnumSet.complementOf(EnumSet.of(Race.Meeting.COMMIT)));
+    void each_statement_has_the_result_of_a_serial_order(Race.Pair pair) throws Exception {
+        endsAsInASerialOrder(pair, EnumSet.complementOf(EnumSet.of(Race.Interleaving.COMMIT)));
     }
 
     @Tag("slow")
     @ParameterizedTest(name = "{0}")
     @MethodSource("all")
-    void any_two_end_as_in_a_serial_order(Race.Pair pair) throws Exception {
-        endsAsInASerialOrder(pair, EnumSet.allOf(Race.Meeting.class));
+    void any_two_statements_have_the_result_of_a_serial_order(Race.Pair pair) throws Exception {
+        endsAsInASerialOrder(pair, EnumSet.allOf(Race.Interleaving.class));
     }
 
-    private static void endsAsInASerialOrder(Race.Pair pair, Set<Race.Meeting> meetings) throws Exception {
+    private static void endsAsInASerialOrder(Race.Pair pair, Set<Race.Interleaving> interleavings) throws Exception {
         List<String> faults = new ArrayList<>();
-        for (Race.Meeting meeting : meetings) {
-            String fault = race.fault(pair, meeting);
+        for (Race.Interleaving interleaving : interleavings) {
+            String fault = race.violation(pair, interleaving);
             if (fault != null) faults.add(fault);
         }
         assertThat(faults).as(pair.toString()).isEmpty();

@@ -6,8 +6,8 @@ import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.HeldRun;
-import io.carillon.store.Swept;
+import io.carillon.store.OwnedRun;
+import io.carillon.store.RescueResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What a node holds is found without a look at what waits: pages are counted, not time. {@code -Dcarillon.test.rows=10000000} for the full size, which takes
- * about 10 GB.
+ * The store finds the runs of a node without reading waiting runs. The test counts pages, which do not depend on the
+ * machine. Use {@code -Dcarillon.test.rows=10000000} for the full size, which takes about 10 GB.
  */
 @Tag("slow")
 class RescueScaleTest extends StoreContract {
@@ -42,41 +42,41 @@ class RescueScaleTest extends StoreContract {
             """;
 
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @Test
-    void stop_rescue_and_reconcile_read_what_is_held() {
-        BENCH.database().execute("ALTER TABLE carillon.run SET (autovacuum_enabled = false)");
-        BENCH.database().execute(FILL.formatted(ROWS));
+    void stopping_rescue_and_reconciliation_read_only_the_runs_of_the_node() {
+        FIXTURE.database().execute("ALTER TABLE carillon.run SET (autovacuum_enabled = false)");
+        FIXTURE.database().execute(FILL.formatted(ROWS));
         UUID victim = node();
         UUID stopping = node();
-        List<HeldRun> dying = held(victim);
-        List<HeldRun> running = held(stopping);
+        List<OwnedRun> dying = held(victim);
+        List<OwnedRun> running = held(stopping);
         assertThat(dying).hasSize(HELD);
         assertThat(running).hasSize(HELD);
 
         long before = pages();
-        assertThat(storage().runs().notes(stopping)).isNotEmpty();
-        assertThat(Set.copyOf(storage().runs().held(stopping))).isEqualTo(Set.copyOf(running));
+        assertThat(storage().runs().claimNotes(stopping)).isNotEmpty();
+        assertThat(Set.copyOf(storage().runs().ownedRuns(stopping))).isEqualTo(Set.copyOf(running));
         long reconciled = pages();
         assertThat(storage().runs().handBackRows(stopping, running)).isEqualTo(HELD);
         storage().nodes().retire(stopping);
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, 0, 0));
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 0, 0));
         long stopped = pages();
         storage().nodes().declareDead(victim, 0, "test");
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(1, HELD, 0));
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, HELD, 0));
         long rescued = pages();
         advance(Duration.ofMinutes(1));
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new Swept(2, 0, 0));
+        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(2, 0, 0));
         long again = pages();
 
         System.out.printf(
-                "%d rows in %d lanes, %d held: pages of reconcile %d, stop %d, rescue %d, second sweep %d%n",
+                "pages read rows=%d lanes=%d held=%d reconcile=%d stop=%d rescue=%d secondSweep=%d%n",
                 ROWS, LANES, HELD, reconciled - before, stopped - reconciled, rescued - stopped, again - rescued);
         assertThat(reconciled - before).isLessThan(MOST_PAGES);
         assertThat(stopped - reconciled).isLessThan(MOST_PAGES);
@@ -84,9 +84,9 @@ class RescueScaleTest extends StoreContract {
         assertThat(again - rescued).isLessThan(MOST_PAGES);
     }
 
-    /** Ten runs of each of fifty lanes, in five claims. */
-    private List<HeldRun> held(UUID node) {
-        List<HeldRun> all = new ArrayList<>();
+    /** Claims ten runs of each of fifty lanes, in five claims. */
+    private List<OwnedRun> held(UUID node) {
+        List<OwnedRun> all = new ArrayList<>();
         for (int claim = 1; claim <= 5; claim++) {
             List<ClaimRequest.Quota> quotas = new ArrayList<>();
             for (int lane = 0; lane < 10; lane++)
@@ -95,19 +95,21 @@ class RescueScaleTest extends StoreContract {
             for (Attempt one : storage()
                     .runs()
                     .claim(new ClaimRequest(node, quotas, Set.of(), null, claim))
-                    .attempts()) all.add(new HeldRun(one.lane().project(), one.run(), one.number()));
+                    .attempts()) all.add(new OwnedRun(one.lane().project(), one.run(), one.number()));
         }
         return all;
     }
 
-    /** Idle sessions report what they did within ten seconds. */
+    /**
+     * Reads the page counter until it stops changing, because idle sessions report their counters within ten seconds.
+     */
     private static long pages() {
         long[] last = {-1};
         Awaitility.await()
                 .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofSeconds(11))
                 .until(() -> {
-                    long now = BENCH.rows().number(PAGES);
+                    long now = FIXTURE.rows().number(PAGES);
                     boolean still = now == last[0];
                     last[0] = now;
                     return still;

@@ -25,11 +25,14 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** How runs enter: all of them or none, keys once, and in the caller's transaction only with its commit. */
+/**
+ * Enqueueing: all runs of a call are stored or none, unique keys hold once, and a caller's transaction decides by its
+ * commit.
+ */
 abstract class RunInboxContract extends StoreContract {
     @Test
-    void answers_each_run_in_order() {
-        List<NewRun> runs = Order.mail().times(5);
+    void returns_the_results_in_the_order_of_the_runs() {
+        List<NewRun> runs = RunSpec.mail().copies(5);
 
         List<EnqueueResult> results = storage().inbox().enqueue(runs);
 
@@ -45,19 +48,19 @@ abstract class RunInboxContract extends StoreContract {
     }
 
     @Test
-    void a_delay_is_counted_from_the_clock_of_the_store() {
+    void a_delay_starts_at_the_time_of_the_database_clock() {
         advance(Duration.ofMinutes(1));
 
-        RunId id = enqueue(Order.mail().after(Duration.ofHours(1)));
+        RunId id = enqueue(RunSpec.mail().after(Duration.ofHours(1)));
 
-        assertThat(get(id).instants().dueAt()).isEqualTo(StoreBench.NOON.plus(Duration.ofMinutes(61)));
+        assertThat(get(id).instants().dueAt()).isEqualTo(StoreFixture.NOON.plus(Duration.ofMinutes(61)));
     }
 
     @Test
-    void a_hundred_enqueues_of_one_key_at_the_same_time_store_one_run() {
-        List<EnqueueResult> results = Together.run(100, thread -> {
-            List<NewRun> one = List.of(Order.mail().key("order:17").run());
-            return (thread % 2 == 0 ? storage() : bench().another())
+    void a_hundred_concurrent_enqueues_of_one_key_store_one_run() {
+        List<EnqueueResult> results = Concurrently.run(100, thread -> {
+            List<NewRun> one = List.of(RunSpec.mail().key("order:17").run());
+            return (thread % 2 == 0 ? storage() : fixture().secondStorage())
                     .inbox()
                     .enqueue(one)
                     .get(0);
@@ -66,56 +69,58 @@ abstract class RunInboxContract extends StoreContract {
         assertThat(results.stream().filter(EnqueueResult.Enqueued.class::isInstance))
                 .hasSize(1);
         assertThat(results.stream().map(EnqueueResult::run).distinct()).hasSize(1);
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all())).hasSize(1);
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all())).hasSize(1);
     }
 
     @Test
-    void a_key_counts_for_its_own_handler_and_project_only_and_in_every_queue() {
-        Order order = Order.mail().key("k");
-        RunId first = enqueue(order);
+    void a_key_is_unique_per_handler_and_project_in_every_queue() {
+        RunSpec spec = RunSpec.mail().key("k");
+        RunId first = enqueue(spec);
 
-        for (Order other : List.of(order.to("mail.bounce"), order.in(new Lane("mail", "other"))))
+        for (RunSpec other : List.of(spec.withHandler("mail.bounce"), spec.inLane(new Lane("mail", "other"))))
             assertThat(storage().inbox().enqueue(List.of(other.run())).get(0))
                     .isInstanceOf(EnqueueResult.Enqueued.class);
         assertThat(storage()
                         .inbox()
-                        .enqueue(List.of(order.in(new Lane("orders", "default")).run())))
-                .containsExactly(new EnqueueResult.AlreadyThere(first));
+                        .enqueue(List.of(
+                                spec.inLane(new Lane("orders", "default")).run())))
+                .containsExactly(new EnqueueResult.Duplicate(first));
     }
 
     @Test
-    void a_key_is_held_while_its_run_waits_or_runs_or_retries_and_free_when_it_ended() {
+    void a_key_is_taken_while_its_run_waits_runs_or_retries_and_free_when_it_has_ended() {
         UUID node = node();
-        enqueue(Order.mail().key("k"));
-        held("waiting");
+        enqueue(RunSpec.mail().key("k"));
+        assertKeyTaken("waiting");
         Attempt attempt = claimOne(node);
-        held("running");
+        assertKeyTaken("running");
         apply(node, attempt, new Transition.Retry(Duration.ZERO, "oops", false));
-        held("retrying");
+        assertKeyTaken("retrying");
         apply(node, claimOne(node), new Transition.Snooze(Duration.ZERO));
-        held("snoozing");
+        assertKeyTaken("snoozing");
 
         apply(node, claimOne(node), complete());
-        fresh("succeeded");
-        apply(node, claimOne(node), new Transition.Die("no"));
-        fresh("dead");
+        assertKeyFree("succeeded");
+        apply(node, claimOne(node), new Transition.MarkDead("no"));
+        assertKeyFree("dead");
         apply(node, claimOne(node), new Transition.Cancel("no"));
-        RunId waiting = fresh("cancelled while running");
-        storage().runDesk().cancel(PROJECT, waiting, "no");
-        fresh("cancelled while waiting");
+        RunId waiting = assertKeyFree("cancelled while running");
+        storage().runAdmin().cancel(PROJECT, waiting, "no");
+        assertKeyFree("cancelled while waiting");
     }
 
     @Test
-    void a_key_is_held_over_a_crash_and_free_after_quarantine() {
-        enqueue(Order.mail().key("k"));
+    void a_key_is_taken_after_a_crash_and_free_after_quarantine() {
+        enqueue(RunSpec.mail().key("k"));
         UUID first = node();
         claimOne(first);
-        diesTwice(first);
-        held("crashed");
+        declareDeadTwice(first);
+        assertKeyTaken("crashed");
         UUID second = node();
-        assertThat(storage().runs().claimSuspect(second, Set.of(Order.HANDLER))).isPresent();
+        assertThat(storage().runs().claimOneIsolated(second, Set.of(RunSpec.HANDLER)))
+                .isPresent();
         crash(second);
-        fresh("quarantined");
+        assertKeyFree("quarantined");
     }
 
     private void crash(UUID node) {
@@ -123,46 +128,48 @@ abstract class RunInboxContract extends StoreContract {
         storage().nodes().sweep(1);
     }
 
-    private void held(String why) {
+    private void assertKeyTaken(String why) {
         assertThat(storage()
                         .inbox()
-                        .enqueue(List.of(Order.mail().key("k").run()))
+                        .enqueue(List.of(RunSpec.mail().key("k").run()))
                         .get(0))
                 .as(why)
-                .isInstanceOf(EnqueueResult.AlreadyThere.class);
+                .isInstanceOf(EnqueueResult.Duplicate.class);
     }
 
-    private RunId fresh(String why) {
-        EnqueueResult result =
-                storage().inbox().enqueue(List.of(Order.mail().key("k").run())).get(0);
+    private RunId assertKeyFree(String why) {
+        EnqueueResult result = storage()
+                .inbox()
+                .enqueue(List.of(RunSpec.mail().key("k").run()))
+                .get(0);
         assertThat(result).as(why).isInstanceOf(EnqueueResult.Enqueued.class);
         return result.run();
     }
 
     @Test
-    void of_equal_keys_in_one_call_the_first_is_stored_and_the_others_point_to_it() {
-        RunId there = enqueue(Order.mail().key("a"));
+    void the_first_of_equal_keys_in_one_call_is_stored_and_the_others_are_duplicates_of_it() {
+        RunId there = enqueue(RunSpec.mail().key("a"));
         List<NewRun> runs = List.of(
-                Order.mail().key("b").run(),
-                Order.mail().key("a").run(),
-                Order.mail().run(),
-                Order.mail().key("b").run());
+                RunSpec.mail().key("b").run(),
+                RunSpec.mail().key("a").run(),
+                RunSpec.mail().run(),
+                RunSpec.mail().key("b").run());
 
         List<EnqueueResult> results = storage().inbox().enqueue(runs);
 
         assertThat(results)
                 .containsExactly(
                         new EnqueueResult.Enqueued(runs.get(0).id()),
-                        new EnqueueResult.AlreadyThere(there),
+                        new EnqueueResult.Duplicate(there),
                         new EnqueueResult.Enqueued(runs.get(2).id()),
-                        new EnqueueResult.AlreadyThere(runs.get(0).id()));
+                        new EnqueueResult.Duplicate(runs.get(0).id()));
     }
 
     @Test
-    void many_runs_with_duplicates_over_all_of_them_are_stored_once_each() {
+    void many_runs_with_duplicate_keys_are_stored_once_per_key() {
         List<NewRun> runs = new ArrayList<>();
         for (int i = 0; i < 5_000; i++)
-            runs.add(Order.mail().key("k" + i % 3_000).run());
+            runs.add(RunSpec.mail().key("k" + i % 3_000).run());
 
         List<EnqueueResult> results = storage().inbox().enqueue(runs);
 
@@ -171,14 +178,14 @@ abstract class RunInboxContract extends StoreContract {
                     .isEqualTo(
                             i < 3_000
                                     ? new EnqueueResult.Enqueued(runs.get(i).id())
-                                    : new EnqueueResult.AlreadyThere(
+                                    : new EnqueueResult.Duplicate(
                                             runs.get(i - 3_000).id()));
     }
 
-    /** In the callers' transactions, which nobody repeats for them. */
-    private void both(List<NewRun> one, List<NewRun> other) {
-        Together.run(2, thread -> {
-            try (Connection caller = bench().open()) {
+    /** Enqueues in two callers' transactions, which the store does not retry after a deadlock. */
+    private void enqueueConcurrently(List<NewRun> one, List<NewRun> other) {
+        Concurrently.run(2, thread -> {
+            try (Connection caller = fixture().open()) {
                 caller.setAutoCommit(false);
                 storage().inbox().enqueueIn(caller, thread == 0 ? one : other);
                 caller.commit();
@@ -188,49 +195,54 @@ abstract class RunInboxContract extends StoreContract {
     }
 
     @Test
-    void two_bulks_of_the_same_strict_lines_in_another_order_do_not_wait_in_a_circle() {
+    void two_batches_with_the_same_fifo_keys_in_different_order_do_not_deadlock() {
         for (int turn = 0; turn < 3; turn++) {
-            List<NewRun> one = new ArrayList<>(Order.mail().fifoKey("a").times(2_000));
-            one.addAll(Order.mail().fifoKey("b").times(2_000));
-            List<NewRun> other = new ArrayList<>(Order.mail().fifoKey("b").times(2_000));
-            other.addAll(Order.mail().fifoKey("a").times(2_000));
-            both(one, other);
+            List<NewRun> one = new ArrayList<>(RunSpec.mail().fifoKey("a").copies(2_000));
+            one.addAll(RunSpec.mail().fifoKey("b").copies(2_000));
+            List<NewRun> other = new ArrayList<>(RunSpec.mail().fifoKey("b").copies(2_000));
+            other.addAll(RunSpec.mail().fifoKey("a").copies(2_000));
+            enqueueConcurrently(one, other);
         }
     }
 
     @Test
-    void two_bulks_of_the_same_keys_in_another_order_do_not_wait_in_a_circle() {
+    void two_batches_with_the_same_keys_in_different_order_do_not_deadlock() {
         for (int turn = 0; turn < 3; turn++) {
             List<NewRun> one = new ArrayList<>();
             List<NewRun> other = new ArrayList<>();
             for (int i = 0; i < 3_000; i++) {
-                one.add(Order.mail().key("k" + turn + "." + i).run().holding(Duration.ofHours(1)));
-                other.add(Order.mail().key("k" + turn + "." + (2_999 - i)).run().holding(Duration.ofHours(1)));
+                one.add(RunSpec.mail().key("k" + turn + "." + i).run().withKeyWindow(Duration.ofHours(1)));
+                other.add(
+                        RunSpec.mail().key("k" + turn + "." + (2_999 - i)).run().withKeyWindow(Duration.ofHours(1)));
             }
-            both(one, other);
+            enqueueConcurrently(one, other);
         }
         assertThat(claim(node(), 9_999)).hasSize(9_000);
     }
 
     @Test
-    void storing_the_same_runs_again_changes_nothing_and_answers_the_same() {
-        List<NewRun> runs = List.of(Order.mail().key("a").run(), Order.mail().run());
+    void storing_the_same_runs_again_changes_nothing_and_returns_the_same_results() {
+        List<NewRun> runs =
+                List.of(RunSpec.mail().key("a").run(), RunSpec.mail().run());
         List<EnqueueResult> first = storage().inbox().enqueue(runs);
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().inbox().enqueue(runs)).isEqualTo(first);
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 
     @Test
-    void many_runs_at_once_are_stored_as_they_are_one_by_one() {
-        List<Order> kinds = List.of(
-                Order.mail(),
-                Order.mail().after(Duration.ofMinutes(90)),
-                Order.mail().at(StoreBench.NOON.minus(Duration.ofDays(3))),
-                Order.mail().at(StoreBench.NOON.plus(Duration.ofDays(2)).plusNanos(1_600)),
-                Order.mail().of(Priority.HIGH).to("umlaut.ä").in(new Lane("ö", "default")));
+    void runs_stored_in_a_large_batch_equal_runs_stored_one_by_one() {
+        List<RunSpec> kinds = List.of(
+                RunSpec.mail(),
+                RunSpec.mail().after(Duration.ofMinutes(90)),
+                RunSpec.mail().at(StoreFixture.NOON.minus(Duration.ofDays(3))),
+                RunSpec.mail().at(StoreFixture.NOON.plus(Duration.ofDays(2)).plusNanos(1_600)),
+                RunSpec.mail()
+                        .withPriority(Priority.HIGH)
+                        .withHandler("umlaut.ä")
+                        .inLane(new Lane("ö", "default")));
         List<NewRun> runs = new ArrayList<>();
         for (int i = 0; i < 3_000; i++) runs.add(kinds.get(i % kinds.size()).run());
 
@@ -250,26 +262,26 @@ abstract class RunInboxContract extends StoreContract {
         }
         assertThat(claim(node(), 500))
                 .hasSizeGreaterThan(400)
-                .allSatisfy(attempt -> assertThat(attempt.payload()).isEqualTo(Order.payload(attempt.run())));
+                .allSatisfy(attempt -> assertThat(attempt.payload()).isEqualTo(RunSpec.payload(attempt.run())));
     }
 
     @Test
-    void storing_many_runs_again_changes_nothing_and_answers_the_same() {
-        List<NewRun> runs = Order.mail().times(2_500);
+    void storing_many_runs_again_changes_nothing_and_returns_the_same_results() {
+        List<NewRun> runs = RunSpec.mail().copies(2_500);
         List<EnqueueResult> first = storage().inbox().enqueue(runs);
-        String before = bench().print();
+        String before = fixture().dump();
 
         assertThat(storage().inbox().enqueue(runs)).isEqualTo(first);
 
-        assertThat(bench().print()).isEqualTo(before);
+        assertThat(fixture().dump()).isEqualTo(before);
     }
 
     @Test
-    void one_refused_run_spoils_none_of_those_that_other_threads_store_at_the_same_time() {
-        List<Object> answers = Together.run(60, thread -> {
+    void a_rejected_run_does_not_fail_runs_that_other_threads_store_concurrently() {
+        List<Object> answers = Concurrently.run(60, thread -> {
             NewRun run = thread % 6 == 0
-                    ? Order.mail().key("nul \0 inside " + thread).run()
-                    : Order.mail().key("k" + thread % 10).run();
+                    ? RunSpec.mail().key("nul \0 inside " + thread).run()
+                    : RunSpec.mail().key("k" + thread % 10).run();
             try {
                 return storage().inbox().enqueue(List.of(run)).get(0);
             } catch (RuntimeException refused) {
@@ -283,7 +295,7 @@ abstract class RunInboxContract extends StoreContract {
         }
         assertThat(answers.stream().filter(EnqueueResult.Enqueued.class::isInstance))
                 .hasSize(10);
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all())).hasSize(10);
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all())).hasSize(10);
     }
 
     @Test
@@ -291,33 +303,33 @@ abstract class RunInboxContract extends StoreContract {
         Thread.currentThread().interrupt();
 
         EnqueueResult result =
-                storage().inbox().enqueue(List.of(Order.mail().run())).get(0);
+                storage().inbox().enqueue(List.of(RunSpec.mail().run())).get(0);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(result).isInstanceOf(EnqueueResult.Enqueued.class);
     }
 
     @Test
-    void the_nodes_are_told_of_one_run_and_of_many_if_asked() {
-        Instant later = StoreBench.NOON.plus(Duration.ofHours(1));
-        WakeChannel.Ear ear = storage().wake().listen().orElseThrow();
-        try (ear) {
-            storage().inbox().enqueue(List.of(Order.mail().run()), true);
-            storage().inbox().enqueue(List.of(Order.mail().run()), false);
-            assertThat(ear.await(Duration.ofSeconds(5)))
-                    .extracting(RunInboxContract::told)
+    void nodes_are_notified_of_one_run_and_of_many_if_requested() {
+        Instant later = StoreFixture.NOON.plus(Duration.ofHours(1));
+        WakeChannel.Subscription subscription = storage().wake().listen().orElseThrow();
+        try (subscription) {
+            storage().inbox().enqueue(List.of(RunSpec.mail().run()), true);
+            storage().inbox().enqueue(List.of(RunSpec.mail().run()), false);
+            assertThat(subscription.await(Duration.ofSeconds(5)))
+                    .extracting(RunInboxContract::signalText)
                     .containsExactly("mail " + Instant.EPOCH);
-            storage().inbox().enqueue(Order.mail().at(later).times(2_500), true);
-            assertThat(ear.await(Duration.ofSeconds(5)))
-                    .extracting(RunInboxContract::told)
+            storage().inbox().enqueue(RunSpec.mail().at(later).copies(2_500), true);
+            assertThat(subscription.await(Duration.ofSeconds(5)))
+                    .extracting(RunInboxContract::signalText)
                     .containsExactly("mail " + later);
         }
     }
 
     @Test
-    void one_run_that_cannot_be_stored_keeps_all_out() {
-        List<NewRun> runs = new ArrayList<>(Order.mail().times(4_999));
-        NewRun good = Order.mail().run();
+    void one_run_that_cannot_be_stored_rejects_the_whole_call() {
+        List<NewRun> runs = new ArrayList<>(RunSpec.mail().copies(4_999));
+        NewRun good = RunSpec.mail().run();
         runs.add(new NewRun(
                 good.id(),
                 good.lane(),
@@ -332,18 +344,18 @@ abstract class RunInboxContract extends StoreContract {
 
         assertThatThrownBy(() -> storage().inbox().enqueue(runs)).isInstanceOf(RuntimeException.class);
 
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all())).isEmpty();
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all())).isEmpty();
     }
 
     @Test
     void in_the_callers_transaction_nothing_is_visible_before_its_commit() throws SQLException {
-        NewRun run = Order.mail().run();
-        try (Connection connection = bench().open()) {
+        NewRun run = RunSpec.mail().run();
+        try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             assertThat(storage().inbox().enqueueIn(connection, List.of(run)))
                     .containsExactly(new EnqueueResult.Enqueued(run.id()));
 
-            assertThat(storage().runDesk().get(PROJECT, run.id())).isEmpty();
+            assertThat(storage().runAdmin().get(PROJECT, run.id())).isEmpty();
             assertThat(claim(node(), 5)).isEmpty();
             connection.commit();
             connection.setAutoCommit(true);
@@ -353,69 +365,73 @@ abstract class RunInboxContract extends StoreContract {
 
     @Test
     void rolling_back_the_callers_transaction_leaves_nothing_and_frees_the_key() throws SQLException {
-        String before = bench().print();
-        try (Connection connection = bench().open()) {
+        String before = fixture().dump();
+        try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             storage()
                     .inbox()
-                    .enqueueIn(connection, List.of(Order.mail().key("k").run()));
+                    .enqueueIn(connection, List.of(RunSpec.mail().key("k").run()));
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
-        assertThat(bench().print()).isEqualTo(before);
-        fresh("rolled back");
+        assertThat(fixture().dump()).isEqualTo(before);
+        assertKeyFree("rolled back");
     }
 
     @Test
     void a_key_taken_by_an_open_transaction_is_decided_by_its_end() throws Exception {
-        NewRun first = Order.mail().key("k").run();
-        NewRun second = Order.mail().key("k").run();
-        try (Connection connection = bench().open()) {
+        NewRun first = RunSpec.mail().key("k").run();
+        NewRun second = RunSpec.mail().key("k").run();
+        try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             storage().inbox().enqueueIn(connection, List.of(first));
 
-            List<Object> answers = Together.run(2, thread -> {
+            List<Object> answers = Concurrently.run(2, thread -> {
                 if (thread == 0)
-                    return bench().another().inbox().enqueue(List.of(second)).get(0);
+                    return fixture()
+                            .secondStorage()
+                            .inbox()
+                            .enqueue(List.of(second))
+                            .get(0);
                 connection.commit();
                 connection.setAutoCommit(true);
                 return "committed";
             });
 
-            assertThat(answers.get(0)).isEqualTo(new EnqueueResult.AlreadyThere(first.id()));
+            assertThat(answers.get(0)).isEqualTo(new EnqueueResult.Duplicate(first.id()));
         }
     }
 
     @Test
-    void the_hint_rides_along_with_the_callers_commit_once_for_each_lane() throws SQLException {
+    void a_notification_is_sent_with_the_callers_commit_once_per_lane() throws SQLException {
         Lane orders = new Lane("orders", "default");
-        try (WakeChannel.Ear ear = storage().wake().listen().orElseThrow();
-                Connection connection = bench().open()) {
+        try (WakeChannel.Subscription subscription = storage().wake().listen().orElseThrow();
+                Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < 3; i++) {
-                storage().inbox().enqueueIn(connection, Order.mail().times(2));
+                storage().inbox().enqueueIn(connection, RunSpec.mail().copies(2));
                 storage()
                         .inbox()
                         .enqueueIn(
                                 connection,
-                                Order.mail().in(orders).after(SECOND).times(2));
+                                RunSpec.mail().inLane(orders).after(SECOND).copies(2));
             }
-            assertThat(ear.await(Duration.ofMillis(50))).isEmpty();
+            assertThat(subscription.await(Duration.ofMillis(50))).isEmpty();
             connection.commit();
             connection.setAutoCommit(true);
 
-            List<Signal> heard = new ArrayList<>(ear.await(Duration.ofSeconds(5)));
-            while (heard.size() < 2) heard.addAll(ear.await(Duration.ofSeconds(5)));
-            heard.addAll(ear.await(Duration.ofMillis(50)));
-            assertThat(heard)
-                    .extracting(RunInboxContract::told)
-                    .containsExactlyInAnyOrder("mail " + Instant.EPOCH, "orders " + StoreBench.NOON.plus(SECOND));
+            List<Signal> received = new ArrayList<>(subscription.await(Duration.ofSeconds(5)));
+            while (received.size() < 2) received.addAll(subscription.await(Duration.ofSeconds(5)));
+            received.addAll(subscription.await(Duration.ofMillis(50)));
+            assertThat(received)
+                    .extracting(RunInboxContract::signalText)
+                    .containsExactlyInAnyOrder("mail " + Instant.EPOCH, "orders " + StoreFixture.NOON.plus(SECOND));
         }
     }
 
-    /** Without its lot, which is drawn anew each time. */
-    private static String told(Signal signal) {
+    /** Returns the signal without its random number, which differs each time. */
+    private static String signalText(Signal signal) {
         Signal.Work work = (Signal.Work) signal;
         return work.lane().queue() + " " + work.readyAt();
     }
@@ -423,9 +439,9 @@ abstract class RunInboxContract extends StoreContract {
     @Test
     void stores_any_key_and_payload_unchanged() {
         String key = "%_'\"\\;-- \u202E ß 𝄞 " + "x".repeat(150);
-        RunId id = enqueue(Order.mail().key(key));
+        RunId id = enqueue(RunSpec.mail().key(key));
 
-        assertThat(get(id).details().key()).isEqualTo(key);
-        assertThat(claimOne(node()).payload()).isEqualTo(Order.payload(id));
+        assertThat(get(id).details().uniqueKey()).isEqualTo(key);
+        assertThat(claimOne(node()).payload()).isEqualTo(RunSpec.payload(id));
     }
 }

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.postgres.PostgresStorage;
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
-import io.carillon.run.Limits;
 import io.carillon.run.Priority;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
@@ -32,8 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Ten million due runs in ten thousand lanes of a thousand projects. What a death, a stop, a limit and a page cost is counted in pages read, which do not
- * depend on the machine. {@code -Dscale.runs=N}: so many runs in each lane instead of 1,000.
+ * Ten million due runs in ten thousand lanes of a thousand projects. The tests measure the cost of a rescue, a stop, a
+ * limit and a page in pages read, which does not depend on the machine. Use {@code -Dscale.runs=N} for N runs per lane
+ * instead of 1,000.
  */
 @Tag("slow")
 class ScaleOutTest {
@@ -70,37 +71,37 @@ class ScaleOutTest {
               FROM generate_series(1, %1$d) i
             """;
 
-    // Fetched from the cache or from disk, by all sessions that have ended.
+    // Pages fetched from cache or disk by all sessions that have ended.
     private static final String FETCHED = """
             SELECT sum(pg_stat_get_blocks_fetched(oid))::bigint FROM pg_class
              WHERE relnamespace = 'carillon'::regnamespace AND relkind IN ('r', 'i', 't')
             """;
 
     private static TestDatabase database;
-    private static Rows rows;
+    private static TableReader tableReader;
 
     @BeforeAll
     static void fill() {
         database = TestDatabase.migrated();
-        rows = new Rows(database.dataSource());
+        tableReader = new TableReader(database.dataSource());
         try (Storage storage = new PostgresStorage(plain(), TickPlanner.defaults())) {
-            storage.housekeeping().keepPartitions(1);
+            storage.maintenance().ensurePartitions(1);
         }
         long start = System.nanoTime();
         database.execute("ALTER TABLE carillon.run SET (autovacuum_enabled = off)");
         database.execute("INSERT INTO carillon.project (project) VALUES ('%s')".formatted(SMALL));
-        List<String> indexes = rows.texts(INDEXES);
+        List<String> indexes = tableReader.texts(INDEXES);
         for (String index : indexes)
             database.execute("DROP INDEX carillon." + index.replaceAll(".*INDEX (\\w+) ON.*", "$1"));
-        String key = rows.texts(PRIMARY_KEY).get(0);
+        String primaryKey = tableReader.texts(PRIMARY_KEY).get(0);
         database.execute("ALTER TABLE carillon.run DROP CONSTRAINT run_pkey");
         int all = PROJECTS * QUEUES * RUNS;
         database.execute(FILL.formatted(all - 1, PROJECTS, QUEUES, HANDLER));
-        database.execute(SORT_IN_MEMORY + "ALTER TABLE carillon.run ADD CONSTRAINT run_pkey " + key);
+        database.execute(SORT_IN_MEMORY + "ALTER TABLE carillon.run ADD CONSTRAINT run_pkey " + primaryKey);
         for (String index : indexes) database.execute(SORT_IN_MEMORY + index);
         database.execute(FILL_HISTORY.formatted(all / 10, SMALL));
         database.execute("VACUUM ANALYZE");
-        System.out.printf("%,d runs were stored in %d s%n", all, (System.nanoTime() - start) / 1_000_000_000L);
+        System.out.printf("stored runs=%,d seconds=%d%n", all, (System.nanoTime() - start) / 1_000_000_000L);
     }
 
     @AfterAll
@@ -109,13 +110,13 @@ class ScaleOutTest {
     }
 
     @Test
-    void what_a_dead_node_held_is_found_and_released() {
+    void the_runs_of_a_dead_node_are_found_and_released() {
         UUID dead = node();
         UUID survivor = node();
         assertThat(claim(dead)).hasSize(HELD);
-        long beat = rows.number("SELECT beat FROM carillon.node WHERE id = ?", dead);
-        assertThat(pages("declare a node dead and rescue what it held", storage -> {
-                    assertThat(storage.nodes().declareDead(dead, beat, "no heartbeat"))
+        long heartbeats = tableReader.number("SELECT beat FROM carillon.node WHERE id = ?", dead);
+        assertThat(pages("declare a node dead and rescue its runs", storage -> {
+                    assertThat(storage.nodes().declareDead(dead, heartbeats, "no heartbeat"))
                             .isTrue();
                     assertThat(storage.nodes().sweep(3).released()).isEqualTo(HELD);
                 }))
@@ -125,18 +126,18 @@ class ScaleOutTest {
     }
 
     @Test
-    void what_a_node_holds_is_found_when_it_is_reconciled() {
+    void the_runs_of_a_node_are_found_when_it_is_reconciled() {
         UUID node = node();
         List<Attempt> claimed = claim(node);
         assertThat(pages(
                         "reconcile a node",
-                        storage -> assertThat(storage.runs().held(node)).hasSize(HELD)))
+                        storage -> assertThat(storage.runs().ownedRuns(node)).hasSize(HELD)))
                 .isLessThan(MOST_PAGES);
         handBack(node, claimed);
     }
 
     @Test
-    void a_node_that_stops_costs_what_it_held() {
+    void stopping_a_node_reads_only_its_own_runs() {
         UUID node = node();
         List<Attempt> claimed = claim(node);
         assertThat(pages("hand back, retire and sweep", storage -> {
@@ -149,9 +150,9 @@ class ScaleOutTest {
     }
 
     @Test
-    void a_limit_is_set_without_a_look_at_what_waits() {
+    void a_limit_is_set_without_reading_waiting_runs() {
         Lane lane = new Lane("q3", "p3");
-        assertThat(pages("limit a lane", storage -> storage.lanes().limit(lane, Limits.running(5))))
+        assertThat(pages("limit a lane", storage -> storage.lanes().limit(lane, QueueLimits.maxRunning(5))))
                 .isLessThan(1_000);
         database.execute("DELETE FROM carillon.lane");
     }
@@ -163,7 +164,7 @@ class ScaleOutTest {
                     RunQuery query = RunQuery.of(
                             RunFilter.all().state(RunState.SUCCEEDED).limit(20));
                     for (int page = 0; page < 3; page++) {
-                        List<Run> runs = storage.runDesk().page(SMALL, query);
+                        List<Run> runs = storage.runAdmin().page(SMALL, query);
                         assertThat(runs).hasSize(20);
                         runs.forEach(run -> seen.add(run.id()));
                         query = query.before(runs.get(19).id());
@@ -173,7 +174,7 @@ class ScaleOutTest {
         assertThat(seen).doesNotHaveDuplicates().hasSize(60);
         assertThat(pages(
                         "a list of a small project",
-                        storage -> assertThat(storage.runDesk()
+                        storage -> assertThat(storage.runAdmin()
                                         .list(SMALL, RunFilter.all().limit(20)))
                                 .hasSize(20)))
                 .isLessThan(1_000);
@@ -188,20 +189,23 @@ class ScaleOutTest {
         return plain;
     }
 
-    /** How many pages this work fetches. Its sessions end before they are counted: a session reports at the latest when it ends. */
+    /**
+     * Returns the number of pages that this work fetches. The work's sessions end before the count, because a session
+     * reports its counters at the latest when it ends.
+     */
     private static long pages(String what, Consumer<Storage> work) {
         settle();
-        long before = rows.number(FETCHED);
+        long before = tableReader.number(FETCHED);
         long start = System.nanoTime();
-        through(work);
+        withStorage(work);
         long took = System.nanoTime() - start;
         settle();
-        long pages = rows.number(FETCHED) - before;
+        long pages = tableReader.number(FETCHED) - before;
         System.out.printf("%s: %,d pages, %d ms%n", what, pages, took / 1_000_000);
         return pages;
     }
 
-    private static void through(Consumer<Storage> work) {
+    private static void withStorage(Consumer<Storage> work) {
         try (Storage storage = new PostgresStorage(plain(), TickPlanner.defaults())) {
             work.accept(storage);
         }
@@ -209,41 +213,41 @@ class ScaleOutTest {
 
     private static void settle() {
         await().atMost(Duration.ofMinutes(1))
-                .until(() ->
-                        rows.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
-                                == 0);
+                .until(() -> tableReader.number(
+                                "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
+                        == 0);
     }
 
     private static UUID node() {
         UUID id = UUID.randomUUID();
-        through(storage ->
+        withStorage(storage ->
                 storage.nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
         return id;
     }
 
-    /** One run from each of five hundred lanes. */
+    /** Claims one run from each of five hundred lanes. */
     private static List<Attempt> claim(UUID node) {
         List<ClaimRequest.Quota> quotas = new ArrayList<>();
         for (int i = 0; i < HELD; i++)
             quotas.add(
                     new ClaimRequest.Quota(new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
         List<Attempt> claimed = new ArrayList<>();
-        through(storage -> claimed.addAll(storage.runs()
+        withStorage(storage -> claimed.addAll(storage.runs()
                 .claim(new ClaimRequest(node, quotas, Set.of(), null, 0))
                 .attempts()));
         return claimed;
     }
 
     private static long held(UUID node) {
-        return rows.number("SELECT count(*) FROM carillon.run WHERE owner = ?", node);
+        return tableReader.number("SELECT count(*) FROM carillon.run WHERE owner = ?", node);
     }
 
     private static void handBack(UUID node, List<Attempt> attempts) {
-        through(storage -> storage.runs().handBack(node, attempts));
+        withStorage(storage -> storage.runs().handBack(node, attempts));
         retire(node);
     }
 
     private static void retire(UUID node) {
-        through(storage -> storage.nodes().retire(node));
+        withStorage(storage -> storage.nodes().retire(node));
     }
 }

@@ -22,10 +22,10 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Creating, editing, pausing, resuming and deleting, and what becomes of the ticks there are. */
+/** Schedules: create, edit, pause, resume, delete and trigger, and the effect on existing ticks. */
 abstract class ScheduleContract extends PlanningContract {
-    private static final Promise MINUTELY = Promise.every(Duration.ofMinutes(1));
-    private static final Promise TEN_SECONDS = Promise.every(Duration.ofSeconds(10));
+    private static final ScheduleSpec MINUTELY = ScheduleSpec.every(Duration.ofMinutes(1));
+    private static final ScheduleSpec TEN_SECONDS = ScheduleSpec.every(Duration.ofSeconds(10));
 
     private boolean pause(String name) {
         return storage().schedules().pause(PROJECT, name, new Schedule.Pause(Instant.EPOCH, "ann", "why", null));
@@ -40,18 +40,18 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void a_new_schedule_has_its_first_ticks_at_once() {
+    void a_new_schedule_has_its_first_ticks_immediately() {
         ScheduleChange change = upsert(MINUTELY);
 
         assertThat(change).isInstanceOf(ScheduleChange.Created.class);
         assertThat(lines("report")).containsExactly("12:01:00 waiting", "12:02:00 waiting");
         assertThat(schedule("report")).isEqualTo(change.schedule());
-        assertThat(schedule("report").progress()).isEqualTo(new Schedule.Progress(at(120), at(180), 2));
+        assertThat(schedule("report").planningState()).isEqualTo(new Schedule.PlanningState(at(120), at(180), 2));
         assertThat(storage().schedules().list(PROJECT)).containsExactly(change.schedule());
     }
 
     @Test
-    void what_is_stored_reads_back_as_the_same_promise() {
+    void a_stored_definition_is_read_back_unchanged() {
         for (When when : List.of(
                 When.cron("30 2 * * MON-FRI", "Europe/Paris").jitter(Duration.ofSeconds(30)),
                 When.cron("*/10 * * * * *", ZoneId.of("America/New_York"))
@@ -60,32 +60,33 @@ abstract class ScheduleContract extends PlanningContract {
                         .except(LocalDate.parse("2026-12-25"), LocalDate.parse("2026-12-26"))
                         .maxRuns(12),
                 When.every(Duration.ofSeconds(7)),
-                When.every(2, java.time.temporal.ChronoUnit.MONTHS, StoreBench.NOON.atZone(ZoneId.of("Asia/Kolkata"))),
+                When.every(
+                        2, java.time.temporal.ChronoUnit.MONTHS, StoreFixture.NOON.atZone(ZoneId.of("Asia/Kolkata"))),
                 When.once(at(77)))) {
-            Promise promise = TEN_SECONDS.when(when);
+            ScheduleSpec spec = TEN_SECONDS.when(when);
 
-            upsert(promise);
+            upsert(spec);
 
-            assertThat(schedule("report").definition()).isEqualTo(promise.definition());
-            String before = bench().print();
-            assertThat(upsert(promise)).isInstanceOf(ScheduleChange.Unchanged.class);
-            assertThat(bench().print()).isEqualTo(before);
+            assertThat(schedule("report").definition()).isEqualTo(spec.definition());
+            String before = fixture().dump();
+            assertThat(upsert(spec)).isInstanceOf(ScheduleChange.Unchanged.class);
+            assertThat(fixture().dump()).isEqualTo(before);
         }
     }
 
     @Test
-    void instants_finer_than_the_store_keeps_them_are_the_same_promise_all_the_same() {
-        Promise promise = TEN_SECONDS.when(When.every(Duration.ofSeconds(10)).from(at(1).plusNanos(123_456_789)));
-        upsert(promise);
+    void instants_that_differ_below_the_stored_precision_are_the_same_definition() {
+        ScheduleSpec spec = TEN_SECONDS.when(When.every(Duration.ofSeconds(10)).from(at(1).plusNanos(123_456_789)));
+        upsert(spec);
 
-        assertThat(upsert(promise)).isInstanceOf(ScheduleChange.Unchanged.class);
+        assertThat(upsert(spec)).isInstanceOf(ScheduleChange.Unchanged.class);
     }
 
     @Test
-    void of_many_who_create_the_same_schedule_one_does() {
-        List<ScheduleChange> changes = Together.run(
+    void one_of_several_concurrent_creations_of_a_schedule_succeeds() {
+        List<ScheduleChange> changes = Concurrently.run(
                 8,
-                thread -> (thread % 2 == 0 ? storage() : bench().another())
+                thread -> (thread % 2 == 0 ? storage() : fixture().secondStorage())
                         .schedules()
                         .upsert(TEN_SECONDS.definition()));
 
@@ -98,26 +99,26 @@ abstract class ScheduleContract extends PlanningContract {
 
     @Test
     void a_schedule_that_would_never_fire_is_refused_and_not_stored() {
-        assertThatThrownBy(() -> upsert(MINUTELY.when(When.once(StoreBench.NOON))))
+        assertThatThrownBy(() -> upsert(MINUTELY.when(When.once(StoreFixture.NOON))))
                 .isInstanceOf(CarillonException.class)
                 .hasMessageContaining("never fire");
         assertThat(storage().schedules().list(PROJECT)).isEmpty();
     }
 
     @Test
-    void once_makes_one_tick_and_nothing_more() {
+    void a_one_off_schedule_creates_one_tick() {
         upsert(MINUTELY.when(When.once(at(30))));
 
         advance(Duration.ofMinutes(1));
         planAll();
 
         assertThat(lines("report")).containsExactly("12:00:30 waiting");
-        assertThat(schedule("report").progress().nextAt()).isEqualTo(Instant.MAX);
+        assertThat(schedule("report").planningState().nextAt()).isEqualTo(Instant.MAX);
         assertThat(due().schedules()).isEmpty();
     }
 
     @Test
-    void ticks_carry_the_work_and_their_planned_instant() {
+    void ticks_have_the_payload_and_their_planned_instant() {
         upsert(MINUTELY.when(When.every(Duration.ofMinutes(1)).jitter(Duration.ofSeconds(20)))
                 .payload("eu"));
         advance(Duration.ofSeconds(119));
@@ -133,7 +134,7 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void an_edit_replaces_the_future_and_leaves_what_was_due_as_it_was_promised() {
+    void an_edit_replaces_future_ticks_and_keeps_due_ticks_with_the_old_definition() {
         upsert(MINUTELY.payload("old"));
         advance(Duration.ofSeconds(60));
 
@@ -147,7 +148,7 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void an_edit_of_the_timing_gives_each_instant_to_one_definition() {
+    void an_edit_of_the_timing_assigns_each_instant_to_one_definition() {
         upsert(TEN_SECONDS);
         advance(Duration.ofSeconds(25));
 
@@ -156,20 +157,20 @@ abstract class ScheduleContract extends PlanningContract {
         advance(Duration.ofSeconds(50));
         planAll();
         covered(
-                new Coverage.Span(StoreBench.NOON, at(25), When.every(Duration.ofSeconds(10))),
-                new Coverage.Span(at(25), cursor(), When.every(Duration.ofSeconds(15))));
+                new LedgerCoverage.Span(StoreFixture.NOON, at(25), When.every(Duration.ofSeconds(10))),
+                new LedgerCoverage.Span(at(25), cursor(), When.every(Duration.ofSeconds(15))));
     }
 
-    private void covered(Coverage.Span... spans) {
-        assertThat(Coverage.faults(ledger("report"), List.of(spans))).isEmpty();
+    private void covered(LedgerCoverage.Span... spans) {
+        assertThat(LedgerCoverage.violations(ledger("report"), List.of(spans))).isEmpty();
     }
 
     private Instant cursor() {
-        return schedule("report").progress().cursor();
+        return schedule("report").planningState().cursor();
     }
 
     @Test
-    void an_edit_does_not_lose_instants_that_nobody_had_planned_yet() {
+    void an_edit_does_not_lose_instants_that_were_not_planned_yet() {
         upsert(TEN_SECONDS);
         advance(Duration.ofHours(2));
 
@@ -177,62 +178,62 @@ abstract class ScheduleContract extends PlanningContract {
 
         planAll();
         covered(
-                new Coverage.Span(StoreBench.NOON, at(7_200), When.every(Duration.ofSeconds(10))),
-                new Coverage.Span(at(7_200), cursor(), When.every(Duration.ofSeconds(15))));
+                new LedgerCoverage.Span(StoreFixture.NOON, at(7_200), When.every(Duration.ofSeconds(10))),
+                new LedgerCoverage.Span(at(7_200), cursor(), When.every(Duration.ofSeconds(15))));
     }
 
     @Test
-    void an_edit_of_a_paused_schedule_keeps_the_stretch_of_the_pause() {
+    void an_edit_of_a_paused_schedule_keeps_the_ledger_entry_of_the_pause() {
         upsert(TEN_SECONDS);
         advance(Duration.ofSeconds(25));
         pause("report");
         advance(Duration.ofMinutes(10));
 
         upsert(TEN_SECONDS.when(When.every(Duration.ofSeconds(15))));
-        assertThat(schedule("report").paused()).isTrue();
+        assertThat(schedule("report").isPaused()).isTrue();
         advance(Duration.ofMinutes(10));
         resume("report");
 
         planAll();
         covered(
-                new Coverage.Span(StoreBench.NOON, at(625), When.every(Duration.ofSeconds(10))),
-                new Coverage.Span(at(625), cursor(), When.every(Duration.ofSeconds(15))));
+                new LedgerCoverage.Span(StoreFixture.NOON, at(625), When.every(Duration.ofSeconds(10))),
+                new LedgerCoverage.Span(at(625), cursor(), When.every(Duration.ofSeconds(15))));
     }
 
     @Test
     void an_instant_that_was_cancelled_stays_cancelled_after_an_edit() {
         upsert(TEN_SECONDS);
         RunId future = ledger("report").get(3).run();
-        storage().runDesk().cancel(PROJECT, future, "not this one");
+        storage().runAdmin().cancel(PROJECT, future, "not this one");
 
         upsert(TEN_SECONDS.payload("second"));
 
         advance(Duration.ofSeconds(45));
         assertThat(runDue(node())).containsExactlyInAnyOrder(at(10), at(20), at(30));
-        covered(new Coverage.Span(StoreBench.NOON, cursor(), When.every(Duration.ofSeconds(10))));
+        covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), When.every(Duration.ofSeconds(10))));
         assertThat(lines("report").get(3)).isEqualTo("12:00:40 cancelled not this one");
     }
 
     @Test
-    void an_edit_after_the_clock_was_set_back_repeats_nothing() {
+    void an_edit_after_the_clock_was_set_back_repeats_no_instant() {
         upsert(TEN_SECONDS);
         UUID node = node();
         advance(Duration.ofHours(1));
         planAll();
         runDue(node);
         assertThat(lines("report")).anyMatch(line -> line.endsWith("succeeded"));
-        bench().clock().at(at(5));
+        fixture().clock().stopAt(at(5));
 
         upsert(TEN_SECONDS.payload("second"));
 
         planAll();
-        bench().clock().at(at(3_700));
+        fixture().clock().stopAt(at(3_700));
         planAll();
-        covered(new Coverage.Span(StoreBench.NOON, cursor(), When.every(Duration.ofSeconds(10))));
+        covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), When.every(Duration.ofSeconds(10))));
     }
 
     @Test
-    void a_paused_schedule_ends_its_ticks_in_the_ledger_and_makes_no_more() {
+    void pausing_ends_due_ticks_in_the_ledger_and_creates_no_more() {
         upsert(TEN_SECONDS);
         advance(Duration.ofSeconds(25));
 
@@ -244,25 +245,25 @@ abstract class ScheduleContract extends PlanningContract {
         planAll();
         assertThat(claim(node(), 9)).isEmpty();
         assertThat(schedule("report").pause()).isEqualTo(new Schedule.Pause(at(25), "ann", "why", null));
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all()))
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all()))
                 .hasSize(2)
                 .allSatisfy(run -> assertThat(run.state()).isEqualTo(RunState.SKIPPED));
     }
 
     @Test
-    void pausing_does_not_lose_instants_that_nobody_had_planned_yet() {
+    void pausing_does_not_lose_instants_that_were_not_planned_yet() {
         upsert(TEN_SECONDS);
         advance(Duration.ofHours(2));
 
         pause("report");
 
-        covered(new Coverage.Span(StoreBench.NOON, cursor(), When.every(Duration.ofSeconds(10))));
+        covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), When.every(Duration.ofSeconds(10))));
         assertThat(ledger("report"))
                 .allSatisfy(entry -> assertThat(entry.state()).isEqualTo("skipped"));
     }
 
     @Test
-    void resuming_goes_on_with_the_next_instant_and_no_backlog() {
+    void resuming_continues_with_the_next_instant_and_creates_no_backlog() {
         upsert(TEN_SECONDS);
         UUID node = node();
         advance(Duration.ofSeconds(15));
@@ -279,11 +280,11 @@ abstract class ScheduleContract extends PlanningContract {
         assertThat(ledger.get(1).count()).isEqualTo(3 * 24 * 360);
         assertThat(ledger.get(1).reason()).isEqualTo("paused");
         assertThat(ledger.get(2).from()).isEqualTo(at(20).plus(Duration.ofDays(3)));
-        covered(new Coverage.Span(StoreBench.NOON, cursor(), When.every(Duration.ofSeconds(10))));
+        covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), When.every(Duration.ofSeconds(10))));
     }
 
     @Test
-    void a_long_pause_of_a_busy_schedule_is_resumed_without_holding_others_up() {
+    void a_long_pause_of_a_schedule_with_an_instant_every_second_can_be_resumed() {
         upsert(TEN_SECONDS.when(When.cron("* * * * * *", "Europe/Paris")));
         pause("report");
         advance(Duration.ofDays(300));
@@ -294,7 +295,7 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void a_running_tick_runs_on_through_pause_and_delete() {
+    void a_running_tick_continues_after_pause_and_delete() {
         upsert(TEN_SECONDS);
         UUID node = node();
         advance(Duration.ofSeconds(10));
@@ -303,12 +304,12 @@ abstract class ScheduleContract extends PlanningContract {
         pause("report");
         delete("report");
 
-        assertThat(apply(node, attempt, complete())).isEqualTo(io.carillon.store.Verdict.ACCEPTED);
+        assertThat(apply(node, attempt, complete())).isEqualTo(io.carillon.store.WriteResult.ACCEPTED);
         assertThat(get(attempt.run()).state()).isEqualTo(RunState.SUCCEEDED);
     }
 
     @Test
-    void a_deleted_schedule_ends_its_due_ticks_and_fires_no_more() {
+    void deleting_a_schedule_cancels_its_due_ticks_and_creates_no_more() {
         upsert(TEN_SECONDS);
         advance(Duration.ofSeconds(25));
 
@@ -318,7 +319,7 @@ abstract class ScheduleContract extends PlanningContract {
         advance(Duration.ofMinutes(5));
         planAll();
         assertThat(claim(node(), 9)).isEmpty();
-        assertThat(storage().runDesk().list(PROJECT, RunFilter.all()))
+        assertThat(storage().runAdmin().list(PROJECT, RunFilter.all()))
                 .hasSize(2)
                 .allSatisfy(run -> {
                     assertThat(run.state()).isEqualTo(RunState.CANCELLED);
@@ -330,44 +331,44 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void deleting_while_ticks_are_claimed_leaves_only_those_that_were_claimed() {
+    void deleting_during_claims_leaves_only_the_claimed_ticks() {
         for (int round = 0; round < 20; round++) {
             upsert(TEN_SECONDS);
             UUID node = node();
             advance(Duration.ofSeconds(60));
 
-            List<Object> answers = Together.run(2, thread -> thread == 0 ? claim(node, 3) : delete("report"));
+            List<Object> answers = Concurrently.run(2, thread -> thread == 0 ? claim(node, 3) : delete("report"));
 
             assertThat(answers.get(1)).isEqualTo(true);
             int claimed = ((List<?>) answers.get(0)).size();
             assertThat(claim(node, 99)).isEmpty();
-            assertThat(storage().runs().held(node)).hasSize(claimed);
-            bench().clear();
+            assertThat(storage().runs().ownedRuns(node)).hasSize(claimed);
+            fixture().clear();
         }
     }
 
     @Test
-    void editing_while_ticks_are_claimed_and_completed_runs_each_instant_once() {
+    void editing_during_claims_and_completions_runs_each_instant_once() {
         for (int round = 0; round < 20; round++) {
             upsert(TEN_SECONDS);
             UUID node = node();
             advance(Duration.ofSeconds(30));
             String payload = "edit " + round;
 
-            Together.run(4, thread -> {
+            Concurrently.run(4, thread -> {
                 if (thread == 0) return upsert(TEN_SECONDS.payload(payload));
-                if (thread == 1) bench().clock().advance(Duration.ofSeconds(10));
+                if (thread == 1) fixture().clock().advance(Duration.ofSeconds(10));
                 return runDue(node);
             });
 
             planAll();
-            covered(new Coverage.Span(StoreBench.NOON, cursor(), When.every(Duration.ofSeconds(10))));
-            bench().clear();
+            covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), When.every(Duration.ofSeconds(10))));
+            fixture().clear();
         }
     }
 
     @Test
-    void a_trigger_makes_one_run_now_without_an_instant() {
+    void a_trigger_creates_one_run_now_without_a_planned_instant() {
         upsert(MINUTELY.payload("eu"));
 
         RunId id = storage().schedules().trigger(PROJECT, "report").orElseThrow();
@@ -375,15 +376,15 @@ abstract class ScheduleContract extends PlanningContract {
         Attempt attempt = claimOne(node());
         assertThat(attempt.run()).isEqualTo(id);
         assertThat(attempt.origin()).isEqualTo(Origin.TRIGGER);
-        assertThat(attempt.times()).isEqualTo(new Attempt.Times(null, StoreBench.NOON));
+        assertThat(attempt.times()).isEqualTo(new Attempt.Times(null, StoreFixture.NOON));
         assertThat(storage().schedules().trigger(PROJECT, "none")).isEmpty();
         assertThat(lines("report")).hasSize(2);
     }
 
     @Test
-    void a_trigger_repeated_with_the_same_id_makes_one_run() {
+    void a_trigger_repeated_with_the_same_id_creates_one_run() {
         upsert(MINUTELY);
-        RunId id = RunId.next();
+        RunId id = RunId.generate();
 
         for (int i = 0; i < 2; i++)
             assertThat(storage().schedules().trigger(PROJECT, "report", id)).isTrue();
@@ -392,7 +393,7 @@ abstract class ScheduleContract extends PlanningContract {
     }
 
     @Test
-    void schedules_nobody_knows_are_named_in_the_error() {
+    void unknown_schedules_are_named_in_the_error() {
         assertThatThrownBy(() -> pause("none")).hasMessageContaining("'none'");
         assertThatThrownBy(() -> resume("none")).hasMessageContaining("'none'");
         assertThatThrownBy(() -> ledger("none")).hasMessageContaining("'none'");

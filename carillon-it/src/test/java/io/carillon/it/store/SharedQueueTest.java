@@ -13,9 +13,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A queue that several handlers share: what a claim reads beside the runs of handlers that its node does not have. */
+/**
+ * A queue that several handlers share: the cost of a claim when the queue also contains runs of handlers that the node
+ * does not have.
+ */
 class SharedQueueTest {
-    // Those of the others are older than all of ours and lie between them as well.
+    // Runs of other handlers are older than all runs of our handler, and also lie between them.
     private static final String FILL = """
             INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT 'default', gen_random_uuid(), '%s', 1, due, due, due::date, 'direct', 'handler', '%s', 'json', 'x'
@@ -77,20 +80,20 @@ class SharedQueueTest {
         Cost any = claim("alone", "");
 
         System.out.printf(
-                "claim of 500 of 2,000: alone %s, beside %,d foreign runs %s, without a handler's name %s%n",
+                "claim of 500 of 2,000 runs: alone %s, with %,d runs of other handlers %s, without handler name %s%n",
                 alone, foreign, shared, any);
         assertThat(shared.pages()).isLessThanOrEqualTo(2 * alone.pages());
         assertThat(any.pages()).isLessThanOrEqualTo(2 * alone.pages());
     }
 
     @Test
-    void a_claim_beside_many_foreign_runs_reads_at_most_twice_as_much() throws SQLException {
+    void a_claim_beside_many_runs_of_other_handlers_reads_at_most_twice_as_much() throws SQLException {
         costs_at_most_twice_as_much(20_000);
     }
 
     @Tag("slow")
     @Test
-    void a_claim_beside_a_million_foreign_runs_reads_at_most_twice_as_much() throws SQLException {
+    void a_claim_beside_a_million_runs_of_other_handlers_reads_at_most_twice_as_much() throws SQLException {
         costs_at_most_twice_as_much(1_000_000);
     }
 }

@@ -16,11 +16,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * PostgreSQL compiles a statement (JIT) whose estimated cost exceeds {@code jit_above_cost}, 100,000 by default, at each execution: some 300 ms for one that
- * takes 1 ms. The statements that run often must stay below half of that beside a million analyzed rows and companion tables that were never analyzed.
+ * PostgreSQL compiles a statement (JIT) at each execution if its estimated cost exceeds {@code jit_above_cost}, 100,000
+ * by default. Compiling takes some 300 ms for a statement that runs 1 ms. Frequent statements must stay below half of
+ * that limit with a million analyzed rows and related tables that were never analyzed.
  */
 class StatementCostTest {
-    private static final double MOST = 50_000;
+    private static final double MAX_COST = 50_000;
 
     private final TestDatabase database = TestDatabase.migrated();
 
@@ -29,9 +30,12 @@ class StatementCostTest {
         database.close();
     }
 
-    /** The planner takes the number of rows from the catalog and that of pages from the file: a short file with the right number of rows is enough here. */
+    /**
+     * The planner takes the row density from the catalog and the number of pages from the file, so a small table with
+     * raised row counts is enough here.
+     */
     @Test
-    void no_hot_statement_is_estimated_to_be_worth_compiling() throws SQLException {
+    void no_frequent_statement_exceeds_the_jit_cost_limit() throws SQLException {
         fill(40_000, 10_000);
         database.execute("UPDATE pg_class SET reltuples = reltuples * 25 WHERE oid = 'carillon.run'::regclass"
                 + " OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'carillon.run'::regclass)");
@@ -43,16 +47,19 @@ class StatementCostTest {
 
     @Tag("slow")
     @Test
-    void nor_beside_a_real_million() throws SQLException {
+    void no_frequent_statement_exceeds_the_jit_cost_limit_with_a_million_rows() throws SQLException {
         fill(1_000_000, 1_000_000);
 
         assertThat(expensive()).isEmpty();
     }
 
-    /** What a function reads is planned apart, and its cost is not part of the caller's: functions switch compiling off. */
+    /**
+     * The queries inside a function are planned separately, and their cost is not part of the caller's estimate. So
+     * functions must switch JIT off.
+     */
     @Test
-    void no_function_that_reads_runs_is_compiled() throws SQLException {
-        assertThat(new Rows(database.dataSource()).texts("""
+    void functions_that_read_runs_switch_jit_off() throws SQLException {
+        assertThat(new TableReader(database.dataSource()).texts("""
                 SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
                  WHERE n.nspname = 'carillon' AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')
                    AND p.prosrc LIKE '%carillon.run %' AND p.prorettype <> 'trigger'::regtype
@@ -61,7 +68,7 @@ class StatementCostTest {
     }
 
     @Test
-    void a_heartbeat_reads_a_bounded_part_of_the_requests_to_cancel() throws SQLException {
+    void a_heartbeat_reads_a_bounded_number_of_cancel_requests() throws SQLException {
         fill(20_000, 1);
         database.execute("UPDATE carillon.run SET owner = gen_random_uuid(), parked = 'running'");
         database.execute(
@@ -71,7 +78,7 @@ class StatementCostTest {
 
         String plan = String.join(
                 " ",
-                new Rows(database.dataSource())
+                new TableReader(database.dataSource())
                         .texts("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.cancel_requests_due()"));
 
         Matcher pages = Pattern.compile("shared hit=(\\d+)").matcher(plan);
@@ -90,15 +97,16 @@ class StatementCostTest {
 
     private Map<String, Double> expensive() throws SQLException {
         List<String> hot = new ArrayList<>(StatementPlanTest.INDEXES.keySet());
-        // Sent when a node starts and after a rescue, for up to 5,000 runs a handler: rare, and worth its cost.
-        hot.remove("NodeRepository.WAKE_STRANGERS");
+        // Sent when a node starts and after a rescue, for up to 5,000 runs per handler: rare, and the cost is
+        // justified.
+        hot.remove("NodeRepository.UNPARK_ALL");
         hot.addAll(List.of("PlanRepository.DUE", "NodeRepository.PROGRESS"));
         Map<String, Double> found = new TreeMap<>();
         try (Connection connection = database.dataSource().getConnection()) {
             for (String name : hot) {
                 for (String mode : List.of("force_generic_plan", "force_custom_plan")) {
                     double cost = GenericPlan.cost(connection, name, mode);
-                    if (cost >= MOST) found.merge(name, cost, Math::max);
+                    if (cost >= MAX_COST) found.merge(name, cost, Math::max);
                 }
             }
         }

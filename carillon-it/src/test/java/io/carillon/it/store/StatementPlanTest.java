@@ -16,50 +16,50 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The statements that run often find their rows by an index, however many rows there are, were or will be. What functions read for them is the part of
- * {@link FullAgainTest}.
+ * Frequent statements find their rows by an index, whatever the number of rows when the plan is made.
+ * {@link RefilledQueueTest} covers the queries inside functions.
  */
 class StatementPlanTest {
-    /** The hot statements, and the indexes they must use; what is inside a function is not theirs. */
+    /** The frequent statements and the indexes they must use; queries inside functions are not included. */
     static final Map<String, List<String>> INDEXES = new TreeMap<>(Map.ofEntries(
-            Map.entry("CancelOrders.END_LET_GO", List.of()),
-            Map.entry("DeskRepository.CANCEL_WAITING", List.of()),
-            Map.entry("DeskRepository.CANCEL_RUNNING", List.of("run_pkey")),
-            Map.entry("Endings.AGAIN", List.of()),
-            Map.entry("Endings.CANCEL", List.of()),
-            Map.entry("Endings.DIE", List.of()),
-            Map.entry("Endings.AWAIT", List.of()),
-            Map.entry("Endings.STILL_HELD", List.of("run_pkey")),
-            Map.entry("Endings.SUCCEED", List.of()),
-            Map.entry("Endings.SUCCEED_IN_PLACE", List.of("Tid Scan on run")),
-            Map.entry("GateRepository.ARRIVE", List.of("run_gate_at")),
-            Map.entry("GateRepository.ARRIVING", List.of("run_gate_at")),
-            Map.entry("GateRepository.OPEN", List.of("run_gate")),
+            Map.entry("CancelRequests.END_RELEASED", List.of()),
+            Map.entry("RunAdminRepository.CANCEL_WAITING", List.of()),
+            Map.entry("RunAdminRepository.CANCEL_RUNNING", List.of("run_pkey")),
+            Map.entry("AttemptEndings.RETRY", List.of()),
+            Map.entry("AttemptEndings.CANCEL", List.of()),
+            Map.entry("AttemptEndings.DIE", List.of()),
+            Map.entry("AttemptEndings.AWAIT", List.of()),
+            Map.entry("AttemptEndings.STILL_HELD", List.of("run_pkey")),
+            Map.entry("AttemptEndings.SUCCEED", List.of()),
+            Map.entry("AttemptEndings.SUCCEED_IN_PLACE", List.of("Tid Scan on run")),
+            Map.entry("GateRepository.MARK_ARRIVED", List.of("run_gate_at")),
+            Map.entry("GateRepository.ARRIVING_SOON", List.of("run_gate_at")),
+            Map.entry("GateRepository.FIND_OPEN", List.of("run_gate")),
             Map.entry("GateRepository.PASS", List.of("run_gate")),
-            Map.entry("RateGates.LET_START", List.of("run_gate on run r_1", "run_gate on run r_2", "Tid Scan on run")),
-            Map.entry("DeskRepository.LOCK_MOVABLE", List.of("run_pkey")),
-            Map.entry("DeskRepository.RESCHEDULE", List.of("Tid Scan on run")),
+            Map.entry("RateGates.PASS", List.of("run_gate on run r_1", "run_gate on run r_2", "Tid Scan on run")),
+            Map.entry("RunAdminRepository.LOCK_MOVABLE", List.of("run_pkey")),
+            Map.entry("RunAdminRepository.RESCHEDULE", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.CANCEL_IDLE", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.CANCEL_RUNNING", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.LOCK_DECIDED", List.of("run_pkey")),
-            Map.entry("OverlapGates.LOCK_THROUGH", List.of("run_gate")),
+            Map.entry("OverlapGates.LOCK_PASSED", List.of("run_gate")),
             Map.entry("OverlapGates.DROP", List.of("Tid Scan on run")),
             Map.entry("OverlapGates.KEEP_WAITING", List.of("Tid Scan on run")),
-            Map.entry("OverlapGates.LET_THROUGH", List.of("Tid Scan on run")),
-            Map.entry("OverlapGates.LINE", List.of("run_gate", "schedule_pkey")),
-            Map.entry("InboxRepository.ALREADY_THERE", List.of("run_pkey", "run_handler_key")),
-            Map.entry("LaneGates.ROOM", List.of("run_limited")),
-            Map.entry("LaneGates.TAKE", List.of("Tid Scan on run")),
-            Map.entry("LaneRepository.LOOK", List.of("run_parked")),
-            Map.entry("NodeRepository.BEAT", List.of("run_leased", "run_parked")),
-            Map.entry("NodeRepository.WAKE_STRANGERS", List.of("run_parked")),
-            Map.entry("ScheduleKeeper.ADAPTABLE", List.of("schedule_adaptive", "run_lane_handler")),
-            Map.entry("ScheduleKeeper.ADAPT", List.of("schedule_pkey")),
-            Map.entry("ScheduleKeeper.FAILING", List.of("schedule_next")),
-            Map.entry("ScheduleKeeper.OLDER_RULES", List.of("schedule_tzdata")),
-            Map.entry("ScheduleKeeper.OVER", List.of("schedule_paused_until")),
+            Map.entry("OverlapGates.PASS", List.of("Tid Scan on run")),
+            Map.entry("OverlapGates.WAITING_RUNS", List.of("run_gate", "schedule_pkey")),
+            Map.entry("InboxRepository.FIND_DUPLICATES", List.of("run_pkey", "run_handler_key")),
+            Map.entry("LaneGates.LANE_CAPACITY", List.of("run_limited")),
+            Map.entry("LaneGates.CLAIM_LIMITED", List.of("Tid Scan on run")),
+            Map.entry("LaneRepository.QUEUE_HEAD", List.of("run_parked")),
+            Map.entry("NodeRepository.HEARTBEAT", List.of("run_leased", "run_parked")),
+            Map.entry("NodeRepository.UNPARK_ALL", List.of("run_parked")),
+            Map.entry("ScheduleMaintenance.ADAPTABLE", List.of("schedule_adaptive", "run_lane_handler")),
+            Map.entry("ScheduleMaintenance.ADAPT", List.of("schedule_pkey")),
+            Map.entry("ScheduleMaintenance.FAILING", List.of("schedule_next")),
+            Map.entry("ScheduleMaintenance.OUTDATED_TZDATA", List.of("schedule_tzdata")),
+            Map.entry("ScheduleMaintenance.PAUSES_OVER", List.of("schedule_paused_until")),
             Map.entry(
-                    "PlanRepository.ANYTHING",
+                    "PlanRepository.HAS_WORK",
                     List.of(
                             "schedule_next",
                             "run_start_by",
@@ -67,29 +67,29 @@ class StatementPlanTest {
                             "schedule_tzdata",
                             "schedule_adaptive")),
             Map.entry("PlanRepository.LATE_TICKS", List.of("run_instant")),
-            Map.entry("PlanRepository.WITH_LATE", List.of("run_start_by", "schedule_pkey")),
-            Map.entry("PlanRepository.HOLD_LATE", List.of("schedule_pkey", "run_pkey")),
-            Map.entry("PlanRepository.SETTLE", List.of("schedule_pkey", "Tid Scan on run")),
+            Map.entry("PlanRepository.WITH_LATE_TICKS", List.of("run_start_by", "schedule_pkey")),
+            Map.entry("PlanRepository.LOCK_LATE", List.of("schedule_pkey", "run_pkey")),
+            Map.entry("PlanRepository.RESOLVE_MISSED", List.of("schedule_pkey", "Tid Scan on run")),
             Map.entry("PlanRepository.WRITE", List.of("schedule_pkey on schedule\n", "schedule_pkey on schedule s_1")),
             Map.entry("RunRepository.CLAIM", List.of("Tid Scan on run")),
             Map.entry("RunRepository.CLAIM_SUSPECTS", List.of("run_parked")),
-            Map.entry("RunRepository.HELD", List.of("run_pkey")),
-            Map.entry("RunRepository.SUSPECTS", List.of("run_parked")),
+            Map.entry("RunRepository.HELD_RUNS", List.of("run_pkey")),
+            Map.entry("RunRepository.FIND_SUSPECTS", List.of("run_parked")),
             Map.entry("RunRepository.HAND_BACK", List.of()),
             Map.entry("RunRepository.PARK_RUNNING", List.of()),
-            Map.entry("RunRepository.PASS_ON", List.of()),
-            Map.entry("RunRows.LIVE", List.of("run_pkey")),
-            Map.entry("Sweeper.EXPIRED", List.of("run_leased")),
-            Map.entry("Sweeper.HELD_BY_NOTES", List.of("run_pkey")),
-            Map.entry("Sweeper.QUARANTINE", List.of("Tid Scan on run")),
-            Map.entry("Sweeper.RELEASE", List.of("Tid Scan on run")),
-            Map.entry("Sweeper.STILL_LOST", List.of("Tid Scan on run"))));
+            Map.entry("RunRepository.RELEASE_WITHOUT_HANDLER", List.of()),
+            Map.entry("RunRows.SELECT_LIVE", List.of("run_pkey")),
+            Map.entry("LostLeaseRescuer.EXPIRED", List.of("run_leased")),
+            Map.entry("LostLeaseRescuer.HELD_BY_CLAIM_RECORDS", List.of("run_pkey")),
+            Map.entry("LostLeaseRescuer.QUARANTINE", List.of("Tid Scan on run")),
+            Map.entry("LostLeaseRescuer.RELEASE", List.of("Tid Scan on run")),
+            Map.entry("LostLeaseRescuer.LOCK_LOST", List.of("Tid Scan on run"))));
 
-    // Begins with the first entry and stops there.
+    // Reads the first entry of an index and stops there.
     private static final Pattern FIRST_ENTRY =
             Pattern.compile("Limit\\n\\s*->  Index (Only )?Scan using [^\\n]++(?!\\n\\s*(Filter|Index Cond))");
 
-    // Without a condition, or by the lanes' index without its first column.
+    // Has no index condition, or uses the lane index without its first column.
     private static final Pattern WHOLE_INDEX =
             Pattern.compile("Index (Only )?Scan using \\S+ on (run|schedule)\\b[^\\n]*\\n\\s*(?!\\s|Index Cond)"
                     + "|Index (Only )?Scan using run_lane_handler on run\\b[^\\n]*\\n\\s*Index Cond: (?![^\\n]*queue)");
@@ -99,12 +99,13 @@ class StatementPlanTest {
             VALUES ('00000000-0000-7000-8000-000000000001', 'n', 'host', 1, '1', 1, '{mail.send}', 50, 'notify')
             """;
 
-    // Six of ten wait in one lane, one in a thousand others, two lie ahead, one is parked for want of a handler.
+    // Of ten runs, six wait in one lane, one in a thousand other lanes, two are due later, and one is parked because no
+    // node has its handler.
     static final String RUNS = """
             INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, key, parked)
             SELECT CASE WHEN i %% 10 = 6 THEN 'p' || i %% 1000 ELSE 'default' END, gen_random_uuid(), 'mail', 1, due,
                    CASE WHEN i %% 10 = 9 THEN 'infinity' ELSE due END, due::date, 'direct', 'handler',
-                   CASE WHEN i %% 10 = 9 THEN 'nobody.knows' ELSE 'mail.send' END, 'json', convert_to(repeat('x', 90), 'UTF8'),
+                   CASE WHEN i %% 10 = 9 THEN 'unknown.work' ELSE 'mail.send' END, 'json', convert_to(repeat('x', 90), 'UTF8'),
                    CASE WHEN i %% 10 = 0 THEN 'k' || i END, CASE WHEN i %% 10 = 9 THEN 'no-handler' END
               FROM (SELECT i, carillon.clock() + CASE WHEN i %% 10 IN (7, 8) THEN 1 ELSE -1 END * i * interval '5 ms' AS due
                       FROM generate_series(1, %d) i) x
@@ -118,7 +119,7 @@ class StatementPlanTest {
               FROM generate_series(1, %d) i
             """;
 
-    // One in twenty waits behind a gate: half of them behind one, the others each behind its own.
+    // One in twenty waits behind a gate: half of these behind the same gate, the others each behind its own.
     static final String GATED = """
             UPDATE carillon.run SET ready_at = 'infinity', parked = 'gate', seq = 1, gate_at = CASE WHEN class = 1 THEN due_at END,
                    gate_key = 'fifo:' || CASE WHEN substr(id::text, 2, 1) < '8' THEN 'one' ELSE id::text END
@@ -133,7 +134,7 @@ class StatementPlanTest {
     }
 
     @Test
-    void with_many_rows_of_which_few_matter() throws SQLException {
+    void uses_indexes_when_few_of_many_rows_match() throws SQLException {
         fill(40_000, 10_000);
         database.execute("ANALYZE");
 
@@ -143,24 +144,25 @@ class StatementPlanTest {
     }
 
     @Test
-    void what_runs_for_each_run_is_not_planned_for_each_run() throws SQLException {
+    void statements_executed_per_run_use_a_cached_plan() throws SQLException {
         fill(40_000, 1_000);
         database.execute("ANALYZE");
         try (Connection connection = database.dataSource().getConnection()) {
-            for (String name : List.of("RunRepository.CLAIM", "Endings.SUCCEED_IN_PLACE", "LaneRepository.LOOK"))
-                assertThat(GenericPlan.kept(connection, name)).as(name).isTrue();
+            for (String name :
+                    List.of("RunRepository.CLAIM", "AttemptEndings.SUCCEED_IN_PLACE", "LaneRepository.QUEUE_HEAD"))
+                assertThat(GenericPlan.isCached(connection, name)).as(name).isTrue();
         }
     }
 
     @Test
-    void with_an_empty_queue_that_nobody_analyzed() throws SQLException {
+    void uses_indexes_on_an_empty_queue_that_was_not_analyzed() throws SQLException {
         fill(0, 10_000);
 
         assertThat(scans()).isEmpty();
     }
 
     @Test
-    void with_an_empty_queue_that_was_vacuumed() throws SQLException {
+    void uses_indexes_on_an_empty_queue_that_was_vacuumed() throws SQLException {
         fill(3_000, 10_000);
         database.execute("DELETE FROM carillon.run");
         try (Connection connection = database.dataSource().getConnection();
@@ -175,12 +177,11 @@ class StatementPlanTest {
 
     @Tag("slow")
     @Test
-    void with_a_million_rows_and_their_times() throws SQLException {
+    void uses_indexes_with_a_million_rows_and_prints_execution_times() throws SQLException {
         fill(1_000_000, 1_000_000);
         database.execute("ANALYZE");
         try (Connection connection = database.dataSource().getConnection()) {
-            for (String name : Stream.concat(
-                            INDEXES.keySet().stream(), Stream.of("PlanRepository.DUE", "Sweeper.HELD_BY_DEAD"))
+            for (String name : Stream.concat(INDEXES.keySet().stream(), Stream.of("PlanRepository.DUE"))
                     .toList()) {
                 GenericPlan.of(connection, name, true);
                 List<String> plan = GenericPlan.of(connection, name, true);
@@ -200,12 +201,15 @@ class StatementPlanTest {
         database.execute(SCHEDULES.formatted(schedules));
     }
 
-    /** The plans that read a whole table. Such a plan, made while the queue is empty, is kept until somebody analyzes. */
+    /**
+     * Returns the plans that read a whole table. PostgreSQL keeps a generic plan made while the queue is empty until
+     * the table is analyzed.
+     */
     private Map<String, String> scans() throws SQLException {
         return plans((name, plan) -> plan.matches("(?s).*Seq Scan on (run|schedule)\\b.*"));
     }
 
-    /** The plans that walk through all of an index. Those to the first lease begin with its first entry and stop there. */
+    /** Returns the plans that read a whole index, except reads that stop at the first entry. */
     private Map<String, String> wholeIndexes() throws SQLException {
         return plans((name, plan) ->
                 WHOLE_INDEX.matcher(FIRST_ENTRY.matcher(plan).replaceAll("")).find());

@@ -11,38 +11,39 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * No statement writes by its place a row that a lock of the same statement found (decision 26): after a wait the lock names a version that the write does
- * not see. Statements are read from the constants of the store's classes and from the functions of the schema.
+ * No statement writes by ctid a row that the same statement locked (decision 26): after a lock wait the ctid refers to
+ * a row version that the write does not see. The test reads the statements from the constants of the store's classes
+ * and from the functions of the schema.
  */
 class StatementRuleTest {
     private static final Pattern LOCKS =
             Pattern.compile("\\bFOR\\s+(NO\\s+KEY\\s+)?UPDATE\\b|\\bcarillon\\.(pick|lock_\\w+)\\(");
 
-    private static final Pattern WRITES_BY_PLACE = Pattern.compile(
+    private static final Pattern WRITES_BY_CTID = Pattern.compile(
             "\\b(UPDATE|DELETE\\s+FROM)\\s+carillon\\.\\w+.*?\\bWHERE\\b.*?\\bctid\\s*=", Pattern.DOTALL);
 
     private static final Pattern INSERTS =
             Pattern.compile("INSERT\\s+INTO\\s+carillon\\.(run|run_history|dead_run)\\s*\\(([^)]*)\\)");
 
-    /** Statements that do, and why that is harmless. */
+    /** Statements that do, with the reason why this is harmless. */
     private static final Map<String, String> ALLOWED = Map.of(
-            "RunRepository.CLAIM", "a claim: a run that was missed is claimed next time",
-            "RunRepository.CLAIM_SUSPECTS", "a claim: a run that was missed is claimed next time",
-            "LaneGates.TAKE", "a claim: a run that was missed is claimed next time",
-            "GateRepository.ARRIVE", "a mark: what was missed is marked by the next look, a second later",
-            "GateRepository.PASS", "a gate where a run was missed is named as busy and looked at again",
-            "RateGates.LET_START", "a gate where a run was missed is named as busy and looked at again",
-            "NodeRepository.WAKE", "a run that was missed is found by the next beat",
-            "NodeRepository.WAKE_STRANGERS", "a run that was missed is found by the next beat");
+            "RunRepository.CLAIM", "a claim: the next claim takes a skipped run",
+            "RunRepository.CLAIM_SUSPECTS", "a claim: the next claim takes a skipped run",
+            "LaneGates.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
+            "GateRepository.MARK_ARRIVED", "a mark: the next poll marks a skipped run a second later",
+            "GateRepository.PASS", "a gate with a skipped run is reported busy and promoted again",
+            "RateGates.PASS", "a gate with a skipped run is reported busy and promoted again",
+            "NodeRepository.UNPARK", "the next heartbeat finds a skipped run",
+            "NodeRepository.UNPARK_ALL", "the next heartbeat finds a skipped run");
 
     @Test
-    void no_statement_writes_by_place_what_it_has_just_locked() {
+    void no_statement_writes_by_ctid_a_row_that_it_locked() {
         Set<String> found = new TreeSet<>();
         statements().forEach((name, text) -> {
-            if (LOCKS.matcher(text).find() && WRITES_BY_PLACE.matcher(text).find()) found.add(name);
+            if (LOCKS.matcher(text).find() && WRITES_BY_CTID.matcher(text).find()) found.add(name);
         });
 
-        assertThat(found).as("statements that lock and write by place").isEqualTo(new TreeSet<>(ALLOWED.keySet()));
+        assertThat(found).as("statements that lock and write by ctid").isEqualTo(new TreeSet<>(ALLOWED.keySet()));
     }
 
     @Test
@@ -62,19 +63,19 @@ class StatementRuleTest {
                 }));
 
         assertThat(others)
-                .as("inserts that do not come from NewRunRows or HistoryRows")
+                .as("inserts that do not come from RunInsert or HistoryInsert")
                 .isEmpty();
     }
 
-    /** Constants by their name; each statement of a function by the function's name and its number in it. */
+    /** Returns the constants by name, and each statement of a function by the name of the function and its position. */
     private static Map<String, String> statements() {
         Map<String, String> all = new TreeMap<>(Statements.all());
         try (TestDatabase database = TestDatabase.migrated()) {
-            Rows rows = new Rows(database.dataSource());
-            for (String name : rows.texts("""
+            TableReader tableReader = new TableReader(database.dataSource());
+            for (String name : tableReader.texts("""
                     SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'carillon'::regnamespace ORDER BY 1
                     """)) {
-                String body = rows.text("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name);
+                String body = tableReader.text("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name);
                 int number = 0;
                 for (String statement : body.split(";", -1)) all.put(name + " " + ++number, statement);
             }

@@ -14,7 +14,7 @@ final class Statements {
     private static final Pattern WRITES =
             Pattern.compile("\\b(INSERT\\s+INTO|DELETE\\s+FROM|UPDATE\\s+carillon\\.)", Pattern.CASE_INSENSITIVE);
 
-    /** Migrations have tests of their own and run before there is anything to lose. */
+    /** Migrations are excluded: they have separate tests and run before the engine starts. */
     private static final Pattern MIGRATION = Pattern.compile("(Migrat|Schema(State|Mode)|SqlScript).*");
 
     private static final Map<String, String> ALL = read();
@@ -23,7 +23,7 @@ final class Statements {
 
     private Statements() {}
 
-    /** All text constants of the room that speaks SQL. */
+    /** Returns all string constants of the package {@code io.carillon.postgres}. */
     static Map<String, String> all() {
         return new TreeMap<>(ALL);
     }
@@ -40,7 +40,7 @@ final class Statements {
         return found;
     }
 
-    /** Those that write rows. */
+    /** Returns the statements that write rows. */
     static Map<String, String> writing() {
         Map<String, String> writing = all();
         writing.values().removeIf(text -> !WRITES.matcher(text).find());
@@ -49,7 +49,7 @@ final class Statements {
 
     static String text(String name) {
         String text = ALL.get(name);
-        if (text == null) throw new AssertionError("there is no constant " + name);
+        if (text == null) throw new AssertionError("No constant " + name);
         return text;
     }
 
@@ -58,11 +58,11 @@ final class Statements {
             field.setAccessible(true);
             return (String) field.get(null);
         } catch (IllegalAccessException e) {
-            throw new AssertionError(field + " cannot be read", e);
+            throw new AssertionError("Cannot read " + field, e);
         }
     }
 
-    /** The text without the names or numbers of its parameters and without its layout, as it is recognised on the wire. */
+    /** Returns the text without parameter names or numbers and without layout, as it is recognized on the wire. */
     static String bare(String sql) {
         return BARE.computeIfAbsent(sql, Statements::stripped);
     }

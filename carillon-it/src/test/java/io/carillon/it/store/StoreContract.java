@@ -9,11 +9,11 @@ import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;
 import io.carillon.store.ClaimRequest;
-import io.carillon.store.Ended;
+import io.carillon.store.EndedAttempt;
 import io.carillon.store.GateName;
 import io.carillon.store.NodeInfo;
 import io.carillon.store.Storage;
-import io.carillon.store.Verdict;
+import io.carillon.store.WriteResult;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -26,41 +26,41 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the contracts of all ports share: a bench, and short words for what they do to it. */
+/** The base of the contracts of all ports: a fixture, and helpers that tests use on it. */
 abstract class StoreContract {
-    static final String PROJECT = Order.MAIL.project();
+    static final String PROJECT = RunSpec.MAIL.project();
     static final Duration SECOND = Duration.ofSeconds(1);
 
-    abstract StoreBench bench();
+    abstract StoreFixture fixture();
 
     @BeforeEach
     void clear() {
-        bench().clear();
+        fixture().clear();
     }
 
     Storage storage() {
-        return bench().storage();
+        return fixture().storage();
     }
 
     void advance(Duration by) {
-        bench().clock().advance(by);
+        fixture().clock().advance(by);
     }
 
-    /** Registers a node that knows the mail's handler. */
+    /** Registers a node that has the handler of the mail runs. */
     UUID node() {
-        return node(Order.HANDLER);
+        return node(RunSpec.HANDLER);
     }
 
     UUID node(String... handlers) {
         UUID id = UUID.randomUUID();
         storage().nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(handlers), 50, "notify"));
-        started(id, "1 hour");
+        setStartedAgo(id, "1 hour");
         return id;
     }
 
-    /** This node was started so long ago. */
-    void started(UUID node, String ago) {
-        try (Connection connection = bench().open();
+    /** Sets the start time of the node to this interval ago. */
+    void setStartedAgo(UUID node, String ago) {
+        try (Connection connection = fixture().open();
                 PreparedStatement update = connection.prepareStatement(
                         "UPDATE carillon.node SET started_at = carillon.clock() - ?::interval WHERE id = ?")) {
             update.setString(1, ago);
@@ -71,12 +71,12 @@ abstract class StoreContract {
         }
     }
 
-    RunId enqueue(Order order) {
-        return storage().inbox().enqueue(List.of(order.run())).get(0).run();
+    RunId enqueue(RunSpec spec) {
+        return storage().inbox().enqueue(List.of(spec.run())).get(0).run();
     }
 
-    List<RunId> enqueue(Order order, int count) {
-        return storage().inbox().enqueue(order.times(count)).stream()
+    List<RunId> enqueue(RunSpec spec, int count) {
+        return storage().inbox().enqueue(spec.copies(count)).stream()
                 .map(EnqueueResult::run)
                 .toList();
     }
@@ -92,49 +92,52 @@ abstract class StoreContract {
                 .attempts();
     }
 
-    /** Claims mails of normal priority. */
+    /** Claims runs of normal priority from the lane {@code mail}. */
     List<Attempt> claim(UUID node, int count) {
-        return claim(node, quota(Order.MAIL, Priority.NORMAL, count));
+        return claim(node, quota(RunSpec.MAIL, Priority.NORMAL, count));
     }
 
     Attempt claimOne(UUID node) {
         List<Attempt> claimed = claim(node, 1);
-        if (claimed.size() != 1) throw new AssertionError("expected one run to claim: " + claimed);
+        if (claimed.size() != 1) throw new AssertionError("Expected one claimed run: " + claimed);
         return claimed.get(0);
     }
 
-    /** What this node holds shares its death, and is claimed again and shares another: afterwards it waits for isolation. */
-    void diesTwice(UUID node) {
+    /**
+     * Declares this node dead, lets another node claim its runs, and declares that one dead too. Afterwards the runs
+     * wait for isolation.
+     */
+    void declareDeadTwice(UUID node) {
         storage().nodes().declareDead(node, 0, "test");
         storage().nodes().sweep(3);
         UUID next = node();
-        if (claim(next, 9).isEmpty()) throw new AssertionError("nothing went back to the ordinary runs");
+        if (claim(next, 9).isEmpty()) throw new AssertionError("No run became claimable after the first death.");
         storage().nodes().declareDead(next, 0, "test");
         storage().nodes().sweep(3);
     }
 
-    /** A claim without a node, held for a while. */
+    /** Claims runs for a process without a node, with a lease per run. */
     List<Attempt> lease(UUID owner, int count, Duration lease) {
-        ClaimRequest.Quota quota = quota(Order.MAIL, Priority.NORMAL, count);
+        ClaimRequest.Quota quota = quota(RunSpec.MAIL, Priority.NORMAL, count);
         return storage()
                 .runs()
                 .claim(ClaimRequest.leased(owner, List.of(quota), Set.of(), lease))
                 .attempts();
     }
 
-    /** Lets through every gate what can pass now, as a gatekeeper does. */
+    /** Promotes all runs that can pass their gates now, as a node does. */
     List<Lane> passGates() {
         Set<GateName> gates =
-                new LinkedHashSet<>(storage().gates().arrive(1_000).gates());
-        gates.addAll(storage().gates().open(null, 1_000).gates());
-        return storage().gates().pass(gates).lanes();
+                new LinkedHashSet<>(storage().gates().findArrivals(1_000).gates());
+        gates.addAll(storage().gates().findOpenGates(null, 1_000).gates());
+        return storage().gates().promote(gates).lanes();
     }
 
-    static Ended ended(Attempt attempt, Transition transition) {
-        return new Ended(attempt, transition, SECOND, null);
+    static EndedAttempt ended(Attempt attempt, Transition transition) {
+        return new EndedAttempt(attempt, transition, SECOND, null);
     }
 
-    Verdict apply(UUID owner, Attempt attempt, Transition transition) {
+    WriteResult apply(UUID owner, Attempt attempt, Transition transition) {
         return storage()
                 .runs()
                 .apply(owner, List.of(ended(attempt, transition)))
@@ -150,6 +153,6 @@ abstract class StoreContract {
     }
 
     Run get(RunId run) {
-        return storage().runDesk().get(PROJECT, run).orElseThrow();
+        return storage().runAdmin().get(PROJECT, run).orElseThrow();
     }
 }

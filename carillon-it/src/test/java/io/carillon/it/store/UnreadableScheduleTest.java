@@ -22,23 +22,23 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Schedules of another version, or of time zone rules that this process does not have, cost themselves only. */
+/** A schedule that this version or its time zone data cannot read affects no other schedule. */
 class UnreadableScheduleTest extends PlanningContract {
     @RegisterExtension
-    static final PostgresBench BENCH = new PostgresBench();
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
-    private static final Promise PARIS = Promise.of(When.cron("* * * * *", "Europe/Paris"));
+    private static final ScheduleSpec PARIS = ScheduleSpec.of(When.cron("* * * * *", "Europe/Paris"));
 
     private Storage fresh;
 
     @Override
-    StoreBench bench() {
-        return BENCH;
+    StoreFixture fixture() {
+        return FIXTURE;
     }
 
     @BeforeEach
     void open() {
-        fresh = new PostgresStorage(BENCH.database().dataSource(), TickPlanner.defaults());
+        fresh = new PostgresStorage(FIXTURE.database().dataSource(), TickPlanner.defaults());
     }
 
     @AfterEach
@@ -47,7 +47,7 @@ class UnreadableScheduleTest extends PlanningContract {
     }
 
     private static void set(String name, String column) {
-        BENCH.database().execute("UPDATE carillon.schedule SET %s WHERE name = '%s'".formatted(column, name));
+        FIXTURE.database().execute("UPDATE carillon.schedule SET %s WHERE name = '%s'".formatted(column, name));
     }
 
     private List<String> due(int limit) {
@@ -66,7 +66,7 @@ class UnreadableScheduleTest extends PlanningContract {
                 "expression = '?/2 * * * *'",
                 "kind = 'interval'"
             })
-    void an_unreadable_row_costs_one_row(String column) {
+    void an_unreadable_row_affects_no_other_schedule(String column) {
         for (String name : List.of("a", "b", "c")) store(PARIS.named(name));
         set("b", column);
         advance(Duration.ofMinutes(2));
@@ -83,7 +83,7 @@ class UnreadableScheduleTest extends PlanningContract {
 
     @ParameterizedTest
     @ValueSource(strings = {"zone = 'Mars/Olympus'", "missed = 'run-some'", "expression = '?/2 * * * *'"})
-    void an_unreadable_row_is_shown_with_its_words_and_deleted(String column) {
+    void an_unreadable_row_is_shown_with_its_stored_values_and_can_be_deleted(String column) {
         ScheduleId id = store(PARIS).id();
         set("report", column);
         advance(Duration.ofMinutes(2));
@@ -96,12 +96,12 @@ class UnreadableScheduleTest extends PlanningContract {
 
         assertThat(fresh.schedules().delete(PROJECT, "report")).isTrue();
         assertThat(fresh.schedules().get(PROJECT, "report")).isEmpty();
-        assertThat(BENCH.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
         assertThat(fresh.schedules().delete(PROJECT, "report")).isFalse();
     }
 
     @Test
-    void an_unreadable_row_is_replaced_and_planned_again_and_what_nobody_planned_has_its_line() {
+    void an_unreadable_row_is_replaced_and_planned_again_and_unplanned_instants_have_an_entry() {
         store(PARIS);
         set("report", "zone = 'Mars/Olympus'");
         advance(Duration.ofHours(1));
@@ -113,9 +113,9 @@ class UnreadableScheduleTest extends PlanningContract {
         Schedule replaced = fresh.schedules().get(PROJECT, "report").orElseThrow();
         assertThat(replaced.unreadable()).isNull();
         assertThat(replaced.version()).isEqualTo(version + 1);
-        assertThat(replaced.progress().nextAt()).isAfter(bench().clock().now());
+        assertThat(replaced.planningState().nextAt()).isAfter(fixture().clock().now());
         assertThat(fresh.schedules()
-                        .ledger(PROJECT, "report", StoreBench.NOON, StoreBench.NOON.plus(Duration.ofHours(2))))
+                        .ledger(PROJECT, "report", StoreFixture.NOON, StoreFixture.NOON.plus(Duration.ofHours(2))))
                 .anySatisfy(line -> {
                     assertThat(line.state()).isEqualTo("missed");
                     assertThat(line.reason()).isEqualTo("definition could not be read");
@@ -136,26 +136,27 @@ class UnreadableScheduleTest extends PlanningContract {
                         refused -> assertThat(refused.code()).isEqualTo(ErrorCode.SCHEDULE_UNREADABLE))
                 .hasMessageContaining("Schedule 'report' cannot be read by this version")
                 .hasMessageContaining("Replace it or delete it.");
-        assertThatThrownBy(() -> fresh.schedules().backfill(PROJECT, "report", StoreBench.NOON, StoreBench.NOON, false))
+        assertThatThrownBy(() ->
+                        fresh.schedules().backfill(PROJECT, "report", StoreFixture.NOON, StoreFixture.NOON, false))
                 .isInstanceOf(CarillonException.class);
         assertThat(fresh.schedules().delete(PROJECT, "report")).isTrue();
     }
 
     @Test
-    void the_end_of_the_pause_of_an_unreadable_row_is_tried_once_in_a_while() {
+    void an_unreadable_row_whose_pause_has_ended_is_not_read_again_in_each_round() {
         store(PARIS);
         set("report", "overlap = 'sometimes'");
         fresh.schedules()
                 .pause(
                         PROJECT,
                         "report",
-                        new Schedule.Pause(Instant.EPOCH, "ann", null, StoreBench.NOON.plusSeconds(30)));
+                        new Schedule.Pause(Instant.EPOCH, "ann", null, StoreFixture.NOON.plusSeconds(30)));
         advance(Duration.ofMinutes(1));
 
-        assertThat(fresh.plans().turnPauses(REACH)).isEmpty();
+        assertThat(fresh.plans().updatePauses(REACH)).isEmpty();
 
         assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/report");
-        assertThat(fresh.plans().anything(REACH)).isFalse();
+        assertThat(fresh.plans().hasWork(REACH)).isFalse();
     }
 
     @Test
@@ -171,63 +172,63 @@ class UnreadableScheduleTest extends PlanningContract {
     }
 
     @Test
-    void what_cannot_be_read_stops_neither_the_rules_nor_the_backlogs() {
+    void unreadable_rows_stop_neither_replanning_nor_adaptation() {
         When adaptive = When.adaptive(Duration.ofSeconds(10), Duration.ofSeconds(60));
         for (String name : List.of("a", "b")) store(PARIS.named(name));
-        for (String name : List.of("c", "d")) store(Promise.of(adaptive).named(name));
-        BENCH.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
+        for (String name : List.of("c", "d")) store(ScheduleSpec.of(adaptive).named(name));
+        FIXTURE.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
         set("b", "zone = 'Mars/Olympus'");
         set("d", "missed = 'run-some'");
         advance(Duration.ofSeconds(10));
 
-        assertThat(fresh.plans().followZones()).isEqualTo(1);
-        assertThat(fresh.plans().followBacklogs()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
+        assertThat(fresh.plans().adaptIntervals()).isEqualTo(1);
         assertThat(fresh.plans().unreadable()).containsOnlyKeys(PROJECT + "/b", PROJECT + "/d");
     }
 
     @Test
     void a_node_with_older_time_zone_rules_does_not_plan_over_newer_ones() {
         store(PARIS.named("newer"));
-        store(Promise.of(When.cron("* * * * *", "UTC")).named("utc"));
+        store(ScheduleSpec.of(When.cron("* * * * *", "UTC")).named("utc"));
         store(PARIS.named("own"));
-        BENCH.database().execute("UPDATE carillon.schedule SET tzdata = '2999z' WHERE name <> 'own'");
+        FIXTURE.database().execute("UPDATE carillon.schedule SET tzdata = '2999z' WHERE name <> 'own'");
         advance(Duration.ofHours(1));
 
         assertThat(due(500)).containsExactlyInAnyOrder("utc", "own");
-        assertThat(fresh.plans().followZones()).isZero();
+        assertThat(fresh.plans().replanChangedZones()).isZero();
     }
 
     @Test
-    void where_newer_rules_change_nothing_the_ticks_stay_and_older_plans_are_refused() {
+    void ticks_stay_when_newer_rules_change_no_instant_and_older_plans_are_refused() {
         store(PARIS);
         set("report", "tzdata = '2000a'");
         advance(Duration.ofSeconds(70));
         var stale = plans(due());
-        String runs = BENCH.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run");
+        String runs = FIXTURE.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run");
 
-        assertThat(fresh.plans().followZones()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
 
-        assertThat(BENCH.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run"))
+        assertThat(FIXTURE.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run"))
                 .isEqualTo(runs);
         assertThat(storage().plans().write(stale)).isEmpty();
-        assertThat(fresh.plans().followZones()).isZero();
+        assertThat(fresh.plans().replanChangedZones()).isZero();
         planAll();
-        assertThat(Coverage.faults(
+        assertThat(LedgerCoverage.violations(
                         ledger("report"),
-                        List.of(new Coverage.Span(
-                                StoreBench.NOON,
-                                schedule("report").progress().cursor(),
+                        List.of(new LedgerCoverage.Span(
+                                StoreFixture.NOON,
+                                schedule("report").planningState().cursor(),
                                 When.cron("* * * * *", "UTC")))))
                 .isEmpty();
     }
 
     @Test
-    void an_instant_that_newer_rules_move_is_found_without_planning_anew() {
-        store(Promise.of(When.cron("0 0 1 1 *", "America/New_York")));
+    void an_instant_that_newer_rules_move_is_replanned() {
+        store(ScheduleSpec.of(When.cron("0 0 1 1 *", "America/New_York")));
         set("report", "tzdata = '2000a', next_at = next_at + interval '1 hour'");
 
-        assertThat(fresh.plans().followZones()).isEqualTo(1);
+        assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
 
-        assertThat(schedule("report").progress().nextAt()).isEqualTo(Instant.parse("2027-01-01T05:00:00Z"));
+        assertThat(schedule("report").planningState().nextAt()).isEqualTo(Instant.parse("2027-01-01T05:00:00Z"));
     }
 }

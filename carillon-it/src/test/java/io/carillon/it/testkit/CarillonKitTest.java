@@ -38,13 +38,13 @@ class CarillonKitTest {
     }
 
     @Test
-    void sees_what_waits_and_when_it_is_due() {
+    void asserts_waiting_runs_and_their_due_times() {
         runs.waiting("mail.send", "remind:1", 24 * 3600);
 
         assertThat(kit)
                 .enqueued(SEND)
                 .waiting()
-                .withKey("remind:1")
+                .withUniqueKey("remind:1")
                 .inQueue("mail")
                 .withPayloadContaining("\"ann\"")
                 .dueIn(Duration.ofHours(24))
@@ -52,7 +52,7 @@ class CarillonKitTest {
                 .onAttempt(0)
                 .times(1);
         assertThat(kit).notEnqueued(OTHER);
-        fails(() -> assertThat(kit).enqueued(SEND).withKey("remind:2"), "with key 'remind:2'");
+        fails(() -> assertThat(kit).enqueued(SEND).withUniqueKey("remind:2"), "with unique key 'remind:2'");
         fails(() -> assertThat(kit).enqueued(SEND).dueIn(Duration.ofHours(23)), "due in PT23H");
         fails(() -> assertThat(kit).enqueued(SEND).inQueue("other"), "in queue 'other'");
         fails(() -> assertThat(kit).enqueued(SEND).withPayloadContaining("bob"), "containing 'bob'");
@@ -64,12 +64,12 @@ class CarillonKitTest {
     }
 
     @Test
-    void is_exact_to_the_microsecond_only_while_the_clock_stands() {
+    void compares_due_times_exactly_only_while_the_clock_is_stopped() {
         runs.waiting("mail.send", "k", 60);
         kit.advance(Duration.ofNanos(1_000));
         fails(() -> assertThat(kit).enqueued(SEND).dueIn(Duration.ofSeconds(60)), "due in PT1M");
 
-        kit.clock().free();
+        kit.clock().useRealTime();
         kit.database().clear();
         runs.waiting("mail.send", "k", 60);
 
@@ -77,25 +77,25 @@ class CarillonKitTest {
     }
 
     @Test
-    void narrows_down_among_several() {
+    void selects_among_several_runs() {
         runs.waiting("mail.send", "a", 10);
         runs.waiting("mail.send", "b", 20);
 
         assertThat(kit)
                 .enqueued(SEND)
                 .times(2)
-                .withKey("b")
+                .withUniqueKey("b")
                 .dueIn(Duration.ofSeconds(20))
                 .times(1);
         fails(
-                () -> assertThat(kit).enqueued(SEND).withKey("a").dueIn(Duration.ofSeconds(20)),
-                "with key 'a' due in PT20S");
+                () -> assertThat(kit).enqueued(SEND).withUniqueKey("a").dueIn(Duration.ofSeconds(20)),
+                "with unique key 'a' due in PT20S");
         fails(() -> kit.run(SEND), "1 times, found 2");
         assertThat(kit.runs(SEND)).hasSize(2);
     }
 
     @Test
-    void sees_what_runs_and_how_it_ended() {
+    void asserts_running_and_ended_runs() {
         runs.waiting("mail.send", "k", 0);
         runs.start("mail.send");
         kit.run(SEND).running().onAttempt(1);
@@ -116,21 +116,21 @@ class CarillonKitTest {
     }
 
     @Test
-    void executes_until_nothing_is_due_any_more() {
+    void executes_until_no_run_is_due() {
         Deque<Integer> rounds = new ArrayDeque<>(List.of(3, 1, 0, 7));
 
-        assertThat(kit.executing(rounds::remove).runDue()).isEqualTo(4);
+        assertThat(kit.executeWith(rounds::remove).runDue()).isEqualTo(4);
         assertThat(rounds).containsExactly(7);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> kit.executing(() -> 1).runDue())
-                .withMessageContaining("still something due");
+                .isThrownBy(() -> kit.executeWith(() -> 1).runDue())
+                .withMessageContaining("still due runs");
     }
 
     @Test
-    void says_so_when_it_does_not_know_what_executes() {
+    void fails_when_no_carillon_is_driven() {
         assertThatExceptionOfType(CarillonException.class)
                 .isThrownBy(() -> CarillonKit.on(kit.database()).runDue())
-                .withMessageContaining("CarillonKit.driving");
+                .withMessageContaining("CarillonKit.drive");
     }
 
     @Test

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A whole Carillon on the virtual clock, driven by the kit: days pass in milliseconds, through the engine's own SQL. */
+/** A Carillon on the virtual clock, driven by the kit: days pass in milliseconds, with the real SQL of the engine. */
 @CarillonTest(at = "2026-03-28T00:30:00Z")
 class DrivenCarillonTest {
     record Note(String text) {}
@@ -34,7 +34,7 @@ class DrivenCarillonTest {
 
     private final CarillonKit kit;
     private final List<Instant> planned = new ArrayList<>();
-    private final List<String> heard = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
     private Carillon carillon;
 
     DrivenCarillonTest(CarillonKit kit) {
@@ -44,13 +44,13 @@ class DrivenCarillonTest {
     @BeforeEach
     void build() {
         kit.database().clear();
-        kit.clock().at(Instant.parse("2026-03-28T00:30:00Z"));
+        kit.clock().stopAt(Instant.parse("2026-03-28T00:30:00Z"));
         carillon = Carillon.on(kit.database().dataSource())
                 .handle(NOTE, (note, run) -> {
-                    heard.add(note.text());
+                    events.add(note.text());
                     run.plannedAt().ifPresent(planned::add);
                 })
-                .handle(OLD, (note, run) -> heard.add(note.text()))
+                .handle(OLD, (note, run) -> events.add(note.text()))
                 .handle(
                         BROKEN,
                         (note, run) -> {
@@ -59,7 +59,7 @@ class DrivenCarillonTest {
                         options -> options.retry(
                                 Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
                 .build();
-        kit.driving(carillon);
+        kit.drive(carillon);
     }
 
     @AfterEach
@@ -68,21 +68,21 @@ class DrivenCarillonTest {
     }
 
     @Test
-    void a_delayed_run_waits_for_its_day_and_runs_once() {
+    void a_delayed_run_waits_until_it_is_due_and_runs_once() {
         carillon.enqueue(
-                NOTE, new Note("tomorrow"), Enqueue.after(Duration.ofHours(24)).key("k"));
-        assertThat(kit).enqueued(NOTE).withKey("k").dueIn(Duration.ofHours(24));
+                NOTE, new Note("tomorrow"), Enqueue.after(Duration.ofHours(24)).uniqueKey("k"));
+        assertThat(kit).enqueued(NOTE).withUniqueKey("k").dueIn(Duration.ofHours(24));
 
         assertThat(kit.runDue()).isZero();
         kit.advance(Duration.ofHours(24));
         assertThat(kit.runDue()).isEqualTo(1);
 
         kit.run(NOTE).succeeded().onAttempt(1);
-        assertThat(heard).containsExactly("tomorrow");
+        assertThat(events).containsExactly("tomorrow");
     }
 
     @Test
-    void a_failing_run_backs_off_into_the_dead_letter() {
+    void a_failing_run_is_retried_with_backoff_until_it_is_dead() {
         carillon.enqueue(BROKEN, new Note("x"));
 
         for (int i = 0; i < 3; i++) {
@@ -94,7 +94,7 @@ class DrivenCarillonTest {
     }
 
     @Test
-    void a_daily_schedule_crosses_the_change_of_the_clocks_with_one_run_a_day() {
+    void a_daily_schedule_runs_once_a_day_across_a_dst_change() {
         carillon.schedules().upsert("nightly", When.cron("30 2 * * *", "Europe/Berlin"), NOTE, new Note("night"));
 
         for (int hour = 0; hour < 70; hour++) {
@@ -110,8 +110,8 @@ class DrivenCarillonTest {
     }
 
     @Test
-    void the_repeated_hour_runs_a_daily_schedule_once_and_quarter_hours_through_both_passes() {
-        kit.clock().at(Instant.parse("2026-10-24T23:50:00Z"));
+    void a_repeated_hour_runs_a_daily_schedule_once_and_a_quarter_hourly_schedule_in_both_passes() {
+        kit.clock().stopAt(Instant.parse("2026-10-24T23:50:00Z"));
         carillon.schedules().upsert("nightly", When.cron("30 2 * * *", "Europe/Berlin"), NOTE, new Note("night"));
         carillon.schedules().upsert("quarters", When.cron("*/15 2 * * *", "Europe/Berlin"), NOTE, new Note("quarter"));
 
@@ -120,8 +120,8 @@ class DrivenCarillonTest {
             kit.runDue();
         }
 
-        assertThat(heard).filteredOn("night"::equals).hasSize(1);
-        assertThat(heard).filteredOn("quarter"::equals).hasSize(8);
+        assertThat(events).filteredOn("night"::equals).hasSize(1);
+        assertThat(events).filteredOn("quarter"::equals).hasSize(8);
         assertThat(carillon.schedules()
                         .ledger("nightly", Instant.MIN, kit.clock().now()))
                 .extracting(LedgerEntry::from)
@@ -129,7 +129,7 @@ class DrivenCarillonTest {
     }
 
     @Test
-    void downtime_is_caught_up_once_and_the_rest_is_on_record() {
+    void downtime_is_caught_up_once_and_the_ledger_records_the_missed_instants() {
         carillon.schedules().upsert("minutely", When.every(Duration.ofMinutes(1)), NOTE, new Note("m"));
         kit.advance(Duration.ofMinutes(1));
         kit.runDue();
@@ -147,14 +147,14 @@ class DrivenCarillonTest {
                 .sum();
         assertThat(before).isEqualTo(1);
         assertThat(covered).as("instants with an entry, 00:31 to 02:31").isEqualTo(121);
-        // Five minutes of grace run on time, one older instant runs late, all others are missed.
+        // Five instants within the grace period run on time, one older instant runs late, all others are missed.
         assertThat(planned).doesNotHaveDuplicates();
         assertThat(missed).isEqualTo(121 - planned.size());
         assertThat(planned.size() - before).isBetween(5, 7);
     }
 
     @Test
-    void attempts_fail_on_demand_and_the_retry_rule_decides() {
+    void requested_failures_are_retried_by_the_retry_rule() {
         carillon.enqueue(NOTE, new Note("a"));
         kit.failNext(NOTE, new IllegalStateException("first")).failNext(NOTE, 1, new IOException("second"));
 
@@ -162,11 +162,11 @@ class DrivenCarillonTest {
         kit.run(NOTE).waiting().withFailures(1);
         kit.advance(Duration.ofHours(1)).runDue();
         kit.run(NOTE).waiting().withFailures(2).withPayload(new Note("a"));
-        assertThat(heard).as("what the handler was called with").isEmpty();
+        assertThat(events).as("calls of the handler").isEmpty();
         kit.advance(Duration.ofHours(1)).runDue();
 
         kit.run(NOTE).succeeded().onAttempt(3).withFailures(2);
-        assertThat(heard).containsExactly("a");
+        assertThat(events).containsExactly("a");
         assertThat(carillon.runs().attempts(kit.runs(NOTE).get(0).id()))
                 .extracting(AttemptRecord::error)
                 .satisfiesExactly(
@@ -175,22 +175,22 @@ class DrivenCarillonTest {
     }
 
     @Test
-    void asked_for_failures_are_those_of_one_handler_and_forgotten_when_driving_begins_anew() {
+    void requested_failures_apply_to_one_handler_and_are_reset_when_driving_starts_again() {
         kit.failNext(NOTE, 5, new IllegalStateException("never seen"));
         carillon.enqueue(OLD, new Note("other handler"));
         kit.runDue();
-        kit.driving(carillon);
+        kit.drive(carillon);
         carillon.enqueue(NOTE, new Note("a"));
         kit.runDue();
 
-        assertThat(heard).containsExactly("other handler", "a");
+        assertThat(events).containsExactly("other handler", "a");
         assertThatExceptionOfType(CarillonException.class)
-                .isThrownBy(() -> kit.executing(() -> 0).failNext(NOTE, new IOException()))
-                .withMessageContaining("CarillonKit.driving");
+                .isThrownBy(() -> kit.executeWith(() -> 0).failNext(NOTE, new IOException()))
+                .withMessageContaining("CarillonKit.drive");
     }
 
     @Test
-    void runs_of_older_names_belong_to_their_handler() {
+    void runs_of_accepted_older_names_belong_to_their_handler() {
         HandlerType<Note> renamed = HandlerType.of("note.renamed", Note.class)
                 .accepting("note.old", json -> new Note("read by hand: " + json));
         carillon.enqueue(OLD, new Note("x"), Enqueue.after(Duration.ofHours(1)));
@@ -207,18 +207,18 @@ class DrivenCarillonTest {
                 .withMessageContaining("with payload Note[text=x]");
 
         try (Carillon today = Carillon.on(kit.database().dataSource())
-                .handle(renamed, (note, run) -> heard.add(note.text()))
+                .handle(renamed, (note, run) -> events.add(note.text()))
                 .build()) {
-            kit.driving(today).failNext(renamed, 2, new IOException("both"));
+            kit.drive(today).failNext(renamed, 2, new IOException("both"));
             kit.advance(Duration.ofHours(1)).runDue();
         }
 
         assertThat(kit).enqueued(renamed).waiting().withFailures(1).times(2);
-        assertThat(heard).isEmpty();
+        assertThat(events).isEmpty();
     }
 
     @Test
-    void every_instant_of_a_stretch_is_told_with_what_became_of_it() {
+    void every_instant_of_a_range_is_reported_with_its_outcome() {
         carillon.schedules().upsert("minutely", When.every(Duration.ofMinutes(1)), NOTE, new Note("m"));
         Instant start = kit.clock().now();
         kit.advance(Duration.ofHours(2)).runDue();
@@ -235,15 +235,15 @@ class DrivenCarillonTest {
         assertThat(ticks).extracting(KitTick::state).containsOnly("succeeded", "missed");
         Instant noon = start.plus(Duration.ofMinutes(30));
         assertThat(kit.ticksBetween("minutely", noon, noon.plusSeconds(120)))
-                .as("both ends belong to it")
+                .as("both ends are inclusive")
                 .extracting(KitTick::plannedAt)
                 .containsExactly(noon, noon.plusSeconds(60), noon.plusSeconds(120));
         assertThat(kit.ticksBetween("minutely", now.plusSeconds(1), now.plusSeconds(61)))
-                .as("what is planned ahead")
+                .as("ticks planned ahead")
                 .extracting(KitTick::state)
                 .containsExactly("waiting");
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> kit.ticksBetween("hourly", start, now))
-                .withMessageContaining("only: [minutely]");
+                .withMessageContaining("Existing schedules: [minutely]");
     }
 }

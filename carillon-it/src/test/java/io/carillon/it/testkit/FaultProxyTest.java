@@ -24,7 +24,7 @@ class FaultProxyTest {
 
     FaultProxyTest(TestDatabase database) {
         this.database = database;
-        this.proxy = FaultProxy.before(database);
+        this.proxy = FaultProxy.inFrontOf(database);
         database.execute("DROP TABLE IF EXISTS t; CREATE TABLE t (x integer)");
     }
 
@@ -34,21 +34,21 @@ class FaultProxyTest {
     }
 
     @Test
-    void passes_everything_until_told_otherwise() throws Exception {
-        assertThat(Rows.of(proxy.dataSource(), "SELECT generate_series(1, 10000)"))
+    void passes_all_traffic_by_default() throws Exception {
+        assertThat(FirstColumn.of(proxy.dataSource(), "SELECT generate_series(1, 10000)"))
                 .hasSize(10_000);
         assertThat(proxy.connections()).isEqualTo(1);
-        assertThat(proxy.strikes()).isZero();
+        assertThat(proxy.lostAcknowledgements()).isZero();
     }
 
     @Test
-    void serves_clients_that_ask_for_encryption_first_and_clients_that_cancel() throws Exception {
+    void supports_encryption_requests_and_cancel_requests() throws Exception {
         try (Connection connection = open("sslmode=prefer", "gssEncMode=prefer");
                 var statement = connection.createStatement()) {
             statement.setQueryTimeout(1);
 
             assertThatThrownBy(() -> statement.execute("SELECT pg_sleep(60)")).hasMessageContaining("user request");
-            assertThat(Rows.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
         }
     }
 
@@ -58,30 +58,30 @@ class FaultProxyTest {
             proxy.delay(Duration.ofMillis(150));
             long since = System.nanoTime();
 
-            Rows.of(connection, "SELECT 1");
+            FirstColumn.of(connection, "SELECT 1");
 
             assertThat(Duration.ofNanos(System.nanoTime() - since)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
         }
     }
 
     @Test
-    void cuts_what_is_open_and_lets_new_connections_pass() throws Exception {
+    void resets_open_connections_and_accepts_new_ones() throws Exception {
         try (Connection connection = open()) {
-            assertThat(proxy.cut()).isEqualTo(1);
+            assertThat(proxy.resetConnections()).isEqualTo(1);
 
-            assertThatThrownBy(() -> Rows.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
-            assertThat(Rows.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
+            assertThatThrownBy(() -> FirstColumn.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
+            assertThat(FirstColumn.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
         }
     }
 
     @Test
-    void holds_everything_while_stalled_and_delivers_it_afterwards() throws Exception {
+    void holds_traffic_while_stalled_and_delivers_it_afterwards() throws Exception {
         try (Connection connection = open()) {
             proxy.stall();
             CompletableFuture<Void> insert = CompletableFuture.runAsync(() -> insert(connection));
             Awaitility.await().during(Duration.ofMillis(300)).until(() -> !insert.isDone() && rows().isEmpty());
 
-            proxy.pass();
+            proxy.restore();
 
             insert.get(10, TimeUnit.SECONDS);
             assertThat(rows()).containsExactly("1");
@@ -89,7 +89,7 @@ class FaultProxyTest {
     }
 
     @Test
-    void keeps_half_open_connections_in_the_dark_on_both_sides() throws Exception {
+    void half_open_connections_are_noticed_by_neither_side() throws Exception {
         try (Connection connection = open("socketTimeout=1")) {
             proxy.halfOpen();
 
@@ -98,14 +98,14 @@ class FaultProxyTest {
                     .isInstanceOf(SQLException.class);
             assertThat(rows()).isEmpty();
         }
-        proxy.pass();
-        assertThat(Rows.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
+        proxy.restore();
+        assertThat(FirstColumn.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
     }
 
     @Test
-    void the_server_does_not_learn_of_a_client_behind_a_half_open_connection() throws Exception {
+    void the_server_does_not_notice_that_a_client_behind_a_half_open_connection_ended() throws Exception {
         try (Connection connection = open()) {
-            String pid = Rows.of(connection, "SELECT pg_backend_pid()").get(0);
+            String pid = FirstColumn.of(connection, "SELECT pg_backend_pid()").get(0);
             String alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid;
             proxy.halfOpen();
             connection.abort(Runnable::run);
@@ -117,37 +117,37 @@ class FaultProxyTest {
     }
 
     @Test
-    void cuts_connections_that_lost_bytes_when_the_network_is_whole_again() throws Exception {
+    void restore_resets_connections_that_lost_bytes() throws Exception {
         try (Connection lossy = open();
                 Connection quiet = open()) {
             proxy.halfOpen();
             CompletableFuture<Void> insert = CompletableFuture.runAsync(() -> insert(lossy));
             Awaitility.await().during(Duration.ofMillis(200)).until(() -> !insert.isDone());
 
-            proxy.pass();
+            proxy.restore();
 
             assertThatThrownBy(() -> insert.get(10, TimeUnit.SECONDS))
                     .hasRootCauseInstanceOf(java.io.IOException.class);
-            assertThat(Rows.of(quiet, "SELECT 1")).containsExactly("1");
+            assertThat(FirstColumn.of(quiet, "SELECT 1")).containsExactly("1");
             assertThat(rows()).isEmpty();
         }
     }
 
     @Test
-    void refuses_new_connections_and_leaves_open_ones_alone() throws Exception {
+    void refuses_new_connections_and_keeps_open_ones() throws Exception {
         try (Connection connection = open()) {
-            proxy.refuse();
+            proxy.refuseConnections();
 
             assertThatThrownBy(() -> open()).isInstanceOf(SQLException.class);
-            assertThat(Rows.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
 
-            proxy.pass();
+            proxy.restore();
             open().close();
         }
     }
 
     @Test
-    void forgets_connections_that_ended() throws Exception {
+    void does_not_count_ended_connections() throws Exception {
         open().close();
 
         Awaitility.await().until(() -> proxy.connections() == 0);
@@ -172,6 +172,6 @@ class FaultProxyTest {
     }
 
     private List<String> sessions(String sql) throws SQLException {
-        return Rows.of(database.dataSource(), sql);
+        return FirstColumn.of(database.dataSource(), sql);
     }
 }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A node dies in the one moment that is hard to hit: it owns a run, and nobody has started it. */
+/** A node dies between the claim of a run and the start of its handler. */
 @CarillonTest
 class KillAfterClaimTest {
     record Note(String text) {}
@@ -42,7 +42,7 @@ class KillAfterClaimTest {
     KillAfterClaimTest(CarillonKit kit) {
         this.kit = kit;
         this.database = kit.database();
-        this.proxy = FaultProxy.before(database);
+        this.proxy = FaultProxy.inFrontOf(database);
     }
 
     @BeforeEach
@@ -63,11 +63,11 @@ class KillAfterClaimTest {
         proxy.killAfterClaim();
 
         RunId run = client.enqueue(NOTE, new Note("x")).run();
-        await().atMost(Duration.ofSeconds(30)).until(() -> proxy.strikes() == 1);
+        await().atMost(Duration.ofSeconds(30)).until(() -> proxy.lostAcknowledgements() == 1);
 
         kit.run(NOTE).running().onAttempt(1);
-        String beat = "SELECT beat FROM carillon.node WHERE name = 'doomed'";
-        List<String> last = Rows.of(database.dataSource(), beat);
+        String heartbeat = "SELECT beat FROM carillon.node WHERE name = 'doomed'";
+        List<String> last = FirstColumn.of(database.dataSource(), heartbeat);
         assertThat(proxy.connections()).isZero();
         try (Carillon other =
                 named("other", database.dataSource()).config(quick()).start()) {
@@ -78,32 +78,34 @@ class KillAfterClaimTest {
         assertThat(calls).containsExactly("other x");
         kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
         assertThat(client.runs().attempts(run)).extracting("outcome").containsExactly("crashed");
-        assertThat(Rows.of(database.dataSource(), beat)).as("beats after death").isEqualTo(last);
+        assertThat(FirstColumn.of(database.dataSource(), heartbeat))
+                .as("heartbeats after the death")
+                .isEqualTo(last);
         doomed.close();
         client.close();
     }
 
     @Test
-    void a_driven_carillon_dies_and_its_run_is_rescued_once_its_lease_has_ended() {
-        kit.clock().at(kit.clock().now());
+    void a_driven_carillon_dies_and_its_run_is_rescued_after_the_lease_expired() {
+        kit.clock().stopAt(kit.clock().now());
         Carillon doomed = named("doomed", proxy.dataSource()).build();
         Carillon other = named("other", database.dataSource()).build();
         proxy.killAfterClaim();
-        kit.driving(doomed);
+        kit.drive(doomed);
 
         other.enqueue(NOTE, new Note("x"), Enqueue.now());
         assertThatExceptionOfType(CarillonException.class).isThrownBy(kit::runDue);
 
         kit.run(NOTE).running().onAttempt(1);
-        assertThat(kit.driving(other).runDue()).as("its lease holds").isZero();
+        assertThat(kit.drive(other).runDue()).as("the lease is still valid").isZero();
         assertThat(kit.advance(Duration.ofMinutes(2)).runDue()).isEqualTo(1);
         kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
         assertThat(calls).containsExactly("other x");
-        kit.clock().free();
+        kit.clock().useRealTime();
     }
 
     @Test
-    void a_claim_that_took_nothing_kills_nobody() throws Exception {
+    void a_claim_that_returned_no_run_kills_no_node() throws Exception {
         proxy.killAfterClaim();
         try (Connection connection = proxy.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -111,7 +113,7 @@ class KillAfterClaimTest {
 
             assertThat(connection.isValid(5)).isTrue();
         }
-        assertThat(proxy.strikes()).isZero();
+        assertThat(proxy.lostAcknowledgements()).isZero();
     }
 
     private CarillonBuilder named(String name, DataSource dataSource) {
@@ -120,6 +122,6 @@ class KillAfterClaimTest {
 
     private static EngineConfig quick() {
         return EngineConfig.defaults()
-                .with(new EngineConfig.Heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500)));
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(200), Duration.ofMillis(1_500)));
     }
 }

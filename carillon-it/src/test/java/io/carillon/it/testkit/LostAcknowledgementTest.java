@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
 
-/** The row is there, and the client was told that its connection broke. */
+/** The server commits, and the client sees a broken connection instead of the acknowledgement. */
 @CarillonTest
 class LostAcknowledgementTest {
     private final TestDatabase database;
@@ -28,7 +28,7 @@ class LostAcknowledgementTest {
 
     LostAcknowledgementTest(TestDatabase database) {
         this.database = database;
-        this.proxy = FaultProxy.before(database);
+        this.proxy = FaultProxy.inFrontOf(database);
         database.execute("DROP TABLE IF EXISTS t; CREATE TABLE t (x integer PRIMARY KEY)");
     }
 
@@ -39,56 +39,56 @@ class LostAcknowledgementTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"simple", "extended"})
-    void a_statement_of_its_own_is_committed_and_not_answered(String protocol) throws Exception {
-        proxy.cutAfterCommit(sql -> sql.contains("INSERT INTO t"));
+    void an_autocommit_statement_is_committed_and_its_answer_is_lost(String protocol) throws Exception {
+        proxy.resetAfterCommit(sql -> sql.contains("INSERT INTO t"));
         try (Connection connection = open("preferQueryMode=" + protocol);
                 Statement statement = connection.createStatement()) {
             statement.execute("SELECT 1");
 
-            breaks(() -> statement.executeQuery("INSERT INTO t VALUES (1) RETURNING x"));
+            assertConnectionBreaks(() -> statement.executeQuery("INSERT INTO t VALUES (1) RETURNING x"));
         }
 
         assertThat(rows()).containsExactly("1");
-        assertThat(proxy.strikes()).isEqualTo(1);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
     }
 
     @Test
-    void a_statement_prepared_long_ago_is_recognised_by_its_name() throws Exception {
+    void a_statement_prepared_earlier_is_recognised_by_its_name() throws Exception {
         try (Connection connection = open("prepareThreshold=1");
                 PreparedStatement statement = connection.prepareStatement("INSERT INTO t VALUES (?)")) {
             for (int i = 1; i <= 3; i++) {
                 statement.setInt(1, i);
                 statement.execute();
             }
-            proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+            proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
             statement.setInt(1, 4);
 
-            breaks(statement::execute);
+            assertConnectionBreaks(statement::execute);
         }
 
         assertThat(rows()).containsExactly("1", "2", "3", "4");
-        assertThat(proxy.strikes()).isEqualTo(1);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
     }
 
     @Test
-    void in_a_transaction_it_is_the_commit_that_is_not_answered() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+    void in_a_transaction_the_answer_to_the_commit_is_lost() throws Exception {
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
         try (Connection connection = open();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             assertThat(statement.executeUpdate("INSERT INTO t VALUES (1)")).isEqualTo(1);
-            assertThat(Rows.of(connection, "SELECT x FROM t")).containsExactly("1");
+            assertThat(FirstColumn.of(connection, "SELECT x FROM t")).containsExactly("1");
 
-            breaks(connection::commit);
+            assertConnectionBreaks(connection::commit);
         }
 
         assertThat(rows()).containsExactly("1");
-        assertThat(proxy.strikes()).isEqualTo(1);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
     }
 
     @Test
-    void what_is_rolled_back_is_answered() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+    void a_rolled_back_transaction_is_answered() throws Exception {
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
         try (Connection connection = open();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
@@ -100,12 +100,12 @@ class LostAcknowledgementTest {
         }
 
         assertThat(rows()).isEmpty();
-        assertThat(proxy.strikes()).isZero();
+        assertThat(proxy.lostAcknowledgements()).isZero();
     }
 
     @Test
-    void what_is_rolled_back_to_a_savepoint_and_then_committed_is_not_answered() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+    void the_answer_to_a_commit_after_a_rollback_to_a_savepoint_is_lost() throws Exception {
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
         try (Connection connection = open();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
@@ -114,16 +114,16 @@ class LostAcknowledgementTest {
             statement.execute("INSERT INTO t VALUES (2)");
             connection.rollback(savepoint);
 
-            breaks(connection::commit);
+            assertConnectionBreaks(connection::commit);
         }
 
         assertThat(rows()).containsExactly("1");
     }
 
     @Test
-    void what_fails_is_answered_with_its_own_error() throws Exception {
+    void a_failed_statement_is_answered_with_its_own_error() throws Exception {
         database.execute("INSERT INTO t VALUES (1)");
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
         try (Connection connection = open();
                 Statement statement = connection.createStatement()) {
             assertThatThrownBy(() -> statement.execute("INSERT INTO t VALUES (1)"))
@@ -134,15 +134,15 @@ class LostAcknowledgementTest {
                     .hasMessageContaining("duplicate key");
             // The server answers this COMMIT with ROLLBACK.
             connection.commit();
-            assertThat(Rows.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
         }
 
-        assertThat(proxy.strikes()).isZero();
+        assertThat(proxy.lostAcknowledgements()).isZero();
     }
 
     @Test
     void other_statements_are_answered() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.contains("UPDATE"));
+        proxy.resetAfterCommit(sql -> sql.contains("UPDATE"));
         try (Connection connection = open();
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO t VALUES (1)");
@@ -152,52 +152,52 @@ class LostAcknowledgementTest {
         }
 
         assertThat(rows()).containsExactly("1", "2");
-        assertThat(proxy.strikes()).isZero();
+        assertThat(proxy.lostAcknowledgements()).isZero();
     }
 
     @Test
-    void strikes_as_often_as_it_was_told_and_no_more_once_all_is_well() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"), 2);
-        breaks(() -> insert(1));
-        breaks(() -> insert(2));
+    void fails_as_often_as_configured_and_not_after_restore() throws Exception {
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"), 2);
+        assertConnectionBreaks(() -> insert(1));
+        assertConnectionBreaks(() -> insert(2));
         insert(3);
 
-        proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
-        breaks(() -> insert(4));
-        proxy.pass();
+        proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO t"));
+        assertConnectionBreaks(() -> insert(4));
+        proxy.restore();
         insert(5);
 
         assertThat(rows()).containsExactly("1", "2", "3", "4", "5");
-        assertThat(proxy.strikes()).isEqualTo(3);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(3);
     }
 
     @Test
-    void a_batch_and_a_copy_are_committed_and_not_answered() throws Exception {
-        proxy.cutAfterCommit(sql -> sql.contains(" t ") || sql.startsWith("COPY t"));
+    void a_batch_and_a_copy_are_committed_and_their_answers_are_lost() throws Exception {
+        proxy.resetAfterCommit(sql -> sql.contains(" t ") || sql.startsWith("COPY t"));
         try (Connection connection = open();
                 PreparedStatement statement = connection.prepareStatement("INSERT INTO t VALUES (?)")) {
             for (int i = 1; i <= 3; i++) {
                 statement.setInt(1, i);
                 statement.addBatch();
             }
-            breaks(statement::executeBatch);
+            assertConnectionBreaks(statement::executeBatch);
         }
-        // Not closed: the driver's copy leaves it to the server, which is gone, to end the connection.
+        // Aborted, not closed: after a failed copy the driver waits for the server to end the connection.
         Connection copying = open();
-        breaks(() -> copying.unwrap(PGConnection.class)
+        assertConnectionBreaks(() -> copying.unwrap(PGConnection.class)
                 .getCopyAPI()
                 .copyIn("COPY t FROM STDIN", new StringReader("8\n9\n")));
         copying.abort(Runnable::run);
 
         assertThat(rows()).containsExactly("1", "2", "3", "8", "9");
-        assertThat(proxy.strikes()).isEqualTo(2);
+        assertThat(proxy.lostAcknowledgements()).isEqualTo(2);
     }
 
     private interface Action {
         void run() throws Exception;
     }
 
-    private static void breaks(Action action) {
+    private static void assertConnectionBreaks(Action action) {
         assertThatExceptionOfType(SQLException.class)
                 .isThrownBy(action::run)
                 .satisfies(e -> assertThat(e.getSQLState()).startsWith("08"));
@@ -217,6 +217,6 @@ class LostAcknowledgementTest {
     }
 
     private List<String> rows() throws SQLException {
-        return Rows.of(database.dataSource(), "SELECT x FROM t ORDER BY x");
+        return FirstColumn.of(database.dataSource(), "SELECT x FROM t ORDER BY x");
     }
 }

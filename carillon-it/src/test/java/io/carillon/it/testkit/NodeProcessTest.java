@@ -13,22 +13,22 @@ import org.junit.jupiter.api.Test;
 class NodeProcessTest {
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    /** Counts until it is ended. */
-    static final class Counting {
+    /** Prints numbers until it is stopped. */
+    static final class CountingNode {
         public static void main(String[] arguments) throws Exception {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("bye " + arguments[0])));
             System.out.println("hello " + arguments[0] + " " + System.getProperty("colour"));
             for (int i = 0; ; i++) {
-                System.out.println("tick " + i);
+                System.out.println("count " + i);
                 TimeUnit.MILLISECONDS.sleep(10);
             }
         }
     }
 
-    /** Starts another node and does nothing more. */
-    static final class Parent {
+    /** Starts another node and waits. */
+    static final class ParentNode {
         public static void main(String[] arguments) throws Exception {
-            try (NodeProcess child = NodeProcess.start(Counting.class, "child")) {
+            try (NodeProcess child = NodeProcess.start(CountingNode.class, "child")) {
                 child.awaitLine("hello", SOON);
                 System.out.println("child " + child.pid());
                 TimeUnit.HOURS.sleep(1);
@@ -36,56 +36,56 @@ class NodeProcessTest {
         }
     }
 
-    /** Fails when it is given nothing. */
-    static final class Failing {
+    /** Fails if it has no arguments. */
+    static final class FailingNode {
         public static void main(String[] arguments) {
             if (arguments.length == 0) throw new IllegalStateException("no configuration");
         }
     }
 
     @Test
-    void speaks_in_lines_and_ends_in_order() {
-        NodeProcess node = NodeProcess.start(List.of("-Dcolour=blue"), Counting.class, "ann");
+    void prints_lines_and_stops_cleanly() {
+        NodeProcess node = NodeProcess.start(List.of("-Dcolour=blue"), CountingNode.class, "ann");
 
         assertThat(node.awaitLine("hello", SOON)).isEqualTo("hello ann blue");
-        assertThat(node.awaitLine("tick", SOON)).isEqualTo("tick 0");
-        assertThat(node.awaitLine("tick", SOON)).isEqualTo("tick 1");
+        assertThat(node.awaitLine("count", SOON)).isEqualTo("count 0");
+        assertThat(node.awaitLine("count", SOON)).isEqualTo("count 1");
         node.close();
 
-        assertThat(node.alive()).isFalse();
+        assertThat(node.isAlive()).isFalse();
         assertThat(node.awaitLine("bye", SOON)).isEqualTo("bye ann");
     }
 
     @Test
-    void dies_without_a_word_when_it_is_killed() {
-        try (NodeProcess node = NodeProcess.start(Counting.class, "bob")) {
-            node.awaitLine("tick", SOON);
+    void ends_without_output_when_it_is_killed() {
+        try (NodeProcess node = NodeProcess.start(CountingNode.class, "bob")) {
+            node.awaitLine("count", SOON);
 
-            node.kill9();
+            node.kill();
 
-            assertThat(node.alive()).isFalse();
+            assertThat(node.isAlive()).isFalse();
             assertThatThrownBy(() -> node.awaitLine("bye", SOON))
-                    .hasMessageContaining("printed no line beginning with 'bye' before it ended");
+                    .hasMessageContaining("printed no line that starts with 'bye' before it ended");
         }
     }
 
     @Test
-    void freezes_and_goes_on() {
-        try (NodeProcess node = NodeProcess.start(Counting.class, "eve")) {
-            node.awaitLine("tick", SOON);
+    void freezes_and_resumes() {
+        try (NodeProcess node = NodeProcess.start(CountingNode.class, "eve")) {
+            node.awaitLine("count", SOON);
 
-            node.stop();
-            Awaitility.await().until(() -> quiet(node));
+            node.freeze();
+            Awaitility.await().until(() -> printsNothing(node));
             int frozen = node.lines().size();
-            assertThat(node.alive()).isTrue();
-            node.cont();
+            assertThat(node.isAlive()).isTrue();
+            node.resume();
 
             Awaitility.await().until(() -> node.lines().size() > frozen + 3);
         }
     }
 
-    /** Whether nothing came for a time in which a running node prints twenty lines. */
-    private static boolean quiet(NodeProcess node) {
+    /** Returns whether the node prints nothing for 200 ms, in which a running node prints about twenty lines. */
+    private static boolean printsNothing(NodeProcess node) {
         int before = node.lines().size();
         return Awaitility.await()
                 .pollDelay(Duration.ofMillis(200))
@@ -94,12 +94,12 @@ class NodeProcessTest {
     }
 
     @Test
-    void ends_with_its_parent_even_if_that_is_killed() {
-        try (NodeProcess parent = NodeProcess.start(Parent.class)) {
+    void ends_when_its_parent_is_killed() {
+        try (NodeProcess parent = NodeProcess.start(ParentNode.class)) {
             long child = Long.parseLong(parent.awaitLine("child ", SOON).substring("child ".length()));
             assertThat(ProcessHandle.of(child)).isPresent();
 
-            parent.kill9();
+            parent.kill();
 
             Awaitility.await().atMost(SOON).until(() -> ended(child));
         }
@@ -110,8 +110,8 @@ class NodeProcessTest {
     }
 
     @Test
-    void shows_what_it_printed_when_an_event_does_not_come() {
-        try (NodeProcess node = NodeProcess.start(Failing.class)) {
+    void the_error_for_a_missing_line_contains_the_output() {
+        try (NodeProcess node = NodeProcess.start(FailingNode.class)) {
             assertThatThrownBy(() -> node.awaitLine("ready", SOON))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("no configuration");

@@ -2,7 +2,7 @@ package io.carillon.it.testkit;
 
 import io.carillon.testkit.TestDatabase;
 
-/** Runs put into the tables by hand, to look at them through the kit. */
+/** Inserts runs directly into the tables, for tests that read them with the kit. */
 final class SampleRuns {
     private static final String PARTITION = """
             CREATE TABLE IF NOT EXISTS carillon.run_history_all PARTITION OF carillon.run_history FOR VALUES FROM ('2000-01-01') TO ('2100-01-01')
@@ -46,7 +46,7 @@ final class SampleRuns {
         database.execute(RUNNING.formatted(handler));
     }
 
-    /** A run with two attempts, one of them failed. */
+    /** Inserts an ended run with two attempts, one of them failed. */
     void ended(String handler, String state, String reason) {
         database.execute(ENDED.formatted(state, handler, reason));
         if (state.equals("dead")) database.execute(DEAD.formatted(handler));

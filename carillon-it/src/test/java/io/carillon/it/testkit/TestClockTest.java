@@ -35,23 +35,23 @@ class TestClockTest {
     }
 
     @BeforeEach
-    void free() {
-        clock.free();
+    void reset() {
+        clock.useRealTime();
     }
 
     @Test
-    void stands_where_it_was_put_and_every_session_sees_it() throws Exception {
-        clock.at(SPRING);
+    void stays_at_the_set_instant_and_every_session_sees_it() throws Exception {
+        clock.stopAt(SPRING);
 
         assertThat(clock.now()).isEqualTo(SPRING);
-        assertThat(clock.stands()).isTrue();
-        assertThat(Rows.of(database.dataSource(), "SELECT extract(epoch FROM carillon.clock())::text"))
+        assertThat(clock.isStopped()).isTrue();
+        assertThat(FirstColumn.of(database.dataSource(), "SELECT extract(epoch FROM carillon.clock())::text"))
                 .containsExactly("1774744200.123456");
     }
 
     @Test
-    void stands_again_after_each_step() {
-        clock.at(SPRING);
+    void stays_stopped_after_each_step() {
+        clock.stopAt(SPRING);
 
         clock.advance(Duration.ofHours(24));
         clock.advance(Duration.ofNanos(-1_000));
@@ -66,17 +66,17 @@ class TestClockTest {
 
         Instant first = clock.now();
 
-        assertThat(clock.stands()).isFalse();
+        assertThat(clock.isStopped()).isFalse();
         assertThat(clock.now()).isAfter(first);
         assertThat(first).isCloseTo(realTime().plus(Duration.ofDays(401)), within(1, ChronoUnit.MINUTES));
     }
 
     @Test
-    void tells_real_time_again_once_it_is_free() {
+    void shows_real_time_again_after_use_real_time() {
         clock.advance(Duration.ofDays(1));
-        clock.at(SPRING);
+        clock.stopAt(SPRING);
 
-        clock.free();
+        clock.useRealTime();
 
         assertThat(clock.now()).isCloseTo(realTime(), within(1, ChronoUnit.MINUTES));
     }
@@ -86,58 +86,58 @@ class TestClockTest {
         try (Connection listening = database.dataSource().getConnection();
                 Statement statement = listening.createStatement()) {
             statement.execute("LISTEN carillon");
-            List<String> heard = new ArrayList<>();
+            List<String> received = new ArrayList<>();
 
-            clock.at(SPRING);
-            heard.addAll(heard(listening));
+            clock.stopAt(SPRING);
+            received.addAll(receivedNotifications(listening));
             clock.advance(Duration.ofSeconds(1));
-            heard.addAll(heard(listening));
-            clock.free();
-            heard.addAll(heard(listening));
+            received.addAll(receivedNotifications(listening));
+            clock.useRealTime();
+            received.addAll(receivedNotifications(listening));
 
-            assertThat(heard).containsExactly("look", "look", "look");
+            assertThat(received).containsExactly("look", "look", "look");
             statement.execute("UNLISTEN *");
         }
     }
 
-    private static List<String> heard(Connection listening) throws Exception {
-        List<String> heard = new ArrayList<>();
+    private static List<String> receivedNotifications(Connection listening) throws Exception {
+        List<String> received = new ArrayList<>();
         for (PGNotification each : listening.unwrap(PGConnection.class).getNotifications(10_000)) {
-            heard.add(each.getParameter());
+            received.add(each.getParameter());
         }
-        return heard;
+        return received;
     }
 
     @Test
-    void moves_no_other_database() throws Exception {
+    void changes_no_other_database() throws Exception {
         try (TestDatabase other = TestDatabase.migrated()) {
-            clock.at(SPRING);
+            clock.stopAt(SPRING);
 
-            assertThat(Rows.of(other.dataSource(), "SELECT (carillon.clock() = statement_timestamp())::text"))
+            assertThat(FirstColumn.of(other.dataSource(), "SELECT (carillon.clock() = statement_timestamp())::text"))
                     .containsExactly("true");
         }
     }
 
     @Test
-    void may_still_bound_an_index_range() throws Exception {
-        clock.at(SPRING);
+    void can_bound_an_index_range_while_stopped() throws Exception {
+        clock.stopAt(SPRING);
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
 
             assertThat(
-                            Rows.of(
+                            FirstColumn.of(
                                     connection,
                                     "EXPLAIN SELECT 1 FROM carillon.run WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1"))
-                    // A role named like the schema has it on its search path, and the plan then leaves the name out.
+                    // If the role has the name of the schema, the schema is on its search path and the plan omits it.
                     .anyMatch(line -> line.matches(".*Index Cond: \\(ready_at <= (carillon\\.)?clock\\(\\)\\).*"));
             connection.rollback();
         }
     }
 
     @Test
-    void refuses_a_database_the_kit_did_not_make() {
+    void rejects_a_database_that_the_kit_did_not_create() {
         PGSimpleDataSource foreign = new PGSimpleDataSource();
         foreign.setUrl(database.jdbcUrl());
         foreign.setUser(database.user());
@@ -148,23 +148,23 @@ class TestClockTest {
                 .isThrownBy(() -> TestClock.on(foreign))
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUITABLE_DATA_SOURCE))
                 .withMessageContaining("postgres")
-                .withMessageContaining("was not made by the test kit");
+                .withMessageContaining("was not created by the test kit");
     }
 
     @Test
-    void may_be_taken_in_hand_by_many_at_once() {
+    void can_be_opened_by_many_threads_at_the_same_time() {
         try (TestDatabase fresh = TestDatabase.migrated()) {
             List<CompletableFuture<TestClock>> clocks = new ArrayList<>();
             for (int i = 0; i < 8; i++) clocks.add(CompletableFuture.supplyAsync(fresh::clock));
 
             assertThat(clocks)
-                    .allSatisfy(each -> assertThat(each.join().stands()).isFalse());
+                    .allSatisfy(each -> assertThat(each.join().isStopped()).isFalse());
         }
     }
 
     private Instant realTime() {
         try {
-            return Instant.parse(Rows.of(
+            return Instant.parse(FirstColumn.of(
                             database.dataSource(),
                             "SELECT to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
                     .get(0));

@@ -15,21 +15,21 @@ class TestDatabaseTest {
     private static final String DATABASES = "SELECT datname FROM pg_database";
 
     @Test
-    void is_fresh_migrated_and_alone() throws Exception {
+    void is_new_migrated_and_separate() throws Exception {
         try (TestDatabase one = TestDatabase.migrated();
                 TestDatabase other = TestDatabase.migrated()) {
             one.execute("INSERT INTO carillon.project (project) VALUES ('mine')");
 
-            assertThat(Rows.of(one.dataSource(), "SELECT project FROM carillon.project"))
+            assertThat(FirstColumn.of(one.dataSource(), "SELECT project FROM carillon.project"))
                     .containsExactlyInAnyOrder("default", "mine");
-            assertThat(Rows.of(other.dataSource(), "SELECT project FROM carillon.project"))
+            assertThat(FirstColumn.of(other.dataSource(), "SELECT project FROM carillon.project"))
                     .containsExactly("default");
             assertThat(one.name()).isNotEqualTo(other.name());
         }
     }
 
     @Test
-    void is_gone_when_closed_although_somebody_is_still_connected() throws Exception {
+    void is_dropped_on_close_although_a_session_is_still_connected() throws Exception {
         TestDatabase closed = TestDatabase.empty();
         try (TestDatabase witness = TestDatabase.empty();
                 Connection open = closed.dataSource().getConnection()) {
@@ -37,7 +37,7 @@ class TestDatabaseTest {
 
             closed.close();
 
-            assertThat(Rows.of(witness.dataSource(), DATABASES))
+            assertThat(FirstColumn.of(witness.dataSource(), DATABASES))
                     .contains(witness.name())
                     .doesNotContain(closed.name());
             assertThatThrownBy(() -> closed.dataSource().getConnection()).hasMessageContaining("closed");
@@ -45,7 +45,7 @@ class TestDatabaseTest {
     }
 
     @Test
-    void tells_its_address() throws Exception {
+    void returns_its_address() throws Exception {
         try (TestDatabase database = TestDatabase.empty();
                 Connection connection =
                         DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password())) {
@@ -62,42 +62,43 @@ class TestDatabaseTest {
             assertThat(database.terminateSessions()).isEqualTo(3);
 
             for (Connection connection : open) {
-                assertThatThrownBy(() -> Rows.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
+                assertThatThrownBy(() -> FirstColumn.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
                 connection.close();
             }
             for (int i = 0; i < 3; i++) {
-                assertThat(Rows.of(database.dataSource(), "SELECT 1")).containsExactly("1");
+                assertThat(FirstColumn.of(database.dataSource(), "SELECT 1")).containsExactly("1");
             }
         }
     }
 
     @Test
-    void lends_no_connection_that_died_while_it_lay_idle() throws Exception {
+    void the_pool_returns_no_connection_that_died_while_idle() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
-            Rows.of(database.dataSource(), "SELECT 1");
+            FirstColumn.of(database.dataSource(), "SELECT 1");
 
             assertThat(database.terminateSessions()).isEqualTo(1);
 
-            assertThat(Rows.of(database.dataSource(), "SELECT 1")).containsExactly("1");
+            assertThat(FirstColumn.of(database.dataSource(), "SELECT 1")).containsExactly("1");
         }
     }
 
     @Test
-    void lends_a_connection_again_and_rolls_back_what_its_borrower_left() throws Exception {
+    void the_pool_reuses_a_connection_and_rolls_back_its_open_transaction() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
             database.execute("CREATE TABLE t (x integer)");
             var pool = database.pool(1);
             String first;
             try (Connection connection = pool.getConnection()) {
-                first = Rows.of(connection, "SELECT pg_backend_pid()").get(0);
+                first = FirstColumn.of(connection, "SELECT pg_backend_pid()").get(0);
                 connection.setAutoCommit(false);
                 connection.createStatement().execute("INSERT INTO t VALUES (1)");
             }
 
             try (Connection connection = pool.getConnection()) {
                 assertThat(connection.getAutoCommit()).isTrue();
-                assertThat(Rows.of(connection, "SELECT pg_backend_pid()")).containsExactly(first);
-                assertThat(Rows.of(connection, "SELECT x FROM t")).isEmpty();
+                assertThat(FirstColumn.of(connection, "SELECT pg_backend_pid()"))
+                        .containsExactly(first);
+                assertThat(FirstColumn.of(connection, "SELECT x FROM t")).isEmpty();
             }
         }
     }
@@ -114,11 +115,11 @@ class TestDatabaseTest {
             database.clear();
 
             assertThat(
-                            Rows.of(
+                            FirstColumn.of(
                                     database.dataSource(),
                                     "SELECT id::text FROM carillon.run UNION ALL SELECT id::text FROM carillon.run_history UNION ALL SELECT id::text FROM carillon.dead_run"))
                     .isEmpty();
-            assertThat(Rows.of(
+            assertThat(FirstColumn.of(
                             database.dataSource(),
                             "SELECT project FROM carillon.project UNION ALL SELECT name FROM carillon.node"))
                     .containsExactly("default", "n");

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Every Java block of docs/testing.md stands in this file, so it compiles and does what the page says. */
+/** Contains every Java block of docs/testing.md, so that the blocks compile and do what the page says. */
 class TestingPageTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
@@ -61,7 +61,7 @@ class TestingPageTest {
         return code.lines().map(String::strip).filter(line -> !line.isEmpty()).collect(Collectors.joining("\n"));
     }
 
-    /** Stands for the application of the page's reader. */
+    /** The example application of the page. */
     static final class Shop {
         private final Carillon carillon;
 
@@ -85,7 +85,7 @@ class TestingPageTest {
             carillon.enqueue(
                     REMIND,
                     new Reminder(order),
-                    Enqueue.after(Duration.ofHours(24)).key("remind:" + order));
+                    Enqueue.after(Duration.ofHours(24)).uniqueKey("remind:" + order));
         }
     }
 
@@ -103,14 +103,14 @@ class TestingPageTest {
         void open() {
             kit.database().clear();
             shop = new Shop(kit.database().dataSource());
-            kit.driving(shop.carillon());
+            kit.drive(shop.carillon());
         }
 
         @Test
         void reminds_one_day_after_the_order() {
             shop.place("17");
 
-            assertThat(kit).enqueued(REMIND).withKey("remind:17").dueIn(Duration.ofHours(24));
+            assertThat(kit).enqueued(REMIND).withUniqueKey("remind:17").dueIn(Duration.ofHours(24));
             kit.advance(Duration.ofHours(24)).runDue();
             kit.run(REMIND).succeeded().onAttempt(1);
         }
@@ -145,14 +145,14 @@ class TestingPageTest {
             Shop doomed = new Shop(proxy.dataSource());
             proxy.killAfterClaim();
 
-            kit.driving(doomed.carillon()).advance(Duration.ofHours(24));
-            assertThatThrownBy(kit::runDue).hasMessageContaining("cannot be reached"); // died with the run in its hands
+            kit.drive(doomed.carillon()).advance(Duration.ofHours(24));
+            assertThatThrownBy(kit::runDue).hasMessageContaining("cannot be reached"); // "killed" after the claim
             kit.run(REMIND).running().onAttempt(1);
 
-            kit.driving(shop.carillon()).advance(Duration.ofMinutes(2)).runDue(); // its lease has ended
+            kit.drive(shop.carillon()).advance(Duration.ofMinutes(2)).runDue(); // the lease has expired
             kit.run(REMIND).succeeded().onAttempt(2).withFailures(0);
             doomed.carillon().close();
-            proxy.pass();
+            proxy.restore();
         }
 
         @Test
@@ -165,11 +165,11 @@ class TestingPageTest {
 
         @Test
         void moves_the_clock(TestClock clock) {
-            clock.at(Instant.parse("2026-10-25T00:30:00Z")); // stands still
-            clock.advance(Duration.ofHours(1)); // stands still an hour later
-            clock.free(); // real time
-            clock.advance(Duration.ofDays(30)); // runs on, thirty days ahead
-            clock.free();
+            clock.stopAt(Instant.parse("2026-10-25T00:30:00Z")); // stopped
+            clock.advance(Duration.ofHours(1)); // stopped, one hour later
+            clock.useRealTime(); // real time
+            clock.advance(Duration.ofDays(30)); // running, thirty days ahead
+            clock.useRealTime();
         }
 
         @Test
@@ -177,11 +177,12 @@ class TestingPageTest {
             database.execute("DROP TABLE IF EXISTS invoice; CREATE TABLE invoice (id integer)");
             DataSource dataSource = proxy.dataSource();
 
-            proxy.cutAfterCommit(sql -> sql.startsWith("INSERT INTO invoice"), 1);
+            proxy.resetAfterCommit(sql -> sql.startsWith("INSERT INTO invoice"), 1);
 
             assertThatThrownBy(() -> post(dataSource)).isInstanceOf(SQLException.class);
-            assertThat(proxy.strikes()).isEqualTo(1);
-            assertThat(Rows.of(database.dataSource(), "SELECT id FROM invoice")).containsExactly("1");
+            assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
+            assertThat(FirstColumn.of(database.dataSource(), "SELECT id FROM invoice"))
+                    .containsExactly("1");
         }
 
         private void post(DataSource dataSource) throws SQLException {
@@ -195,7 +196,7 @@ class TestingPageTest {
         void kills_a_node(TestDatabase database) {
             try (NodeProcess node = NodeProcess.start(ShopNode.class, database.jdbcUrl())) {
                 node.awaitLine("working", Duration.ofSeconds(30));
-                node.kill9(); // or stop() and cont(): a long pause of its machine
+                node.kill(); // or freeze() and resume(): a long pause of its machine
             }
         }
 
@@ -208,7 +209,7 @@ class TestingPageTest {
         }
     }
 
-    /** A node of the reader's application. */
+    /** A node of the example application. */
     static final class ShopNode {
         public static void main(String[] arguments) throws Exception {
             System.out.println("working on " + arguments[0]);

@@ -11,7 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A queue in memory with competing consumers, as a broker would have them; messages wait seven days at most. */
+/**
+ * A queue in memory with competing consumers, like a message broker; a message can be delayed by at most seven days.
+ */
 final class MemoryTransport implements WakeTransport, AutoCloseable {
     static final Duration LONGEST = Duration.ofDays(7);
 

@@ -1,6 +1,6 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -19,7 +19,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Ten thousand schedules, few of which are due in a minute: what they cost is what those few cost alone. */
+/** Ten thousand schedules, of which few are due in each minute, cost as much as those few alone. */
 @Tag("slow")
 class MixedSchedulesTest {
     record Job(String name) {}
@@ -31,17 +31,17 @@ class MixedSchedulesTest {
     private static final int DAILY = 5_000;
 
     @Test
-    void ten_thousand_mixed_schedules_cost_what_is_due() {
-        try (Side all = new Side(HOURLY, DAILY);
-                Side few = new Side(0, 0)) {
+    void ten_thousand_mixed_schedules_cost_as_much_as_the_due_ones_alone() {
+        try (MeasuredNode all = new MeasuredNode(HOURLY, DAILY);
+                MeasuredNode few = new MeasuredNode(0, 0)) {
             all.restart();
             few.restart();
             Awaitility.await().atMost(WINDOW.multipliedBy(2)).pollDelay(WINDOW).until(() -> true);
             Cost ten = all.cost();
             Cost one = few.cost();
-            System.out.printf("10,000 mixed schedules: %s; the 1,000 of every minute alone: %s%n", ten, one);
+            System.out.printf("10,000 mixed schedules: %s; the 1,000 minutely schedules alone: %s%n", ten, one);
 
-            // All those of every minute, some of the hourly ones, and now and then one of a day.
+            // All schedules with an instant per minute, some of the hourly ones, and few of the daily ones.
             double due = EVERY_MINUTE / 60.0 + HOURLY / 3_600.0 + DAILY / 86_400.0;
             assertThat(ten.fires / (double) WINDOW.toSeconds()).isBetween(due * 0.85, due * 1.15);
             assertThat(ten.perFire()).isLessThan(one.perFire() * 1.2);
@@ -56,24 +56,24 @@ class MixedSchedulesTest {
 
         @Override
         public String toString() {
-            return "%.1f fires and %.1f statements a second, %.2f statements for each"
+            return "%.1f runs and %.1f statements per second, %.2f statements per run"
                     .formatted(
                             (double) fires / WINDOW.toSeconds(), (double) statements / WINDOW.toSeconds(), perFire());
         }
     }
 
-    /** A node with its schedules, on a database of its own. */
-    private static final class Side implements AutoCloseable {
+    /** A node with its schedules on its own database. */
+    private static final class MeasuredNode implements AutoCloseable {
         private final TestDatabase database = TestDatabase.migrated();
         private final AtomicLong fires = new AtomicLong();
-        private final CountedStatements statements = new CountedStatements(database.pool(12));
+        private final StatementCounter statements = new StatementCounter(database.pool(12));
         private final Carillon node;
 
-        Side(int hourly, int daily) {
-            try (Carillon desk = carillon().build()) {
-                store(desk, "minute", EVERY_MINUTE, Duration.ofMinutes(1));
-                store(desk, "hour", hourly, Duration.ofHours(1));
-                store(desk, "day", daily, Duration.ofDays(1));
+        MeasuredNode(int hourly, int daily) {
+            try (Carillon client = carillon().build()) {
+                store(client, "minute", EVERY_MINUTE, Duration.ofMinutes(1));
+                store(client, "hour", hourly, Duration.ofHours(1));
+                store(client, "day", daily, Duration.ofDays(1));
             }
             node = carillon().start();
             eventually().until(() -> fires.get() > EVERY_MINUTE / 10);
@@ -83,12 +83,12 @@ class MixedSchedulesTest {
             return Carillon.on(statements.source()).handle(JOB, (job, run) -> fires.incrementAndGet());
         }
 
-        /** Spread evenly over their period. */
-        private static void store(Carillon desk, String name, int count, Duration period) {
+        /** Stores schedules whose instants are spread evenly over their period. */
+        private static void store(Carillon client, String name, int count, Duration period) {
             ZonedDateTime start = Instant.EPOCH.atZone(ZoneOffset.UTC);
             IntStream.range(0, count).parallel().forEach(i -> {
                 ZonedDateTime phase = start.plus(period.toMillis() * i / count, ChronoUnit.MILLIS);
-                desk.schedules()
+                client.schedules()
                         .upsert(
                                 name + i,
                                 When.every(period.toSeconds(), ChronoUnit.SECONDS, phase),

@@ -1,10 +1,10 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -22,40 +22,40 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** From one mode to another: no table changes, nothing is lost, and nothing runs twice. */
+/** Changing from one wake-up mode to another changes no table, loses no run and executes no run twice. */
 @CarillonTest
 class ModeMigrationTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
-    private final House house;
+    private final ApiFixture fixture;
     private final MemoryTransport transport = new MemoryTransport();
     private final Queue<String> done = new ConcurrentLinkedQueue<>();
 
     ModeMigrationTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
         transport.close();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @Test
-    void from_queue_only_to_hybrid_with_messages_still_on_their_way() {
+    void from_queue_to_hybrid_while_messages_are_in_transit() {
         Carillon before =
-                house.node(builder -> builder.wakeup(Wakeup.queue(transport)).handle(JOB, this::run));
+                fixture.node(builder -> builder.wakeup(Wakeup.queue(transport)).handle(JOB, this::run));
         List<RunId> soon = IntStream.range(0, 5)
                 .mapToObj(i -> before.enqueue(JOB, new Job("soon " + i), Enqueue.after(Duration.ofSeconds(1)))
                         .run())
                 .toList();
-        Map<String, String> rows = house.tables();
+        Map<String, String> rows = fixture.tableDigests();
 
         before.wakeup(Wakeup.hybrid(transport));
 
-        assertThat(house.tables()).isEqualTo(rows);
+        assertThat(fixture.tableDigests()).isEqualTo(rows);
         RunId far = before.enqueue(JOB, new Job("far"), Enqueue.after(MemoryTransport.LONGEST.plusDays(1)))
                 .run();
         soon.forEach(id -> awaitState(before, id, RunState.SUCCEEDED));
@@ -65,17 +65,18 @@ class ModeMigrationTest {
     }
 
     @Test
-    void from_serverless_to_a_server_of_ones_own_while_the_cron_still_calls() {
+    void from_http_to_a_server_while_the_external_cron_still_calls() {
         Carillon function =
-                house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, this::run));
+                fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, this::run));
         function.schedules().upsert("nightly", When.cron("0 2 * * *", "UTC"), JOB, new Job("nightly"));
         List<RunId> ids = IntStream.range(0, 20)
                 .mapToObj(i -> function.enqueue(JOB, new Job("job " + i)).run())
                 .toList();
         String definition = definition();
 
-        Carillon server = house.node(builder -> builder.wakeup(Wakeup.polling()).handle(JOB, this::run));
-        function.tick(Duration.ofSeconds(5));
+        Carillon server =
+                fixture.node(builder -> builder.wakeup(Wakeup.polling()).handle(JOB, this::run));
+        function.runDue(Duration.ofSeconds(5));
 
         ids.forEach(id ->
                 assertThat(awaitState(server, id, RunState.SUCCEEDED).attempt()).isOne());
@@ -84,7 +85,8 @@ class ModeMigrationTest {
     }
 
     private String definition() {
-        return house.one("SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule");
+        return fixture.text(
+                "SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule");
     }
 
     private void run(Job job, io.carillon.run.RunContext run) {

@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A real PgBouncer in transaction mode before a test database, where one is installed. */
+/** A real PgBouncer in transaction mode in front of a test database, where PgBouncer is installed. */
 final class PgBouncer implements AutoCloseable {
-    /** Eight sessions for all; whoever greets the server with settings of its own is not turned away. */
+    /** Eight server sessions for all clients. Startup parameters of the JDBC driver are ignored instead of rejected. */
     private static final String SETTINGS = """
             [databases]
             %s = host=%s port=%d user=%s%s
@@ -50,7 +50,7 @@ final class PgBouncer implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
     }
 
-    /** The binary: named by CARILLON_TEST_PGBOUNCER, on the path, or where Debian has it. */
+    /** Returns the binary: named by CARILLON_TEST_PGBOUNCER, on the PATH, or at the Debian location. */
     static Optional<Path> binary() {
         String named = System.getenv("CARILLON_TEST_PGBOUNCER");
         if (named != null) return Optional.of(Path.of(named));
@@ -61,12 +61,15 @@ final class PgBouncer implements AutoCloseable {
                 .findFirst();
     }
 
-    /** {@code inTurn}: each transaction goes to the session that rested longest instead of the one used last, so that nobody ever gets the same twice. */
-    static PgBouncer before(TestDatabase database, boolean inTurn) {
+    /**
+     * Starts PgBouncer. If {@code inTurn}, each transaction gets the session that was idle longest instead of the one
+     * used last, so that a client never gets the same session twice in a row.
+     */
+    static PgBouncer start(TestDatabase database, boolean inTurn) {
         PGSimpleDataSource server = new PGSimpleDataSource();
         server.setURL(database.jdbcUrl());
         try {
-            int port = free();
+            int port = freePort();
             Path folder = Files.createTempDirectory("pgbouncer");
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
             Path settings = folder.resolve("pgbouncer.ini");
@@ -77,13 +80,13 @@ final class PgBouncer implements AutoCloseable {
                             server.getServerNames()[0],
                             server.getPortNumbers()[0],
                             database.user(),
-                            // An empty one would be a syntax error.
+                            // An empty password would be a syntax error.
                             database.password().isEmpty() ? "" : " password=" + database.password(),
                             port,
                             inTurn ? 1 : 0));
             List<String> command =
                     new ArrayList<>(List.of(binary().orElseThrow().toString()));
-            // It refuses to run as root.
+            // PgBouncer refuses to run as root.
             if (System.getProperty("user.name").equals("root")) command.addAll(List.of("-u", "nobody"));
             command.add(settings.toString());
             Process process = new ProcessBuilder(command)
@@ -98,7 +101,7 @@ final class PgBouncer implements AutoCloseable {
         }
     }
 
-    private static int free() throws IOException {
+    private static int freePort() throws IOException {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return probe.getLocalPort();
         }
@@ -113,7 +116,7 @@ final class PgBouncer implements AutoCloseable {
         }
     }
 
-    /** A pool as an application would have it, with the driver's own settings. */
+    /** Returns a pool as an application has it, with the default settings of the driver. */
     HikariDataSource pool(int size) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl("jdbc:postgresql://127.0.0.1:%d/%s".formatted(port, database.name()));

@@ -1,17 +1,18 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.HealthIssue;
 import io.carillon.engine.EngineConfig;
+import io.carillon.it.migration.NewerCode;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
@@ -19,6 +20,7 @@ import io.carillon.run.RunState;
 import io.carillon.schedule.When;
 import io.carillon.testkit.TestDatabase;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,19 +38,20 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The whole engine behind a real PgBouncer in transaction mode: whatever the session, nothing is left on it and nothing relied on. */
+/** The whole engine behind a real PgBouncer in transaction mode: it leaves no state on a session and relies on none. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@EnabledIf(value = "found", disabledReason = "no pgbouncer found: install it, or name it by CARILLON_TEST_PGBOUNCER")
+@EnabledIf(value = "isInstalled", disabledReason = "pgbouncer not found; install it or set CARILLON_TEST_PGBOUNCER")
 class PgBouncerTest {
     record Job(int number) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final HandlerType<Job> POST = HandlerType.of("post", Job.class);
 
-    /** The poll bound of a second, and room for two busy cores. */
+    /** The poll interval of at most one second, plus a margin for a machine with two busy cores. */
     private static final Duration BOUND = Duration.ofSeconds(3);
 
     private static final String SUCCEEDED =
@@ -59,14 +62,14 @@ class PgBouncerTest {
     private PgBouncer bouncer;
     private final AtomicInteger done = new AtomicInteger();
 
-    static boolean found() {
+    static boolean isInstalled() {
         boolean found = PgBouncer.binary().isPresent();
-        if (!found) System.out.println("PgBouncerTest is skipped: no pgbouncer found");
+        if (!found) System.out.println("PgBouncerTest skipped: pgbouncer not found");
         return found;
     }
 
     @BeforeAll
-    static void nothingInIt() {
+    static void createEmptyDatabase() {
         database = TestDatabase.empty();
     }
 
@@ -75,7 +78,7 @@ class PgBouncerTest {
         database.close();
     }
 
-    /** Before anything is dropped: nodes say good-bye through the pooler. */
+    /** Closes the nodes first, because they retire through the pooler. */
     @AfterEach
     void close() throws IOException {
         open.forEach(Carillon::close);
@@ -85,8 +88,8 @@ class PgBouncerTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void everything_works_and_nothing_stays_behind_on_a_session(boolean inTurn) throws Exception {
-        bouncer = PgBouncer.before(database, inTurn);
+    void everything_works_and_leaves_no_state_on_a_session(boolean inTurn) throws Exception {
+        bouncer = PgBouncer.start(database, inTurn);
         database.execute("CREATE TABLE books (number int)");
         DataSource pool = bouncer.pool(12);
         Carillon node = open(Carillon.on(pool)
@@ -100,7 +103,7 @@ class PgBouncerTest {
                 .handleInTransaction(POST, (job, run, connection) -> post(connection, job))
                 .schedule("often", When.every(Duration.ofSeconds(1)), JOB, new Job(-1))
                 .start());
-        node.queues().limit("job", Limits.running(20));
+        node.queues().limit("job", QueueLimits.maxRunning(20));
 
         List<RunId> ids = new ArrayList<>();
         for (int i = 0; i < 60; i++)
@@ -109,7 +112,7 @@ class PgBouncerTest {
         for (int i = 0; i < 20; i++) ids.add(node.enqueue(POST, new Job(i)).run());
         List<EnqueueResult> many = node.enqueueAll(
                 JOB, IntStream.range(100, 1_600).mapToObj(Job::new).toList());
-        ids.addAll(inTransactions(node, pool));
+        ids.addAll(enqueueInTransactions(node, pool));
         many.forEach(one -> ids.add(one.run()));
 
         eventually().until(() -> number(database.dataSource(), SUCCEEDED) == ids.size());
@@ -134,14 +137,14 @@ class PgBouncerTest {
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void others_work_starts_within_the_poll_bound_and_nobody_spins(boolean inTurn) throws Exception {
-        bouncer = PgBouncer.before(database, inTurn);
+    void work_of_other_processes_starts_within_the_poll_bound_without_busy_polling(boolean inTurn) throws Exception {
+        bouncer = PgBouncer.start(database, inTurn);
         Carillon node =
                 open(Carillon.on(bouncer.pool(8)).handle(JOB, (job, run) -> {}).start());
         Carillon other = open(Carillon.on(bouncer.pool(2)).build());
-        eventually().until(() -> node.health().kinds().contains(HealthIssue.LISTEN_NOT_PROVEN));
+        eventually().until(() -> node.health().kinds().contains(HealthIssue.LISTEN_NOT_WORKING));
         long before = transactions();
-        long looks = node.status().orElseThrow().counts().looks();
+        long pollsBefore = node.status().orElseThrow().counts().polls();
         long from = System.nanoTime();
 
         for (int i = 0; i < 5; i++) {
@@ -151,17 +154,17 @@ class PgBouncerTest {
         }
 
         double seconds = (System.nanoTime() - from) / 1e9;
-        // Twice a second at most, and once for each run that ended.
-        assertThat(node.status().orElseThrow().counts().looks() - looks).isLessThan((long) (seconds * 3) + 15);
+        // At most two polls per second, plus one for each run that ended.
+        assertThat(node.status().orElseThrow().counts().polls() - pollsBefore).isLessThan((long) (seconds * 3) + 15);
         assertThat(transactions() - before).isLessThan((long) (seconds * 300) + 500);
     }
 
     @Test
-    void listen_over_a_direct_way_wakes_the_node_at_once() throws Exception {
-        bouncer = PgBouncer.before(database, true);
+    void listen_over_a_direct_connection_wakes_the_node_immediately() throws Exception {
+        bouncer = PgBouncer.start(database, true);
         EngineConfig config = EngineConfig.defaults();
-        EngineConfig.Pace rarely =
-                new EngineConfig.Pace(Duration.ofMinutes(1), config.pace().plan(), Duration.ofSeconds(2));
+        EngineConfig.TimingSettings rarely = new EngineConfig.TimingSettings(
+                Duration.ofMinutes(1), config.timing().plan(), Duration.ofSeconds(2));
         Carillon node = open(Carillon.on(bouncer.pool(8))
                 .config(config.with(rarely))
                 .listenDataSource(database.pool(1))
@@ -174,13 +177,24 @@ class PgBouncerTest {
     }
 
     @Test
-    void many_processes_that_start_together_migrate_once() throws Exception {
-        bouncer = PgBouncer.before(database, true);
+    void many_processes_that_start_together_migrate_once(@TempDir Path directory) throws Exception {
+        bouncer = PgBouncer.start(database, true);
         List<DataSource> pools =
                 IntStream.range(0, 4).<DataSource>mapToObj(i -> bouncer.pool(3)).toList();
 
         pools.parallelStream().map(Carillon::on).map(CarillonBuilder::build).forEach(Carillon::close);
+        int code = Carillon.schema(database.dataSource()).requiredVersion();
+        NewerCode newer = new NewerCode(directory)
+                .withFile(
+                        "%04d_index.sql".formatted(code + 1),
+                        NewerCode.text(
+                                "-- min_code: 1",
+                                "-- transaction: off",
+                                "CREATE INDEX CONCURRENTLY run_later ON carillon.run (created_at);"));
+        pools.parallelStream().forEach(newer::migrate);
 
+        assertThat(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"))
+                .isEqualTo(code + 1);
         assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.migration"))
                 .isEqualTo(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"));
     }
@@ -190,7 +204,7 @@ class PgBouncerTest {
         return carillon;
     }
 
-    private static List<RunId> inTransactions(Carillon node, DataSource pool) throws SQLException {
+    private static List<RunId> enqueueInTransactions(Carillon node, DataSource pool) throws SQLException {
         List<RunId> ids = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             try (Connection connection = pool.getConnection()) {

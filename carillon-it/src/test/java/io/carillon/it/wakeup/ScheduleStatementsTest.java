@@ -1,6 +1,6 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Schedules that are not due soon add no statements, however many there are. */
+/** Schedules that are not due soon cause no additional statements, however many there are. */
 class ScheduleStatementsTest {
     record Job(String name) {}
 
@@ -23,9 +23,9 @@ class ScheduleStatementsTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
     @Test
-    void a_round_of_all_that_is_due_asks_the_same_with_and_without_schedules() {
-        try (Idle none = new Idle(Wakeup.http());
-                Idle many = new Idle(Wakeup.http())) {
+    void a_run_due_call_sends_the_same_statements_with_and_without_schedules() {
+        try (IdleCarillon none = new IdleCarillon(Wakeup.http());
+                IdleCarillon many = new IdleCarillon(Wakeup.http())) {
             many.schedule(SCHEDULES);
 
             assertThat(many.statementsOfARound()).isEqualTo(none.statementsOfARound());
@@ -34,9 +34,9 @@ class ScheduleStatementsTest {
 
     @Tag("slow")
     @Test
-    void an_idle_node_asks_as_often_with_as_without_schedules() {
-        try (Idle none = new Idle(Wakeup.notifying());
-                Idle many = new Idle(Wakeup.notifying())) {
+    void an_idle_node_sends_as_many_statements_with_as_without_schedules() {
+        try (IdleCarillon none = new IdleCarillon(Wakeup.notifying());
+                IdleCarillon many = new IdleCarillon(Wakeup.notifying())) {
             many.schedule(SCHEDULES);
             none.settle();
             many.settle();
@@ -48,7 +48,7 @@ class ScheduleStatementsTest {
             System.out.printf("statements per minute schedules=0 all=%d %s%n", all(without), without);
             System.out.printf("statements per minute schedules=%d all=%d %s%n", SCHEDULES, all(with), with);
 
-            // Rounds of one loop may fall into one window and not into the other.
+            // A round of a loop may fall into one measuring window and not into the other.
             assertThat(all(with)).isLessThanOrEqualTo(all(without) + 10);
             assertThat(with.getOrDefault("carillon-plan", 0L)).isLessThanOrEqualTo(8);
         }
@@ -58,20 +58,20 @@ class ScheduleStatementsTest {
         return counted.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** A process without work, on a database of its own. */
-    private static final class Idle implements AutoCloseable {
+    /** A process without work on its own database. */
+    private static final class IdleCarillon implements AutoCloseable {
         private final TestDatabase database = TestDatabase.migrated();
-        private final CountedStatements statements = new CountedStatements(database.pool(12));
+        private final StatementCounter statements = new StatementCounter(database.pool(12));
         private final Carillon carillon;
 
-        Idle(Wakeup wakeup) {
+        IdleCarillon(Wakeup wakeup) {
             carillon = Carillon.on(statements.source())
                     .wakeup(wakeup)
                     .handle(JOB, (job, run) -> {})
                     .start();
         }
 
-        /** Gives it schedules whose next instant is tomorrow. */
+        /** Stores schedules whose next instant is tomorrow. */
         void schedule(int count) {
             carillon.schedules().upsert("s1", When.every(Duration.ofDays(1)), JOB, new Job("x"));
             database.execute("""
@@ -81,17 +81,17 @@ class ScheduleStatementsTest {
                     """.formatted(count));
         }
 
-        /** The second round: the first may do what is done once. */
+        /** Returns the statements of the second call, because the first also executes one-time statements. */
         long statementsOfARound() {
-            carillon.tick(Duration.ofSeconds(5));
+            carillon.runDue(Duration.ofSeconds(5));
             statements.restart();
-            assertThat(carillon.tick(Duration.ofSeconds(5)).processed()).isZero();
+            assertThat(carillon.runDue(Duration.ofSeconds(5)).processed()).isZero();
             return all(statements.byThread());
         }
 
         void settle() {
             eventually().until(() -> carillon.health().healthy());
-            eventually().until(() -> carillon.status().orElseThrow().counts().looks() > 0);
+            eventually().until(() -> carillon.status().orElseThrow().counts().polls() > 0);
         }
 
         @Override

@@ -1,11 +1,11 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** From due to start, for runs that another process enqueues now and then: the figures of docs/wakeup.md. */
+/** The time from due to start of runs that another process enqueues at intervals: the numbers of docs/wakeup.md. */
 @CarillonTest
 @Tag("slow")
 class WakeLatencyTest {
@@ -30,18 +30,18 @@ class WakeLatencyTest {
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final int RUNS = 20;
     private static final long SEED = 7;
-    private final House house;
+    private final ApiFixture fixture;
     private final MemoryTransport transport = new MemoryTransport();
 
     WakeLatencyTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
         transport.close();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @Test
@@ -65,9 +65,9 @@ class WakeLatencyTest {
     }
 
     private long median(Wakeup wakeup) {
-        Carillon node = house.node(builder -> builder.wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        Carillon node = fixture.node(builder -> builder.wakeup(wakeup).handle(JOB, (job, run) -> {}));
         eventually().until(() -> node.health().healthy());
-        Carillon other = house.client(builder -> builder.wakeup(wakeup));
+        Carillon other = fixture.client(builder -> builder.wakeup(wakeup));
         Random pauses = new Random(SEED);
         List<Long> millis = IntStream.range(0, RUNS)
                 .mapToObj(i -> {

@@ -1,14 +1,14 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.Project;
 import io.carillon.engine.EngineConfig;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -28,80 +28,83 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each wake-up mode by what can be seen of it from outside; no two of them look alike. */
+/** The observable behavior of each wake-up mode; no two modes behave alike. */
 @CarillonTest
 class WakeModesTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
 
-    /** So rare that nothing is found by looking while a test runs: what starts sooner was hinted at. */
+    /** So long that no poll finds a run during a test: a run that starts sooner was started by a wake-up. */
     private static final Duration RARELY = Duration.ofMinutes(1);
 
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Duration A_WHILE = Duration.ofSeconds(2);
 
-    /** Whether it has threads and listens; whether work of another process starts at once; whether a run in ten days is accepted. */
-    record Traits(boolean threads, boolean listens, boolean prompt, boolean far) {}
+    /**
+     * Whether the mode has threads, whether it listens, whether runs of another process start immediately, and whether
+     * a run due in ten days is accepted.
+     */
+    record Traits(boolean threads, boolean listens, boolean startsPromptly, boolean acceptsFarRuns) {}
 
-    private final House house;
+    private final ApiFixture fixture;
     private final MemoryTransport transport = new MemoryTransport();
 
     WakeModesTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
+        fixture.close();
         transport.close();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @Test
-    void polling_listens_to_nothing_and_finds_others_work_by_looking_only() {
+    void polling_opens_no_listen_connection_and_finds_runs_of_other_processes_by_polling_only() {
         assertThat(traits(Wakeup.polling(RARELY, RARELY), false)).isEqualTo(new Traits(true, false, false, true));
     }
 
     @Test
-    void notify_listens_and_starts_others_work_at_once() {
+    void notify_listens_and_starts_runs_of_other_processes_immediately() {
         assertThat(traits(Wakeup.notifying(), true)).isEqualTo(new Traits(true, true, true, true));
     }
 
     @Test
-    void queue_starts_others_work_by_a_message_and_refuses_what_none_can_wait_for() {
+    void queue_starts_runs_of_other_processes_by_message_and_refuses_runs_beyond_the_longest_delay() {
         assertThat(traits(Wakeup.queue(transport), true)).isEqualTo(new Traits(true, false, true, false));
         assertThat(transport.sent()).isPositive();
     }
 
     @Test
-    void hybrid_starts_near_work_by_a_message_and_takes_far_work_too() {
+    void hybrid_starts_near_runs_by_message_and_accepts_far_runs_too() {
         assertThat(traits(Wakeup.hybrid(transport), true)).isEqualTo(new Traits(true, false, true, true));
         assertThat(transport.sent()).isPositive();
     }
 
     @Test
-    void http_has_no_thread_and_executes_by_ticks_only() {
+    void http_has_no_thread_and_executes_in_run_due_only() {
         assertThat(traits(Wakeup.http(), false)).isEqualTo(new Traits(false, false, false, true));
-        Carillon ticked = house.client(builder -> builder.handle(JOB, (job, run) -> {}));
-        assertThat(ticked.tick(Duration.ofSeconds(5)).processed()).isEqualTo(1);
+        Carillon ticked = fixture.client(builder -> builder.handle(JOB, (job, run) -> {}));
+        assertThat(ticked.runDue(Duration.ofSeconds(5)).processed()).isEqualTo(1);
     }
 
     @Test
-    void polling_finds_others_work_within_its_bound() {
+    void polling_finds_runs_of_other_processes_within_its_bound() {
         Carillon node = node(Wakeup.polling(Duration.ofMillis(50), Duration.ofMillis(400)));
-        Carillon other = house.client(builder -> builder.wakeup(Wakeup.polling()));
+        Carillon other = fixture.client(builder -> builder.wakeup(Wakeup.polling()));
 
         for (int i = 0; i < 5; i++) {
             RunId id = other.enqueue(JOB, new Job("x")).run();
             Duration waited = waited(awaitState(node, id, RunState.SUCCEEDED));
-            // Four times the bound: two cores may be busy with other things.
+            // Four times the bound, because the cores of the test machine may be busy.
             assertThat(waited).isLessThan(Duration.ofMillis(1_600));
         }
     }
 
     @Test
-    void a_node_changes_its_mode_while_it_runs_and_work_goes_on() {
+    void a_node_changes_its_mode_while_it_runs_and_continues_to_execute_runs() {
         Carillon carillon = node(Wakeup.notifying());
         eventually().until(this::listening);
         executes(carillon);
@@ -121,7 +124,7 @@ class WakeModesTest {
         assertThat(threads()).isFalse();
         assertThat(living(carillon)).isEmpty();
         RunId ticked = carillon.enqueue(JOB, new Job("x")).run();
-        assertThat(carillon.tick(Duration.ofSeconds(5)).processed()).isOne();
+        assertThat(carillon.runDue(Duration.ofSeconds(5)).processed()).isOne();
         awaitState(carillon, ticked, RunState.SUCCEEDED);
 
         carillon.wakeup(Wakeup.notifying());
@@ -131,7 +134,7 @@ class WakeModesTest {
     }
 
     @Test
-    void nodes_of_different_modes_share_the_work_of_one_database() {
+    void nodes_of_different_modes_share_the_runs_of_one_database() {
         Carillon listening = node(Wakeup.notifying());
         Carillon polling = node(Wakeup.polling());
         Carillon fed = node(Wakeup.queue(transport));
@@ -147,12 +150,12 @@ class WakeModesTest {
     }
 
     @Test
-    void a_message_for_a_run_of_the_callers_transaction_goes_out_when_the_caller_says_that_it_committed()
+    void a_message_for_a_run_of_the_callers_transaction_is_sent_when_the_caller_reports_the_commit()
             throws SQLException {
         Carillon node = node(Wakeup.queue(transport));
-        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
-        Carillon other = house.client(builder -> builder.wakeup(Wakeup.queue(transport)));
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        eventually().until(() -> node.status().orElseThrow().counts().polls() > 0);
+        Carillon other = fixture.client(builder -> builder.wakeup(Wakeup.queue(transport)));
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             connection.setAutoCommit(false);
             List<Runnable> afterCommit = new ArrayList<>();
             Project mine = other.in(connection, afterCommit::add);
@@ -161,7 +164,7 @@ class WakeModesTest {
             connection.commit();
             connection.setAutoCommit(true);
             assertThat(transport.sent()).isZero();
-            assertThat(ends(node, id, A_WHILE)).isFalse();
+            assertThat(endsWithin(node, id, A_WHILE)).isFalse();
 
             afterCommit.forEach(Runnable::run);
 
@@ -171,10 +174,10 @@ class WakeModesTest {
     }
 
     @Test
-    void a_node_starts_work_of_its_own_callers_transaction_at_once_when_told() throws SQLException {
+    void a_node_starts_a_run_of_its_callers_transaction_when_the_caller_reports_the_commit() throws SQLException {
         Carillon node = node(Wakeup.polling(RARELY, RARELY));
-        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
-        try (Connection connection = house.database().dataSource().getConnection()) {
+        eventually().until(() -> node.status().orElseThrow().counts().polls() > 0);
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             List<Runnable> afterCommit = new ArrayList<>();
             RunId id = node.in(connection, afterCommit::add)
                     .enqueue(JOB, new Job("x"))
@@ -185,15 +188,15 @@ class WakeModesTest {
     }
 
     @Test
-    void hybrid_finds_what_no_message_told_of_within_its_bound() throws SQLException {
+    void hybrid_finds_runs_without_a_message_within_its_bound() throws SQLException {
         Carillon node =
-                house.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
-        eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
-        Carillon other = house.client(builder -> builder.wakeup(Wakeup.hybrid(transport)));
-        try (Connection connection = house.database().dataSource().getConnection()) {
+                fixture.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
+        eventually().until(() -> node.status().orElseThrow().counts().polls() > 0);
+        Carillon other = fixture.client(builder -> builder.wakeup(Wakeup.hybrid(transport)));
+        try (Connection connection = fixture.database().dataSource().getConnection()) {
             for (int i = 0; i < 3; i++) {
                 RunId id = other.in(connection).enqueue(JOB, new Job("x")).run();
-                // The bound of a second, and room for two busy cores.
+                // The bound of one second, plus a margin for a machine with two busy cores.
                 assertThat(waited(awaitState(node, id, RunState.SUCCEEDED))).isLessThan(Duration.ofSeconds(3));
             }
         }
@@ -201,31 +204,31 @@ class WakeModesTest {
     }
 
     @Test
-    void a_transport_that_fails_costs_the_hint_and_not_the_run() {
+    void a_transport_that_fails_loses_the_message_but_not_the_run() {
         transport.close();
-        Carillon client = house.client(builder -> builder.wakeup(Wakeup.hybrid(transport)));
+        Carillon client = fixture.client(builder -> builder.wakeup(Wakeup.hybrid(transport)));
 
         RunId id = client.enqueue(JOB, new Job("x")).run();
 
         assertThat(client.runs().get(id)).isPresent();
         Carillon node =
-                house.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
+                fixture.node(builder -> builder.wakeup(Wakeup.hybrid(transport)).handle(JOB, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
     }
 
     private Traits traits(Wakeup wakeup, boolean promptExpected) {
         Carillon node = node(wakeup);
         if (wakeup.mode() == Wakeup.Mode.NOTIFY) eventually().until(this::listening);
-        // Its first look comes by itself: what is enqueued before it would be found at once in any mode.
+        // The first poll is automatic, and would find a run that was enqueued earlier immediately in any mode.
         if (wakeup.mode() != Wakeup.Mode.HTTP)
-            eventually().until(() -> node.status().orElseThrow().counts().looks() > 0);
-        Carillon other = house.client(builder -> builder.wakeup(wakeup));
+            eventually().until(() -> node.status().orElseThrow().counts().polls() > 0);
+        Carillon other = fixture.client(builder -> builder.wakeup(wakeup));
         RunId id = other.enqueue(JOB, new Job("x")).run();
-        boolean prompt = ends(other, id, promptExpected ? SOON : A_WHILE);
+        boolean prompt = endsWithin(other, id, promptExpected ? SOON : A_WHILE);
         return new Traits(threads(), listening(), prompt, acceptsFar(node));
     }
 
-    private static boolean ends(Carillon carillon, RunId id, Duration within) {
+    private static boolean endsWithin(Carillon carillon, RunId id, Duration within) {
         try {
             Awaitility.await()
                     .atMost(within)
@@ -250,9 +253,10 @@ class WakeModesTest {
 
     private Carillon node(Wakeup wakeup) {
         EngineConfig config = EngineConfig.defaults();
-        EngineConfig.Pace pace = new EngineConfig.Pace(RARELY, config.pace().plan(), Duration.ofSeconds(2));
-        return house.node(
-                builder -> builder.config(config.with(pace)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        EngineConfig.TimingSettings timingSettings =
+                new EngineConfig.TimingSettings(RARELY, config.timing().plan(), Duration.ofSeconds(2));
+        return fixture.node(builder ->
+                builder.config(config.with(timingSettings)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
     }
 
     private static void executes(Carillon carillon) {
@@ -271,7 +275,7 @@ class WakeModesTest {
     }
 
     private boolean listening() {
-        return house.number(
+        return fixture.number(
                         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'")
                 > 0;
     }

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The files of a checkout: its modules, their main and test sources, each read from disk and never from the class path. */
+/** The files of a checkout: its modules with their main and test sources, read from disk. */
 public record SourceTree(Path root) {
 
-    /** The checkout this test runs in. */
+    /** Returns the checkout that contains the working directory. */
     public static SourceTree here() {
         Path start = Path.of("").toAbsolutePath();
         for (Path directory = start; directory != null; directory = directory.getParent()) {
@@ -24,7 +24,7 @@ public record SourceTree(Path root) {
             }
         }
         throw new IllegalStateException(
-                "No folder with .mvn at or above " + start + ": run the tests inside a checkout");
+                "No directory with .mvn at or above " + start + ". Run the tests inside a checkout.");
     }
 
     public List<Path> modules() {
@@ -49,7 +49,7 @@ public record SourceTree(Path root) {
                 .toList();
     }
 
-    /** The folders that hold main classes once the modules are compiled. */
+    /** Returns the directories that contain compiled main classes. */
     public List<Path> mainClasses() {
         return modules().stream()
                 .map(module -> module.resolve("target/classes"))
@@ -61,7 +61,7 @@ public record SourceTree(Path root) {
         return files.stream().collect(groupingBy(Path::getParent, TreeMap::new, toList()));
     }
 
-    /** The path as a reader of a failure wants to see it: from the root, with slashes. */
+    /** Returns the path relative to the root, with slashes. */
     public String shown(Path file) {
         return root.relativize(file).toString().replace('\\', '/');
     }

@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds every clock in our SQL but carillon.clock(). The test kit replaces the body of that one function, so a second
- * clock would be a place where virtual time does not reach.
+ * Finds SQL that reads a clock other than carillon.clock(). The test kit replaces the body of that function, so virtual
+ * time would not reach a second clock.
  */
 public final class SqlClocks {
 
@@ -19,7 +19,7 @@ public final class SqlClocks {
                     + "|'(?:now|today|tomorrow|yesterday)'",
             Pattern.CASE_INSENSITIVE);
 
-    /** The definition of our clock, with its body in dollar quotes, in quotes, or bare. */
+    /** The definition of carillon.clock(), with its body in dollar quotes, in quotes, or bare. */
     private static final Pattern DEFINITION = Pattern.compile(
             "create\\s+(?:or\\s+replace\\s+)?function\\s+carillon\\.clock\\s*\\(\\s*\\)"
                     + "(?:\\$(\\w*)\\$.*?\\$\\1\\$|'[^']*'|[^;$'])*+;",
@@ -27,7 +27,7 @@ public final class SqlClocks {
 
     private static final Pattern SQL_COMMENT = Pattern.compile("--[^\\n]*|/\\*.*?\\*/", Pattern.DOTALL);
 
-    /** Java's comments and characters are matched first, so that a quote inside them opens no text. */
+    /** Matches comments and character literals first, so that a quote inside them does not start a string. */
     private static final Pattern JAVA_TOKEN = Pattern.compile(
             "//[^\\n]*+|/\\*.*?\\*/|'(?:\\\\.|[^'\\\\])++'"
                     + "|\"\"\"(?<block>(?:[^\\\\\"]++|\\\\.|\"(?!\"\"))*+)\"\"\"|\"(?<text>(?:[^\"\\\\\\n]++|\\\\.)*+)\"",
@@ -35,7 +35,7 @@ public final class SqlClocks {
 
     private SqlClocks() {}
 
-    /** One line for each foreign clock below the folder, and for each definition of ours after the first. */
+    /** Returns one line for each other clock below the folder, and one if carillon.clock() has several definitions. */
     public static List<String> violations(Path main) {
         List<String> violations = new ArrayList<>();
         List<String> definitions = new ArrayList<>();
@@ -60,8 +60,7 @@ public final class SqlClocks {
             CLOCK.matcher(definition.replaceAll(" "))
                     .results()
                     .map(MatchResult::group)
-                    .forEach(clock ->
-                            violations.add(name + " uses " + clock + ": only carillon.clock() tells the time"));
+                    .forEach(clock -> violations.add(name + " uses " + clock + ": use carillon.clock()"));
         }
     }
 

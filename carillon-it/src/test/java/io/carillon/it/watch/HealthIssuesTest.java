@@ -1,19 +1,19 @@
 package io.carillon.it.watch;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.Health;
 import io.carillon.HealthIssue;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.it.walls.SourceTree;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.RunState;
-import io.carillon.schedule.Missed;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.When;
 import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
@@ -36,53 +36,53 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Each issue of a health check comes when something is wrong and goes when it is not. */
+/** Each health issue appears when its condition holds and disappears when the condition ends. */
 @CarillonTest
 class HealthIssuesTest {
     record Job(String name) {}
 
-    /** Makes it wrong, sees the issue come, makes it right, and sees it go. */
-    private interface Case {
+    /** Causes the issue, waits until it appears, removes the cause, and waits until it disappears. */
+    private interface IssueCase {
         void run() throws Exception;
     }
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final HandlerType<Job> FOREIGN = HandlerType.of("job.foreign", Job.class);
-    private final House house;
+    private final ApiFixture fixture;
 
-    private final Map<HealthIssue, Case> cases = Map.ofEntries(
+    private final Map<HealthIssue, IssueCase> cases = Map.ofEntries(
             entry(HealthIssue.LOOP_ENDED, this::loopEnded),
             entry(HealthIssue.LOOP_FAILING, this::loopFailing),
-            entry(HealthIssue.LISTEN_NOT_PROVEN, this::listenNotProven),
-            entry(HealthIssue.CLOCK_OFF, this::clockOff),
+            entry(HealthIssue.LISTEN_NOT_WORKING, this::listenNotWorking),
+            entry(HealthIssue.CLOCK_SKEW, this::clockSkew),
             entry(HealthIssue.JIT_THRESHOLD_LOW, this::jit),
-            entry(HealthIssue.WORK_NOT_TAKEN, this::workNotTaken),
+            entry(HealthIssue.RUNS_OVERDUE, this::runsOverdue),
             entry(HealthIssue.INSTANTS_MISSED, this::instantsMissed),
-            entry(HealthIssue.SCHEDULE_MISSES, this::scheduleMisses),
+            entry(HealthIssue.SCHEDULE_MISSING_INSTANTS, this::scheduleMissingInstants),
             entry(HealthIssue.RUNS_STALLED, this::runsStalled),
             entry(HealthIssue.POOL_SLOW, this::poolSlow),
-            entry(HealthIssue.OLD_TRANSACTION, this::oldTransaction),
-            entry(HealthIssue.NODE_SILENT, this::nodeSilent),
-            entry(HealthIssue.NO_NODE, this::noNode),
+            entry(HealthIssue.LONG_TRANSACTION, this::longTransaction),
+            entry(HealthIssue.NODE_HEARTBEAT_LOST, this::nodeHeartbeatLost),
+            entry(HealthIssue.NO_LIVE_NODE, this::noLiveNode),
             entry(HealthIssue.BREAKER_OPEN, this::breakerOpen),
             entry(HealthIssue.HANDLER_UNKNOWN, this::handlerUnknown),
             entry(HealthIssue.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
-            entry(HealthIssue.TABLES_DO_NOT_FIT, this::tablesDoNotFit),
-            entry(HealthIssue.DATABASE_SILENT, this::databaseSilent));
+            entry(HealthIssue.SCHEMA_MISMATCH, this::schemaMismatch),
+            entry(HealthIssue.DATABASE_UNREACHABLE, this::databaseUnreachable));
 
     HealthIssuesTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
-        house.database().clock().free();
-        house.database().execute("DELETE FROM carillon.node");
+        fixture.close();
+        fixture.database().clock().useRealTime();
+        fixture.database().execute("DELETE FROM carillon.node");
     }
 
     @TestFactory
-    Stream<DynamicTest> every_issue_comes_and_goes() {
+    Stream<DynamicTest> every_issue_appears_and_disappears() {
         assertThat(cases.keySet()).containsExactlyInAnyOrder(HealthIssue.values());
         return Stream.of(HealthIssue.values())
                 .map(issue -> DynamicTest.dynamicTest(issue.name(), () -> {
@@ -100,270 +100,278 @@ class HealthIssuesTest {
         assertThat(HealthIssue.values()).allMatch(issue -> page.contains("| `" + issue.name() + "` |"));
     }
 
-    /** No exception ends a loop, so it is ended by force, as if its thread had been killed. */
+    /** No exception ends a loop, so the test closes the loop, as if its thread had been killed. */
     private void loopEnded() throws Exception {
         Carillon node = node();
-        well(node);
+        assertHealthy(node);
 
         ((AutoCloseable) field(field(node, "engine"), "planning")).close();
-        comes(node, HealthIssue.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
+        assertAppears(node, HealthIssue.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
 
         node.close();
-        well(node());
+        assertHealthy(node());
     }
 
     private void loopFailing() {
         Carillon node = node();
 
-        house.database().execute("ALTER TABLE carillon.cancel_request RENAME TO nowhere");
-        comes(node, HealthIssue.LOOP_FAILING, "the loop 'heart' fails");
+        fixture.database().execute("ALTER TABLE carillon.cancel_request RENAME TO nowhere");
+        assertAppears(node, HealthIssue.LOOP_FAILING, "the loop 'heartbeat' fails");
 
-        house.database().execute("ALTER TABLE carillon.nowhere RENAME TO cancel_request");
-        well(node);
+        fixture.database().execute("ALTER TABLE carillon.nowhere RENAME TO cancel_request");
+        assertHealthy(node);
     }
 
-    private void listenNotProven() throws Exception {
-        // A pool that lends one connection, which is taken: no ear can be opened.
-        DataSource one = house.database().pool(1);
+    private void listenNotWorking() throws Exception {
+        // The only connection of this pool is in use, so the node cannot open its LISTEN session.
+        DataSource one = fixture.database().pool(1);
         Connection taken = one.getConnection();
-        Carillon deaf = house.add(Carillon.on(house.database().pool(8))
+        Carillon withoutListen = fixture.add(Carillon.on(fixture.database().pool(8))
                 .listenDataSource(one)
                 .handle(JOB, (job, run) -> {})
                 .start());
-        comes(deaf, HealthIssue.LISTEN_NOT_PROVEN, "LISTEN is not proven");
+        assertAppears(withoutListen, HealthIssue.LISTEN_NOT_WORKING, "LISTEN delivers nothing");
 
         taken.close();
-        well(deaf);
+        assertHealthy(withoutListen);
     }
 
     private void jit() {
-        Carillon node = house.node(builder -> builder.config(House.quickBeats()).handle(JOB, (job, run) -> {}));
-        String alter = "ALTER DATABASE \"" + house.database().name() + "\" ";
+        Carillon node = fixture.node(
+                builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
+        String alter = "ALTER DATABASE \"" + fixture.database().name() + "\" ";
 
-        house.database().execute(alter + "SET jit_above_cost = 1000");
-        house.database().terminateSessions();
-        comes(node, HealthIssue.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
+        fixture.database().execute(alter + "SET jit_above_cost = 1000");
+        fixture.database().terminateSessions();
+        assertAppears(node, HealthIssue.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
 
-        house.database().execute(alter + "RESET jit_above_cost");
-        house.database().terminateSessions();
-        goes(node, HealthIssue.JIT_THRESHOLD_LOW);
+        fixture.database().execute(alter + "RESET jit_above_cost");
+        fixture.database().terminateSessions();
+        assertDisappears(node, HealthIssue.JIT_THRESHOLD_LOW);
     }
 
-    private void clockOff() {
-        Carillon node = house.node(builder -> builder.config(House.quickBeats()).handle(JOB, (job, run) -> {}));
+    private void clockSkew() {
+        Carillon node = fixture.node(
+                builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
 
-        house.database().clock().advance(Duration.ofMinutes(5));
-        comes(node, HealthIssue.CLOCK_OFF, "this machine's clock is off");
+        fixture.database().clock().advance(Duration.ofMinutes(5));
+        assertAppears(node, HealthIssue.CLOCK_SKEW, "the clock of this machine differs");
 
-        house.database().clock().free();
-        goes(node, HealthIssue.CLOCK_OFF);
+        fixture.database().clock().useRealTime();
+        assertDisappears(node, HealthIssue.CLOCK_SKEW);
     }
 
-    private void workNotTaken() {
-        Carillon carillon = ticked();
+    private void runsOverdue() {
+        Carillon carillon = clientThatRunsDue();
         carillon.enqueue(JOB, new Job("x"));
 
-        house.database().clock().advance(Duration.ofMinutes(10));
-        comes(carillon, HealthIssue.WORK_NOT_TAKEN, "could have started 60");
+        fixture.database().clock().advance(Duration.ofMinutes(10));
+        assertAppears(carillon, HealthIssue.RUNS_OVERDUE, "has been waiting for 60");
 
-        carillon.tick(Duration.ofSeconds(5));
-        well(carillon);
+        carillon.runDue(Duration.ofSeconds(5));
+        assertHealthy(carillon);
     }
 
     @Test
-    void due_work_of_a_paused_queue_is_no_issue() {
-        Carillon carillon = ticked();
+    void due_runs_of_a_paused_queue_are_no_issue() {
+        Carillon carillon = clientThatRunsDue();
         carillon.enqueue(JOB, new Job("x"));
         carillon.queues().pause("job");
 
-        house.database().clock().advance(Duration.ofMinutes(10));
+        fixture.database().clock().advance(Duration.ofMinutes(10));
 
         assertThat(carillon.health().issues()).isEmpty();
     }
 
     private void instantsMissed() {
-        Carillon carillon = missing();
-        comes(carillon, HealthIssue.INSTANTS_MISSED, "planned instants were missed within the hour");
+        Carillon carillon = carillonWithMissedInstants();
+        assertAppears(carillon, HealthIssue.INSTANTS_MISSED, "planned instants were missed within the last hour");
 
         carillon.schedules().delete("rates");
-        house.database().clock().advance(Duration.ofMinutes(61));
-        goes(carillon, HealthIssue.INSTANTS_MISSED);
+        fixture.database().clock().advance(Duration.ofMinutes(61));
+        assertDisappears(carillon, HealthIssue.INSTANTS_MISSED);
     }
 
-    private void scheduleMisses() {
-        Carillon carillon = missing();
-        comes(carillon, HealthIssue.SCHEDULE_MISSES, "schedule 'rates' misses its instants again and again");
+    private void scheduleMissingInstants() {
+        Carillon carillon = carillonWithMissedInstants();
+        assertAppears(
+                carillon,
+                HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                "schedule 'rates' repeatedly misses its planned instants");
 
         carillon.schedules().delete("rates");
-        goes(carillon, HealthIssue.SCHEDULE_MISSES);
+        assertDisappears(carillon, HealthIssue.SCHEDULE_MISSING_INSTANTS);
     }
 
     private void scheduleUnreadable() {
-        Carillon carillon = ticked();
+        Carillon carillon = clientThatRunsDue();
         carillon.schedules().upsert("rates", When.every(Duration.ofMinutes(1)), JOB, new Job("x"));
-        house.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus'");
-        house.database().clock().advance(Duration.ofMinutes(5));
-        carillon.tick(Duration.ofSeconds(5));
-        comes(carillon, HealthIssue.SCHEDULE_UNREADABLE, "schedule 'default/rates' cannot be planned by this process");
+        fixture.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus'");
+        fixture.database().clock().advance(Duration.ofMinutes(5));
+        carillon.runDue(Duration.ofSeconds(5));
+        assertAppears(
+                carillon,
+                HealthIssue.SCHEDULE_UNREADABLE,
+                "schedule 'default/rates' cannot be planned by this process");
 
-        house.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
-        Carillon restarted = ticked();
-        restarted.tick(Duration.ofSeconds(5));
-        goes(restarted, HealthIssue.SCHEDULE_UNREADABLE);
+        fixture.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
+        Carillon restarted = clientThatRunsDue();
+        restarted.runDue(Duration.ofSeconds(5));
+        assertDisappears(restarted, HealthIssue.SCHEDULE_UNREADABLE);
         restarted.schedules().delete("rates");
     }
 
-    /** A schedule whose instants of forty minutes nobody started. */
-    private Carillon missing() {
-        Carillon carillon = ticked();
+    /** Returns a client with a schedule that missed its instants of forty minutes. */
+    private Carillon carillonWithMissedInstants() {
+        Carillon carillon = clientThatRunsDue();
         carillon.schedules()
                 .upsert(
                         "rates",
                         When.every(Duration.ofMinutes(1)),
                         JOB,
                         new Job("x"),
-                        options -> options.missed(Missed.SKIP));
-        well(carillon);
-        house.database().clock().advance(Duration.ofMinutes(40));
-        carillon.tick(Duration.ofSeconds(5));
+                        options -> options.missed(MissedPolicy.SKIP));
+        assertHealthy(carillon);
+        fixture.database().clock().advance(Duration.ofMinutes(40));
+        carillon.runDue(Duration.ofSeconds(5));
         return carillon;
     }
 
     private void runsStalled() {
-        Carillon carillon = ticked();
+        Carillon carillon = clientThatRunsDue();
         carillon.enqueueAll(JOB, Collections.nCopies(6, new Job("x")));
-        house.database()
+        fixture.database()
                 .execute(
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
                                 + " leased_until = carillon.clock() - interval '1 minute'");
-        comes(carillon, HealthIssue.RUNS_STALLED, "6 runs are held by nobody alive");
+        assertAppears(carillon, HealthIssue.RUNS_STALLED, "6 runs are leased to nodes that are not alive");
 
-        carillon.tick(Duration.ofSeconds(5));
-        well(carillon);
+        carillon.runDue(Duration.ofSeconds(5));
+        assertHealthy(carillon);
     }
 
     private void poolSlow() throws Exception {
-        DataSource small = house.database().pool(1);
-        Carillon carillon = house.add(Carillon.on(small)
+        DataSource small = fixture.database().pool(1);
+        Carillon carillon = fixture.add(Carillon.on(small)
                 .wakeup(Wakeup.http())
                 .handle(JOB, (job, run) -> {})
                 .build());
         Connection taken = small.getConnection();
         CompletableFuture<Void> returned = CompletableFuture.runAsync(
-                () -> give(taken), CompletableFuture.delayedExecutor(1_300, TimeUnit.MILLISECONDS));
+                () -> returnConnection(taken), CompletableFuture.delayedExecutor(1_300, TimeUnit.MILLISECONDS));
         Health health = carillon.health();
         assertThat(health.kinds()).containsExactly(HealthIssue.POOL_SLOW);
         assertThat(health.issues()).singleElement().asString().contains("the pool took 1");
 
         returned.join();
-        well(carillon);
+        assertHealthy(carillon);
     }
 
-    private void oldTransaction() throws SQLException {
-        Carillon carillon = ticked();
-        try (Connection connection = house.database().dataSource().getConnection();
+    private void longTransaction() throws SQLException {
+        Carillon carillon = clientThatRunsDue();
+        try (Connection connection = fixture.database().dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT pg_current_xact_id()");
-            String pid = house.one(
+            String pid = fixture.text(
                     "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()");
-            house.database().clock().advance(Duration.ofMinutes(10));
-            comes(carillon, HealthIssue.OLD_TRANSACTION, "pid " + pid + ", user '");
+            fixture.database().clock().advance(Duration.ofMinutes(10));
+            assertAppears(carillon, HealthIssue.LONG_TRANSACTION, "pid " + pid + ", user '");
 
             connection.rollback();
             connection.setAutoCommit(true);
         }
-        well(carillon);
+        assertHealthy(carillon);
     }
 
-    private void nodeSilent() {
+    private void nodeHeartbeatLost() {
         Carillon node = node();
-        well(node);
-        house.database()
+        assertHealthy(node);
+        fixture.database()
                 .execute(
                         "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, beat_at)"
                                 + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify', carillon.clock() - interval '2 minutes')");
-        comes(node, HealthIssue.NODE_SILENT, "node 'ghost' on elsewhere has not beaten for 12");
+        assertAppears(node, HealthIssue.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
 
-        house.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");
-        well(node);
+        fixture.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");
+        assertHealthy(node);
     }
 
-    private void noNode() {
-        Carillon client = house.client(builder -> builder);
-        comes(client, HealthIssue.NO_NODE, "no node is alive");
-        // Where ticks do the work there may be none.
-        well(ticked());
+    private void noLiveNode() {
+        Carillon client = fixture.client(builder -> builder);
+        assertAppears(client, HealthIssue.NO_LIVE_NODE, "no node is alive");
+        // Clients that call runDue need no live node.
+        assertHealthy(clientThatRunsDue());
 
         node();
-        well(client);
+        assertHealthy(client);
     }
 
     private void breakerOpen() {
-        Carillon node = house.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
+        Carillon node = fixture.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
         node.enqueueAll(JOB, Collections.nCopies(30, new Job("x")));
-        comes(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
+        assertAppears(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
 
         node.queues().resume("job");
-        goes(node, HealthIssue.BREAKER_OPEN);
+        assertDisappears(node, HealthIssue.BREAKER_OPEN);
     }
 
     private void handlerUnknown() {
         Carillon node = node();
         var id = node.enqueue(FOREIGN, new Job("x")).run();
-        comes(node, HealthIssue.HANDLER_UNKNOWN, "1 runs wait for a handler named 'job.foreign'");
+        assertAppears(node, HealthIssue.HANDLER_UNKNOWN, "1 runs wait for the handler 'job.foreign'");
 
-        house.node(builder -> builder.handle(FOREIGN, (job, run) -> {}));
+        fixture.node(builder -> builder.handle(FOREIGN, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
-        well(node);
+        assertHealthy(node);
     }
 
-    private void tablesDoNotFit() {
-        Carillon carillon = ticked();
-        house.database().execute("UPDATE carillon.migration SET checksum = 'x' || checksum WHERE number = 1");
-        comes(carillon, HealthIssue.TABLES_DO_NOT_FIT, "the tables do not fit this version");
+    private void schemaMismatch() {
+        Carillon carillon = clientThatRunsDue();
+        fixture.database().execute("UPDATE carillon.migration SET checksum = 'x' || checksum WHERE number = 1");
+        assertAppears(carillon, HealthIssue.SCHEMA_MISMATCH, "the database schema does not match this version");
 
-        house.database().execute("UPDATE carillon.migration SET checksum = substr(checksum, 2) WHERE number = 1");
-        well(carillon);
+        fixture.database().execute("UPDATE carillon.migration SET checksum = substr(checksum, 2) WHERE number = 1");
+        assertHealthy(carillon);
     }
 
-    private void databaseSilent() {
-        try (FaultProxy proxy = FaultProxy.before(house.database())) {
-            Carillon carillon = house.add(
+    private void databaseUnreachable() {
+        try (FaultProxy proxy = FaultProxy.inFrontOf(fixture.database())) {
+            Carillon carillon = fixture.add(
                     Carillon.on(proxy.dataSource()).wakeup(Wakeup.http()).build());
-            proxy.refuse();
-            house.database().terminateSessions();
-            comes(carillon, HealthIssue.DATABASE_SILENT, "the database does not answer");
+            proxy.refuseConnections();
+            fixture.database().terminateSessions();
+            assertAppears(carillon, HealthIssue.DATABASE_UNREACHABLE, "the database does not respond");
 
-            proxy.pass();
-            well(carillon);
+            proxy.restore();
+            assertHealthy(carillon);
             carillon.close();
         }
     }
 
     private Carillon node() {
-        return house.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        return fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
     }
 
-    private Carillon ticked() {
-        return house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
+    private Carillon clientThatRunsDue() {
+        return fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
     }
 
-    private static void comes(Carillon carillon, HealthIssue issue, String text) {
+    private static void assertAppears(Carillon carillon, HealthIssue issue, String text) {
         Health health = eventually()
-                .alias(issue + " comes")
+                .alias(issue + " appears")
                 .until(carillon::health, now -> now.kinds().contains(issue));
         assertThat(health.healthy()).isFalse();
         assertThat(health.issues()).anySatisfy(line -> assertThat(line).contains(text));
     }
 
-    private static void goes(Carillon carillon, HealthIssue issue) {
+    private static void assertDisappears(Carillon carillon, HealthIssue issue) {
         eventually()
-                .alias(issue + " goes")
+                .alias(issue + " disappears")
                 .until(() -> !carillon.health().kinds().contains(issue));
     }
 
-    private static void well(Carillon carillon) {
+    private static void assertHealthy(Carillon carillon) {
         List<String> issues = eventually().until(() -> carillon.health().issues(), List::isEmpty);
         assertThat(issues).isEmpty();
         assertThat(carillon.health().healthy()).isTrue();
@@ -375,7 +383,7 @@ class HealthIssuesTest {
         return field.get(owner);
     }
 
-    private static void give(Connection connection) {
+    private static void returnConnection(Connection connection) {
         try {
             connection.close();
         } catch (SQLException failure) {

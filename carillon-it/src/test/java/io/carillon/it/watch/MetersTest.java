@@ -1,19 +1,19 @@
 package io.carillon.it.watch;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.engine.EngineConfig;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.schedule.Missed;
+import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.When;
 import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
@@ -37,28 +37,28 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every meter moves when what it measures does: each is seen with two values at least, save the one that stands for the build. */
+/** Every meter changes with the value that it measures: each shows at least two values, except the build info. */
 @CarillonTest
 class MetersTest {
     record Job(String name) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
-    private final House house;
+    private final ApiFixture fixture;
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final CarillonMeters meters = new CarillonMeters(registry);
 
-    /** What each meter was seen to show. */
+    /** The values that each meter has shown. */
     private final Map<String, Set<Double>> shown = new TreeMap<>();
 
     MetersTest(TestDatabase database) {
-        house = new House(database);
+        fixture = new ApiFixture(database);
     }
 
     @AfterEach
     void close() {
-        house.close();
-        house.database().clock().free();
-        house.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
+        fixture.close();
+        fixture.database().clock().useRealTime();
+        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
     }
 
     private interface Scenario {
@@ -66,15 +66,15 @@ class MetersTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> every_meter_is_seen_to_move() {
+    Stream<DynamicTest> every_meter_changes() {
         return Stream.of(
                 of("attempts are counted and timed", this::attempts_are_counted_and_timed),
-                of("queues", this::queues_show_what_is_due_what_runs_and_how_long_the_first_waits),
-                of("schedules", this::schedules_show_when_they_run_how_late_they_are_and_what_they_missed),
-                of("a node", this::a_node_shows_that_it_leads_listens_and_looks),
+                of("queues", this::queues_show_due_and_running_runs_and_the_longest_wait),
+                of("schedules", this::schedules_show_next_run_lateness_and_missed_instants),
+                of("a node", this::a_node_shows_leadership_listening_and_queue_head_reads),
                 of("recoveries", this::recoveries_are_counted),
-                of("what stands in the way", this::what_stands_in_the_way_is_shown),
-                of("all of them moved", this::all_of_them_moved));
+                of("obstacles", this::obstacles_are_shown),
+                of("all meters changed", this::all_meters_changed));
     }
 
     private DynamicTest of(String name, Scenario scenario) {
@@ -87,14 +87,14 @@ class MetersTest {
         });
     }
 
-    private void all_of_them_moved() {
+    private void all_meters_changed() {
         Set<String> meters = MeterNamesTest.meters();
         assertThat(shown.keySet()).isEqualTo(meters);
         assertThat(meters).filteredOn(name -> shown.get(name).size() < 2).containsExactly("carillon.build.info");
     }
 
     private void attempts_are_counted_and_timed() {
-        Carillon node = house.node(builder -> builder.listener(meters)
+        Carillon node = fixture.node(builder -> builder.listener(meters)
                 .handleReturning(
                         JOB,
                         (job, run) -> {
@@ -120,27 +120,27 @@ class MetersTest {
         assertThat(value(registry, "carillon.run.wait", "type", "job")).isEqualTo(3);
     }
 
-    private void queues_show_what_is_due_what_runs_and_how_long_the_first_waits() {
-        Carillon client = ticked();
+    private void queues_show_due_and_running_runs_and_the_longest_wait() {
+        Carillon client = clientThatRunsDue();
         assertThat(gauge(client, "carillon.runs")).isZero();
         assertThat(gauge(client, "carillon.queue.oldest.due")).isZero();
         assertThat(gauge(client, "carillon.node.slots")).isZero();
         client.enqueue(JOB, new Job("x"));
-        house.database().clock().advance(Duration.ofMinutes(2));
+        fixture.database().clock().advance(Duration.ofMinutes(2));
 
         assertThat(gauge(client, "carillon.runs", "state", "due")).isOne();
         assertThat(gauge(client, "carillon.queue.oldest.due", "queue", "job")).isBetween(120.0, 150.0);
 
         CountDownLatch finish = new CountDownLatch(1);
-        Carillon node = house.node(builder -> builder.handle(JOB, (job, run) -> finish.await()));
+        Carillon node = fixture.node(builder -> builder.handle(JOB, (job, run) -> finish.await()));
         eventually().until(() -> gauge(node, "carillon.runs", "state", "running") == 1);
         eventually().until(() -> gauge(node, "carillon.node.slots", "state", "busy") == 1);
         assertThat(gauge(node, "carillon.node.slots", "state", "free")).isGreaterThan(1);
         finish.countDown();
     }
 
-    private void schedules_show_when_they_run_how_late_they_are_and_what_they_missed() {
-        Carillon carillon = house.client(
+    private void schedules_show_next_run_lateness_and_missed_instants() {
+        Carillon carillon = fixture.client(
                 builder -> builder.wakeup(Wakeup.http()).listener(meters).handle(JOB, (job, run) -> {}));
         for (String name : List.of(
                 "carillon.schedules",
@@ -158,24 +158,24 @@ class MetersTest {
                         When.every(Duration.ofMinutes(1)),
                         JOB,
                         new Job("x"),
-                        options -> options.missed(Missed.SKIP));
+                        options -> options.missed(MissedPolicy.SKIP));
         assertThat(gauge(carillon, "carillon.schedules")).isOne();
         assertThat(gauge(carillon, "carillon.schedules.active")).isOne();
         assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp", "schedule", "rates"))
                 .isPositive();
 
-        // Ticks stand up to three minutes ahead: only after that the next round is sure to plan.
-        house.database().clock().advance(Duration.ofMinutes(3));
+        // Ticks are planned up to three minutes ahead, so only a later round certainly plans.
+        fixture.database().clock().advance(Duration.ofMinutes(3));
         assertThat(gauge(carillon, "carillon.schedule.lag", "schedule", "rates"))
                 .isGreaterThan(30);
-        carillon.tick(Duration.ofSeconds(5));
+        carillon.runDue(Duration.ofSeconds(5));
         assertThat(gauge(carillon, "carillon.schedule.last.success.timestamp", "schedule", "rates"))
                 .isPositive();
         assertThat(value(registry, "carillon.ticks.planned")).isPositive();
         assertThat(value(registry, "carillon.tick.lateness", "type", "job")).isPositive();
 
-        house.database().clock().advance(Duration.ofMinutes(40));
-        carillon.tick(Duration.ofSeconds(5));
+        fixture.database().clock().advance(Duration.ofMinutes(40));
+        carillon.runDue(Duration.ofSeconds(5));
         assertThat(value(registry, "carillon.schedule.missed", "policy", "skip"))
                 .isGreaterThan(20);
 
@@ -183,11 +183,11 @@ class MetersTest {
         assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
     }
 
-    private void a_node_shows_that_it_leads_listens_and_looks() {
-        Carillon client = ticked();
+    private void a_node_shows_leadership_listening_and_queue_head_reads() {
+        Carillon client = clientThatRunsDue();
         for (String name : List.of("carillon.leader", "carillon.listening", "carillon.db.poll"))
             assertThat(gauge(client, name)).isZero();
-        Carillon node = house.node(
+        Carillon node = fixture.node(
                 builder -> builder.planning(EngineConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> gauge(node, "carillon.leader") == 1);
@@ -197,43 +197,46 @@ class MetersTest {
     }
 
     private void recoveries_are_counted() {
-        house.database()
+        fixture.database()
                 .execute(
                         "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                                 + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')");
-        Carillon client = ticked();
+        Carillon client = clientThatRunsDue();
         assertThat(gauge(client, "carillon.lease.expired")).isZero();
         assertThat(gauge(client, "carillon.nodes.died")).isZero();
         RunId id = client.enqueue(JOB, new Job("x")).run();
-        house.database()
+        fixture.database()
                 .execute(
                         "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1, started_at = carillon.clock()");
+        fixture.database()
+                .execute("INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                        + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         EngineConfig quick = EngineConfig.defaults()
-                .with(new EngineConfig.Heartbeat(Duration.ofMillis(100), Duration.ofMillis(500)));
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));
 
-        Carillon node = house.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+        Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
 
         eventually().until(() -> gauge(node, "carillon.lease.expired") == 1);
         eventually().until(() -> gauge(node, "carillon.nodes.died") > 0);
     }
 
-    private void what_stands_in_the_way_is_shown() throws SQLException {
-        Carillon carillon = ticked();
+    private void obstacles_are_shown() throws SQLException {
+        Carillon carillon = clientThatRunsDue();
         carillon.enqueue(JOB, new Job("x"));
         assertThat(gauge(carillon, "carillon.runs.stalled")).isZero();
         assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isLessThan(300);
-        house.database()
+        fixture.database()
                 .execute(
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
                                 + " leased_until = carillon.clock() - interval '1 minute'");
         assertThat(gauge(carillon, "carillon.health.issues")).isZero();
 
-        try (Connection connection = house.database().dataSource().getConnection();
+        try (Connection connection = fixture.database().dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT pg_current_xact_id()");
-            house.database().clock().advance(Duration.ofMinutes(10));
+            fixture.database().clock().advance(Duration.ofMinutes(10));
 
             assertThat(gauge(carillon, "carillon.runs.stalled")).isOne();
             assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isGreaterThan(600);
@@ -243,11 +246,11 @@ class MetersTest {
         }
     }
 
-    private Carillon ticked() {
-        return house.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
+    private Carillon clientThatRunsDue() {
+        return fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
     }
 
-    /** On a registry of its own, so that no earlier look is remembered. */
+    /** Reads a gauge from a new registry, because a registry caches the last snapshot. */
     private double gauge(Carillon carillon, String name, String... tags) {
         SimpleMeterRegistry fresh = new SimpleMeterRegistry();
         new CarillonMeters(fresh).watch(carillon);
@@ -255,7 +258,7 @@ class MetersTest {
         return value(fresh, name, tags);
     }
 
-    /** The count or value of all meters of this name and tags together; 0 where there is none yet. */
+    /** Returns the sum of all meters with this name and these tags; 0 if none exists yet. */
     private double value(SimpleMeterRegistry registry, String name, String... tags) {
         double value = registry.find(name).tags(tags).meters().stream()
                 .mapToDouble(MetersTest::value)

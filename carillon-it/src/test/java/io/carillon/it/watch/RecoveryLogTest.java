@@ -1,14 +1,14 @@
 package io.carillon.it.watch;
 
-import static io.carillon.it.frontdoor.House.awaitState;
-import static io.carillon.it.frontdoor.House.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.carillon.Carillon;
 import io.carillon.engine.EngineConfig;
-import io.carillon.it.frontdoor.House;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-/** What recovery did, and that it failed, stands in the log. */
+/** The log reports rescued runs and failed rescues. */
 @Timeout(60)
 class RecoveryLogTest {
     record Job(String name) {}
@@ -29,7 +29,7 @@ class RecoveryLogTest {
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final String GHOST = "00000000-0000-0000-0000-000000000001";
 
-    private final House house = new House(TestDatabase.migrated());
+    private final ApiFixture fixture = new ApiFixture(TestDatabase.migrated());
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final Logger log = (Logger) LoggerFactory.getLogger("io.carillon");
 
@@ -42,8 +42,8 @@ class RecoveryLogTest {
     @AfterEach
     void close() {
         log.detachAppender(lines);
-        house.close();
-        house.database().close();
+        fixture.close();
+        fixture.database().close();
     }
 
     private boolean logged(String pattern) {
@@ -52,25 +52,28 @@ class RecoveryLogTest {
     }
 
     @Test
-    void counts_what_it_rescued_and_says_when_it_could_not() {
-        house.database()
+    void logs_rescued_runs_and_failed_rescues() {
+        fixture.database()
                 .execute(
                         "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup) VALUES ('%s', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')"
                                 .formatted(GHOST));
-        RunId id = house.client(builder -> builder).enqueue(JOB, new Job("x")).run();
-        house.database()
+        RunId id = fixture.client(builder -> builder).enqueue(JOB, new Job("x")).run();
+        fixture.database()
                 .execute(
                         "UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(), parked = 'running', ready_at = 'infinity'"
                                 .formatted(GHOST));
-        house.database()
+        fixture.database()
+                .execute("INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                        + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
+        fixture.database()
                 .execute(
                         "CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$; CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION public.broken()");
         EngineConfig quick = EngineConfig.defaults()
-                .with(new EngineConfig.Heartbeat(Duration.ofMillis(100), Duration.ofMillis(500)));
-        Carillon node = house.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));
+        Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> logged("run of a dead node cannot be released run=run_(?s).*broken page.*"));
-        house.database().execute("DROP TRIGGER broken ON carillon.attempt");
+        fixture.database().execute("DROP TRIGGER broken ON carillon.attempt");
 
         awaitState(node, id, RunState.SUCCEEDED);
         eventually().until(() -> logged("runs rescued nodes=\\d+ released=1 quarantined=0.*"));

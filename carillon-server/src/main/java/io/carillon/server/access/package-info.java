@@ -1,4 +1,8 @@
-/** Who calls: keys, tokens of others, and how often they may. Knows the HTTP kit and the server's tables, nothing of schedules and runs. */
+/**
+ * Authentication and rate limits: API keys, and tokens of other issuers. Start at {@link
+ * io.carillon.server.access.BearerAuthenticator}. Depends on the HTTP package and the server's tables, not on schedules
+ * or runs.
+ */
 @NullMarked
 package io.carillon.server.access;
 

@@ -1,18 +1,18 @@
 package io.carillon.server.api;
 
-import io.carillon.Bulk;
+import io.carillon.BulkActions;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.BulkRepository;
-import io.carillon.server.store.BulkRepository.Kept;
-import io.carillon.server.store.BulkRepository.Order;
+import io.carillon.server.store.BulkRepository.BulkActionRecord;
+import io.carillon.server.store.BulkRepository.BulkActionRequest;
 import io.carillon.server.store.BulkRepository.State;
 import io.carillon.value.CarillonException;
 import io.carillon.value.PublicId;
@@ -22,67 +22,75 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What is done to many runs at once: counted, begun, looked at and broken off. The work itself is the {@link BulkWorker}'s. */
+/** Counts, starts, shows and aborts bulk actions. The {@link BulkWorker} executes them. */
 final class BulkRoutes {
-    private final Deeds deeds;
+    private final RequestExecutor executor;
     private final BulkRepository actions;
     private final BulkWorker worker;
 
-    BulkRoutes(Deeds deeds, BulkWorker worker) {
-        this.deeds = deeds;
-        this.actions = deeds.house().tables().bulk();
+    BulkRoutes(RequestExecutor executor, BulkWorker worker) {
+        this.executor = executor;
+        this.actions = executor.context().repositories().bulk();
         this.worker = worker;
     }
 
     List<Route> routes() {
         return List.of(
-                Route.get("/v1/bulk-actions", Permission.READ, this::list).with("limit", "cursor"),
-                Route.post("/v1/bulk-actions", Permission.MANAGE, this::begin),
+                Route.get("/v1/bulk-actions", Permission.READ, this::list).withQuery("limit", "cursor"),
+                Route.post("/v1/bulk-actions", Permission.MANAGE, this::start),
                 Route.get("/v1/bulk-actions/{id}", Permission.READ, this::get),
                 Route.post("/v1/bulk-actions/{id}/abort", Permission.MANAGE, this::abort));
     }
 
-    /** What there is to do. */
-    private enum Verb {
+    /** The actions. */
+    private enum BulkActionKind {
         CANCEL,
         REDRIVE,
         DELETE,
         RESCHEDULE
     }
 
-    private Answer begin(Call call) {
-        Fields body = call.fields();
-        Verb verb = body.required("action", body.word("action", Verb.class));
+    private ApiResponse start(ApiRequest request) {
+        JsonFields body = request.fields();
+        BulkActionKind kind = body.required("action", body.enumValue("action", BulkActionKind.class));
         RunFilter filter = filter(body.required("filter", body.object("filter")));
         Optional<Instant> at = body.instant("at");
         boolean dry = body.flag("dryRun").orElse(false);
-        body.done();
-        if (at.isPresent() != (verb == Verb.RESCHEDULE))
-            throw Problem.invalid("/at", "This is required to reschedule, and no part of anything else.");
-        Order order = new Order(
-                Fields.wordOf(verb), filter, at.orElse(null), call.caller().actor(), call.requestId());
+        body.refuseUnknown();
+        if (at.isPresent() != (kind == BulkActionKind.RESCHEDULE))
+            throw Problem.invalid("/at", "This is required for the action reschedule and not allowed for others.");
+        BulkActionRequest bulkActionRequest = new BulkActionRequest(
+                JsonFields.enumText(kind),
+                filter,
+                at.orElse(null),
+                request.caller().actor(),
+                request.requestId());
         if (dry)
-            return Answer.ok(counted(new Doc(), deeds.read(call, desk -> matching(desk, body, order)))
+            return ApiResponse.ok(putCount(
+                            new JsonObject(),
+                            executor.read(request, transaction -> countMatching(transaction, body, bulkActionRequest)))
                     .put("dryRun", true));
-        Answer answer = deeds.change(call, "bulk." + order.action(), "runs/" + state(filter), desk -> {
-            long matching = matching(desk, body, order);
-            UUID id = actions.insert(desk.connection(), desk.project().name(), order, matching);
-            desk.note("bulk", PublicId.format(BulkWorker.PREFIX, id));
-            desk.note("filter", filter.toString());
-            desk.note("matching", Long.toString(matching));
-            return Answer.json(202, shown(there(desk, id)));
-        });
-        worker.call();
-        return answer;
+        ApiResponse response =
+                executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
+                    long matching = countMatching(transaction, body, bulkActionRequest);
+                    UUID id = actions.insert(
+                            transaction.connection(), transaction.project().name(), bulkActionRequest, matching);
+                    transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
+                    transaction.addAuditDetail("filter", filter.toString());
+                    transaction.addAuditDetail("matching", Long.toString(matching));
+                    return ApiResponse.json(202, toJson(requireAction(transaction, id)));
+                });
+        worker.wake();
+        return response;
     }
 
-    private static RunFilter filter(Fields form) {
-        RunFilter of = RunFilter.all().state(form.required("state", form.word("state", RunState.class)));
-        Optional<String> queue = form.text("queue");
-        Optional<String> handler = form.text("handler");
-        form.done();
-        RunFilter in = queue.isEmpty() ? of : form.making("queue", () -> of.queue(queue.get()));
-        return handler.isEmpty() ? in : form.making("handler", () -> in.handler(handler.get()));
+    private static RunFilter filter(JsonFields fields) {
+        RunFilter byState = RunFilter.all().state(fields.required("state", fields.enumValue("state", RunState.class)));
+        Optional<String> queue = fields.text("queue");
+        Optional<String> handler = fields.text("handler");
+        fields.refuseUnknown();
+        RunFilter byQueue = queue.isEmpty() ? byState : fields.convert("queue", () -> byState.queue(queue.get()));
+        return handler.isEmpty() ? byQueue : fields.convert("handler", () -> byQueue.handler(handler.get()));
     }
 
     private static String state(RunFilter filter) {
@@ -90,86 +98,101 @@ final class BulkRoutes {
         return state == null ? "" : state.text();
     }
 
-    private static long matching(Deeds.Desk desk, Fields body, Order order) {
-        return body.making(
+    private static long countMatching(
+            RequestExecutor.RequestTransaction transaction, JsonFields body, BulkActionRequest bulkActionRequest) {
+        return body.convert(
                 "filter",
-                () -> desk.project()
+                () -> transaction
+                        .project()
                         .runs()
-                        .bulk(order.filter())
-                        .checked(order.deed())
-                        .count(Bulk.COUNTED + 1));
+                        .bulk(bulkActionRequest.filter())
+                        .requireAllowed(bulkActionRequest.operation())
+                        .count(BulkActions.COUNT_LIMIT + 1));
     }
 
-    /** Runs are counted up to a bound: beyond it the answer says that there are more. */
-    private static Doc counted(Doc doc, long matching) {
-        return doc.put("matching", Math.min(matching, Bulk.COUNTED)).put("more", matching > Bulk.COUNTED);
+    /** Adds the number of matching runs, counted up to a limit, and whether there are more. */
+    private static JsonObject putCount(JsonObject jsonObject, long matching) {
+        return jsonObject
+                .put("matching", Math.min(matching, BulkActions.COUNT_LIMIT))
+                .put("more", matching > BulkActions.COUNT_LIMIT);
     }
 
-    /** What cannot be an id names nothing. */
-    private static UUID id(Call call) {
+    /** A value that is not a valid id is answered with 404. */
+    private static UUID id(ApiRequest request) {
         try {
-            return PublicId.parse(BulkWorker.PREFIX, call.value("id"));
+            return PublicId.parse(BulkWorker.PREFIX, request.pathValue("id"));
         } catch (CarillonException malformed) {
-            throw Problem.missing("bulk action");
+            throw Problem.notFound("bulk action");
         }
     }
 
-    private Kept there(Deeds.Desk desk, UUID id) throws SQLException {
-        return actions.get(desk.connection(), desk.project().name(), id)
-                .orElseThrow(() -> Problem.missing("bulk action"));
+    private BulkActionRecord requireAction(RequestExecutor.RequestTransaction transaction, UUID id)
+            throws SQLException {
+        return actions.get(transaction.connection(), transaction.project().name(), id)
+                .orElseThrow(() -> Problem.notFound("bulk action"));
     }
 
-    private Answer list(Call call) {
-        int limit = call.limit();
-        Optional<UUID> behind = deeds.cursor(call).map(id -> PublicId.parse(BulkWorker.PREFIX, id));
-        List<Kept> found = deeds.read(
-                call, desk -> actions.list(desk.connection(), desk.project().name(), behind, limit + 1));
-        return deeds.page(call, found, limit, BulkRoutes::shown, kept -> PublicId.format(BulkWorker.PREFIX, kept.id()));
+    private ApiResponse list(ApiRequest request) {
+        int limit = request.limit();
+        Optional<UUID> behind = executor.cursor(request).map(id -> PublicId.parse(BulkWorker.PREFIX, id));
+        List<BulkActionRecord> found = executor.read(
+                request,
+                transaction -> actions.list(
+                        transaction.connection(), transaction.project().name(), behind, limit + 1));
+        return executor.page(
+                request,
+                found,
+                limit,
+                BulkRoutes::toJson,
+                bulkActionRecord -> PublicId.format(BulkWorker.PREFIX, bulkActionRecord.id()));
     }
 
-    private Answer get(Call call) {
-        return Answer.ok(shown(deeds.read(call, desk -> there(desk, id(call)))));
+    private ApiResponse get(ApiRequest request) {
+        return ApiResponse.ok(toJson(executor.read(request, transaction -> requireAction(transaction, id(request)))));
     }
 
-    /** What is done stays done. Broken off twice is broken off. */
-    private Answer abort(Call call) {
-        call.optionalFields().done();
-        UUID id = id(call);
-        return deeds.change(call, "bulk.abort", "bulk/" + PublicId.format(BulkWorker.PREFIX, id), desk -> {
-            there(desk, id);
+    /** Aborts a bulk action. Runs that were changed stay changed. Repeating the request has no further effect. */
+    private ApiResponse abort(ApiRequest request) {
+        request.optionalFields().refuseUnknown();
+        UUID id = id(request);
+        return executor.change(request, "bulk.abort", "bulk/" + PublicId.format(BulkWorker.PREFIX, id), transaction -> {
+            requireAction(transaction, id);
             actions.end(
-                    desk.connection(), new BulkRepository.Place(desk.project().name(), id), State.ABORTED, null);
-            Kept now = there(desk, id);
+                    transaction.connection(),
+                    new BulkRepository.BulkActionKey(transaction.project().name(), id),
+                    State.ABORTED,
+                    null);
+            BulkActionRecord now = requireAction(transaction, id);
             if (now.progress().state() != State.ABORTED)
                 throw Problem.of(
                         409,
                         "bulk-ended",
-                        "The bulk action has ended already: %s. There is nothing to break off."
-                                .formatted(Fields.wordOf(now.progress().state())));
-            desk.note("done", Long.toString(now.progress().done()));
-            return Answer.ok(shown(now));
+                        "The bulk action has already ended (%s) and cannot be aborted."
+                                .formatted(JsonFields.enumText(now.progress().state())));
+            transaction.addAuditDetail("done", Long.toString(now.progress().done()));
+            return ApiResponse.ok(toJson(now));
         });
     }
 
-    private static Doc shown(Kept kept) {
-        Order order = kept.order();
-        BulkRepository.Progress progress = kept.progress();
-        Doc doc = new Doc()
-                .put("id", PublicId.format(BulkWorker.PREFIX, kept.id()))
-                .put("action", order.action())
+    private static JsonObject toJson(BulkActionRecord bulkActionRecord) {
+        BulkActionRequest bulkActionRequest = bulkActionRecord.request();
+        BulkRepository.Progress progress = bulkActionRecord.progress();
+        JsonObject jsonObject = new JsonObject()
+                .put("id", PublicId.format(BulkWorker.PREFIX, bulkActionRecord.id()))
+                .put("action", bulkActionRequest.action())
                 .put(
                         "filter",
-                        new Doc()
-                                .put("state", state(order.filter()))
-                                .put("queue", order.filter().queue())
-                                .put("handler", order.filter().handler()))
-                .put("at", order.at())
-                .put("state", Fields.wordOf(progress.state()))
+                        new JsonObject()
+                                .put("state", state(bulkActionRequest.filter()))
+                                .put("queue", bulkActionRequest.filter().queue())
+                                .put("handler", bulkActionRequest.filter().handler()))
+                .put("at", bulkActionRequest.at())
+                .put("state", JsonFields.enumText(progress.state()))
                 .put("reason", progress.reason());
-        return counted(doc, progress.matching())
+        return putCount(jsonObject, progress.matching())
                 .put("done", progress.done())
-                .put("createdBy", order.actor())
-                .put("createdAt", kept.createdAt())
-                .put("endedAt", kept.endedAt());
+                .put("createdBy", bulkActionRequest.actor())
+                .put("createdAt", bulkActionRecord.createdAt())
+                .put("endedAt", bulkActionRecord.endedAt());
     }
 }

@@ -1,12 +1,12 @@
 package io.carillon.server.api;
 
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ErrorMapping;
+import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
-import io.carillon.server.http.Troubles;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.BulkRepository;
-import io.carillon.server.store.BulkRepository.Kept;
-import io.carillon.server.store.BulkRepository.Place;
+import io.carillon.server.store.BulkRepository.BulkActionKey;
+import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.State;
 import io.carillon.value.PublicId;
 import java.sql.Connection;
@@ -23,108 +23,116 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Goes on with the bulk actions of all projects, a thousand runs at a time: what is done to them and the count of it commit together. So nothing is done twice
- * and nothing left out, whichever node goes on with it.
+ * Executes the bulk actions of all projects in chunks of a thousand runs. A chunk and its count commit together, so no
+ * run is changed twice or left out, even if another node continues the action.
  */
 public final class BulkWorker {
     static final String PREFIX = "blk";
 
     private static final Logger log = LoggerFactory.getLogger(BulkWorker.class);
-    /** How long the actions of a node that died are left alone at most. */
-    private static final Duration LOOK = Duration.ofSeconds(5);
+    /** The maximum delay before another node continues the actions of a dead node. */
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(5);
 
-    private final House house;
+    private final ServerContext context;
     private final BulkRepository actions;
-    private final Semaphore called = new Semaphore(0);
+    private final Semaphore wakeups = new Semaphore(0);
 
-    public BulkWorker(House house) {
-        this.house = house;
-        this.actions = house.tables().bulk();
+    public BulkWorker(ServerContext context) {
+        this.context = context;
+        this.actions = context.repositories().bulk();
     }
 
-    /** There is something new. */
-    void call() {
-        called.release();
+    /** Makes the worker run immediately, because an action was added. */
+    void wake() {
+        wakeups.release();
     }
 
-    /** Waits for work, for a while, and does all there is. */
-    public void round() throws InterruptedException {
-        if (called.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) called.drainPermits();
-        Set<Place> putOff = new HashSet<>();
+    /** Waits for a wake-up or the poll interval, then executes all running actions. */
+    public void runOnce() throws InterruptedException {
+        if (wakeups.tryAcquire(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) wakeups.drainPermits();
+        Set<BulkActionKey> postponed = new HashSet<>();
         try {
-            while (step(putOff)) if (Thread.interrupted()) throw new InterruptedException("closing");
+            while (runChunks(postponed)) if (Thread.interrupted()) throw new InterruptedException("closing");
         } catch (RuntimeException failure) {
             log.warn("bulk actions failed; will retry", failure);
         }
     }
 
-    /** One part of each action that is not put off; false: there is nothing to do that nobody else does. */
-    private boolean step(Set<Place> putOff) {
+    /** Executes one chunk of each action that is not postponed. Returns false if this node has nothing more to do. */
+    private boolean runChunks(Set<BulkActionKey> postponed) {
         boolean any = false;
-        for (Place place : actions.running()) if (!putOff.contains(place)) any |= part(place, putOff);
+        for (BulkActionKey bulkActionKey : actions.running())
+            if (!postponed.contains(bulkActionKey)) any |= runChunk(bulkActionKey, postponed);
         return any;
     }
 
-    private boolean part(Place place, Set<Place> putOff) {
+    private boolean runChunk(BulkActionKey bulkActionKey, Set<BulkActionKey> postponed) {
         List<Runnable> hints = new ArrayList<>();
         try {
-            boolean worked = house.transactions().in(place.project(), connection -> {
+            boolean worked = context.transactions().runInProject(bulkActionKey.project(), connection -> {
                 hints.clear();
-                Kept kept = actions.take(connection, place).orElse(null);
-                if (kept == null) return false;
-                int done = house.carillon()
-                        .project(place.project())
+                BulkActionRecord bulkActionRecord =
+                        actions.lockRunning(connection, bulkActionKey).orElse(null);
+                if (bulkActionRecord == null) return false;
+                int done = context.carillon()
+                        .project(bulkActionKey.project())
                         .in(connection, hints::add)
                         .runs()
-                        .bulk(kept.order().filter())
-                        .chunk(kept.order().deed(), kept.createdAt());
-                actions.advance(connection, place, done);
-                if (done == 0) end(connection, place, kept, State.DONE, null);
+                        .bulk(bulkActionRecord.request().filter())
+                        .applyChunk(bulkActionRecord.request().operation(), bulkActionRecord.createdAt());
+                actions.addDone(connection, bulkActionKey, done);
+                if (done == 0) end(connection, bulkActionKey, bulkActionRecord, State.DONE, null);
                 return true;
             });
             hints.forEach(Runnable::run);
             return worked;
         } catch (RuntimeException failure) {
-            Problem problem = Troubles.of(failure);
+            Problem problem = ErrorMapping.toProblem(failure);
             if (problem.status() == 503) {
-                if (!house.transactions().reachable()) throw failure;
-                // Such as a run that another transaction keeps locked: that concerns this action only.
-                putOff.add(place);
+                if (!context.transactions().isReachable()) throw failure;
+                // For example, another transaction holds the lock of a run: this postpones only this action.
+                postponed.add(bulkActionKey);
                 log.warn(
                         "bulk action interrupted; will retry project={} id={} cause={}",
-                        place.project(),
-                        place.id(),
+                        bulkActionKey.project(),
+                        bulkActionKey.id(),
                         failure.getMessage());
                 return false;
             }
-            log.warn("bulk action failed project={} id={}", place.project(), place.id(), failure);
-            fail(place, problem.code());
+            log.warn("bulk action failed project={} id={}", bulkActionKey.project(), bulkActionKey.id(), failure);
+            markFailed(bulkActionKey, problem.code());
             return true;
         }
     }
 
-    private void fail(Place place, String code) {
-        house.transactions().in(place.project(), connection -> {
-            Kept kept = actions.take(connection, place).orElse(null);
-            if (kept != null) end(connection, place, kept, State.FAILED, code);
-            return place;
+    private void markFailed(BulkActionKey bulkActionKey, String code) {
+        context.transactions().runInProject(bulkActionKey.project(), connection -> {
+            BulkActionRecord bulkActionRecord =
+                    actions.lockRunning(connection, bulkActionKey).orElse(null);
+            if (bulkActionRecord != null) end(connection, bulkActionKey, bulkActionRecord, State.FAILED, code);
+            return bulkActionKey;
         });
     }
 
-    private void end(Connection connection, Place place, Kept kept, State state, @Nullable String reason)
+    private void end(
+            Connection connection,
+            BulkActionKey bulkActionKey,
+            BulkActionRecord bulkActionRecord,
+            State state,
+            @Nullable String reason)
             throws SQLException {
-        actions.end(connection, place, state, reason);
-        long done = actions.advance(connection, place, 0);
-        house.tables()
+        actions.end(connection, bulkActionKey, state, reason);
+        long done = actions.addDone(connection, bulkActionKey, 0);
+        context.repositories()
                 .audit()
                 .write(
                         connection,
-                        place.project(),
+                        bulkActionKey.project(),
                         new AuditRepository.Change(
-                                kept.order().actor(),
+                                bulkActionRecord.request().actor(),
                                 "bulk.end",
-                                "bulk/" + PublicId.format(PREFIX, place.id()),
-                                "{\"state\":\"%s\",\"done\":%d}".formatted(Fields.wordOf(state), done),
-                                kept.order().request()));
+                                "bulk/" + PublicId.format(PREFIX, bulkActionKey.id()),
+                                "{\"state\":\"%s\",\"done\":%d}".formatted(JsonFields.enumText(state), done),
+                                bulkActionRecord.request().requestId()));
     }
 }

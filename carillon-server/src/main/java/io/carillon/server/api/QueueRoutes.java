@@ -1,13 +1,13 @@
 package io.carillon.server.api;
 
 import io.carillon.Queues;
-import io.carillon.run.Limits;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -15,110 +15,118 @@ import io.carillon.store.LaneInfo;
 import java.util.List;
 import java.util.Optional;
 
-/** Queues and figures. */
+/** Queues of the caller's project, and counts of its runs. */
 final class QueueRoutes {
-    private final Deeds deeds;
+    private final RequestExecutor executor;
 
-    QueueRoutes(Deeds deeds) {
-        this.deeds = deeds;
+    QueueRoutes(RequestExecutor executor) {
+        this.executor = executor;
     }
 
     List<Route> routes() {
         return List.of(
                 Route.get("/v1/queues", Permission.READ, this::list),
                 Route.get("/v1/queues/{name}", Permission.READ, this::get),
-                Route.put("/v1/queues/{name}/limits", Permission.MANAGE, this::limit),
-                Route.put("/v1/queues/{name}/weight", Permission.MANAGE, this::weigh),
+                Route.put("/v1/queues/{name}/limits", Permission.MANAGE, this::updateLimits),
+                Route.put("/v1/queues/{name}/weight", Permission.MANAGE, this::updateWeight),
                 Route.post("/v1/queues/{name}/pause", Permission.MANAGE, this::pause),
                 Route.post("/v1/queues/{name}/resume", Permission.MANAGE, this::resume),
                 Route.get("/v1/stats", Permission.READ, this::stats));
     }
 
-    private Answer list(Call call) {
-        List<LaneInfo> queues = deeds.read(call, desk -> desk.project().queues().list());
-        return Answer.ok(
-                new Doc().put("items", queues.stream().map(Shapes::queue).toList()));
+    private ApiResponse list(ApiRequest request) {
+        List<LaneInfo> queues = executor.read(
+                request, transaction -> transaction.project().queues().list());
+        return ApiResponse.ok(new JsonObject()
+                .put("items", queues.stream().map(JsonResponses::queue).toList()));
     }
 
-    private Answer get(Call call) {
-        return Answer.ok(Shapes.queue(deeds.read(call, desk -> there(desk, call))));
+    private ApiResponse get(ApiRequest request) {
+        return ApiResponse.ok(
+                JsonResponses.queue(executor.read(request, transaction -> requireQueue(transaction, request))));
     }
 
-    private static LaneInfo there(Deeds.Desk desk, Call call) {
-        String name = call.name("name");
-        return desk.project().queues().list().stream()
+    private static LaneInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+        String name = request.pathName("name");
+        return transaction.project().queues().list().stream()
                 .filter(lane -> lane.lane().queue().equals(name))
                 .findFirst()
-                .orElseThrow(() -> Problem.missing("queue"));
+                .orElseThrow(() -> Problem.notFound("queue"));
     }
 
-    private Answer limit(Call call) {
-        Fields body = call.fields();
+    private ApiResponse updateLimits(ApiRequest request) {
+        JsonFields body = request.fields();
         Optional<Integer> running = body.integer("maxRunning");
-        Optional<Double> rate = body.real("perSecond");
-        body.done();
-        Limits limits = body.making("maxRunning", () -> new Limits(running.orElse(null), rate.orElse(null)));
-        return deeds.change(call, "queue.limit", "queue/" + call.value("name"), desk -> {
-            desk.project().queues().limit(call.value("name"), limits);
-            desk.note("limits", limits.toString());
-            return Answer.ok(Shapes.queue(there(desk, call)));
+        Optional<Double> rate = body.decimal("perSecond");
+        body.refuseUnknown();
+        QueueLimits queueLimits =
+                body.convert("maxRunning", () -> new QueueLimits(running.orElse(null), rate.orElse(null)));
+        return executor.change(request, "queue.limit", "queue/" + request.pathValue("name"), transaction -> {
+            transaction.project().queues().limit(request.pathValue("name"), queueLimits);
+            transaction.addAuditDetail("limits", queueLimits.toString());
+            return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
 
-    private Answer weigh(Call call) {
-        Fields body = call.fields();
+    private ApiResponse updateWeight(ApiRequest request) {
+        JsonFields body = request.fields();
         int weight = body.required("weight", body.integer("weight"));
-        body.done();
-        return deeds.change(call, "queue.weigh", "queue/" + call.value("name"), desk -> {
-            Queues queues = desk.project().queues();
-            body.making("weight", () -> {
-                queues.weigh(call.value("name"), weight);
+        body.refuseUnknown();
+        return executor.change(request, "queue.weight", "queue/" + request.pathValue("name"), transaction -> {
+            Queues queues = transaction.project().queues();
+            body.convert("weight", () -> {
+                queues.weight(request.pathValue("name"), weight);
                 return weight;
             });
-            desk.note("weight", Integer.toString(weight));
-            return Answer.ok(Shapes.queue(there(desk, call)));
+            transaction.addAuditDetail("weight", Integer.toString(weight));
+            return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
 
-    private Answer pause(Call call) {
-        Fields body = call.optionalFields();
+    private ApiResponse pause(ApiRequest request) {
+        JsonFields body = request.optionalFields();
         Optional<String> reason = body.text("reason");
-        body.done();
-        return deeds.change(call, "queue.pause", "queue/" + call.value("name"), desk -> {
-            desk.project().queues().pause(call.value("name"), call.caller().actor(), reason.orElse(null));
-            return Answer.ok(Shapes.queue(there(desk, call)));
+        body.refuseUnknown();
+        return executor.change(request, "queue.pause", "queue/" + request.pathValue("name"), transaction -> {
+            transaction
+                    .project()
+                    .queues()
+                    .pause(request.pathValue("name"), request.caller().actor(), reason.orElse(null));
+            return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
 
-    private Answer resume(Call call) {
-        call.optionalFields().done();
-        return deeds.change(call, "queue.resume", "queue/" + call.value("name"), desk -> {
-            there(desk, call);
-            desk.project().queues().resume(call.value("name"));
-            return Answer.ok(Shapes.queue(there(desk, call)));
+    private ApiResponse resume(ApiRequest request) {
+        request.optionalFields().refuseUnknown();
+        return executor.change(request, "queue.resume", "queue/" + request.pathValue("name"), transaction -> {
+            requireQueue(transaction, request);
+            transaction.project().queues().resume(request.pathValue("name"));
+            return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
 
-    /** Counts of what is alive and of what is dead; history is not counted. */
-    private Answer stats(Call call) {
-        return deeds.read(call, desk -> {
-            List<LaneInfo> queues = desk.project().queues().list();
-            return Answer.ok(new Doc()
+    /** Counts waiting, running, dead and quarantined runs. The history is not counted. */
+    private ApiResponse stats(ApiRequest request) {
+        return executor.read(request, transaction -> {
+            List<LaneInfo> queues = transaction.project().queues().list();
+            return ApiResponse.ok(new JsonObject()
                     .put("waiting", queues.stream().mapToLong(LaneInfo::waiting).sum())
                     .put("running", queues.stream().mapToLong(LaneInfo::running).sum())
                     .put(
                             "dead",
-                            desk.project()
+                            transaction
+                                    .project()
                                     .runs()
                                     .bulk(RunFilter.all().state(RunState.DEAD))
                                     .count())
                     .put(
                             "quarantined",
-                            desk.project()
+                            transaction
+                                    .project()
                                     .runs()
                                     .bulk(RunFilter.all().state(RunState.QUARANTINED))
                                     .count())
-                    .put("queues", queues.stream().map(Shapes::queue).toList()));
+                    .put("queues", queues.stream().map(JsonResponses::queue).toList()));
         });
     }
 }

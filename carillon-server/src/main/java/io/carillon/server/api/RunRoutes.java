@@ -1,20 +1,20 @@
 package io.carillon.server.api;
 
-import io.carillon.run.Cancellation;
+import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Explanation;
 import io.carillon.run.Payload;
-import io.carillon.run.Redrive;
+import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
 import io.carillon.run.RunState;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -25,22 +25,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Runs: enqueue, look, cancel, redrive, move and explain. */
+/** Routes to enqueue, read, explain, cancel, redrive and reschedule runs. */
 final class RunRoutes {
-    private static final int BATCH = 1_000;
+    private static final int MAX_BATCH = 1_000;
 
-    private final Deeds deeds;
-    private final Quotas quotas;
+    private final RequestExecutor executor;
+    private final QuotaCheck quotaCheck;
 
-    RunRoutes(Deeds deeds, Quotas quotas) {
-        this.deeds = deeds;
-        this.quotas = quotas;
+    RunRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
+        this.executor = executor;
+        this.quotaCheck = quotaCheck;
     }
 
     List<Route> routes() {
         return List.of(
                 Route.get("/v1/runs", Permission.READ, this::list)
-                        .with("limit", "cursor", "queue", "handler", "state", "schedule"),
+                        .withQuery("limit", "cursor", "queue", "handler", "state", "schedule"),
                 Route.post("/v1/runs", Permission.ENQUEUE, this::enqueue),
                 Route.post("/v1/runs:batch", Permission.ENQUEUE, this::enqueueMany),
                 Route.get("/v1/runs/{id}", Permission.READ, this::get),
@@ -51,189 +51,203 @@ final class RunRoutes {
                 Route.post("/v1/runs/{id}/reschedule", Permission.MANAGE, this::reschedule));
     }
 
-    /** What cannot be an id names nothing. */
-    static RunId id(Call call) {
+    /** Returns the run id of the path. A value that is not a valid id is answered with 404. */
+    static RunId id(ApiRequest request) {
         try {
-            return RunId.parse(call.value("id"));
+            return RunId.parse(request.pathValue("id"));
         } catch (CarillonException malformed) {
-            throw Problem.missing("run");
+            throw Problem.notFound("run");
         }
     }
 
-    static Run there(Deeds.Desk desk, Call call) {
-        return desk.project().runs().get(id(call)).orElseThrow(() -> Problem.missing("run"));
+    static Run requireRun(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+        return transaction.project().runs().get(id(request)).orElseThrow(() -> Problem.notFound("run"));
     }
 
-    private Answer list(Call call) {
-        int limit = call.limit();
-        RunFilter filter = filter(call).limit(limit + 1);
-        Optional<String> behind = deeds.cursor(call);
-        List<Run> found = deeds.read(call, desk -> {
+    private ApiResponse list(ApiRequest request) {
+        int limit = request.limit();
+        RunFilter filter = filter(request).limit(limit + 1);
+        Optional<String> behind = executor.cursor(request);
+        List<Run> found = executor.read(request, transaction -> {
             RunQuery query = RunQuery.of(filter);
             if (behind.isPresent()) query = query.before(RunId.parse(behind.get()));
-            Optional<String> schedule = call.query("schedule");
+            Optional<String> schedule = request.query("schedule");
             if (schedule.isPresent())
-                query = query.schedule(desk.project()
+                query = query.schedule(transaction
+                        .project()
                         .schedules()
                         .get(schedule.get())
-                        .orElseThrow(() -> Problem.missing("schedule"))
+                        .orElseThrow(() -> Problem.notFound("schedule"))
                         .id()
                         .value());
-            return desk.project().runs().page(query);
+            return transaction.project().runs().page(query);
         });
-        return deeds.page(call, found, limit, Shapes::run, run -> run.id().toString());
+        return executor.page(
+                request, found, limit, JsonResponses::run, run -> run.id().toString());
     }
 
-    private static RunFilter filter(Call call) {
+    private static RunFilter filter(ApiRequest request) {
         RunFilter filter = RunFilter.all();
         try {
-            if (call.query("queue").isPresent())
-                filter = filter.queue(call.query("queue").get());
-            if (call.query("handler").isPresent())
-                filter = filter.handler(call.query("handler").get());
+            if (request.query("queue").isPresent())
+                filter = filter.queue(request.query("queue").get());
+            if (request.query("handler").isPresent())
+                filter = filter.handler(request.query("handler").get());
         } catch (CarillonException wrong) {
-            throw Call.parameter("queue or handler", String.valueOf(wrong.getMessage()));
+            throw ApiRequest.invalidParameter("queue or handler", String.valueOf(wrong.getMessage()));
         }
-        Optional<String> state = call.word("state", Shapes.states());
+        Optional<String> state = request.wordParameter("state", JsonResponses.states());
         return state.isPresent() ? filter.state(RunState.of(state.get())) : filter;
     }
 
-    private Answer get(Call call) {
-        return deeds.read(call, desk -> {
-            Run run = there(desk, call);
-            Doc shown = Shapes.run(run);
-            // What a webhook calls is in its payload, which is kept longer than those of others.
-            if (WebhookForm.isOne(run.target()))
-                deeds.house()
+    private ApiResponse get(ApiRequest request) {
+        return executor.read(request, transaction -> {
+            Run run = requireRun(transaction, request);
+            JsonObject shown = JsonResponses.run(run);
+            // The target of a webhook is its payload, which is kept longer than other payloads.
+            if (WebhookTargetJson.isWebhook(run.target()))
+                executor.context()
                         .webhooks()
                         .runs()
-                        .sent(desk.connection(), desk.project().name(), run.id().value())
-                        .flatMap(WebhookForm::stored)
-                        .ifPresent(target -> shown.put("target", WebhookForm.shown(target)));
-            return Answer.ok(shown);
+                        .payloadOf(
+                                transaction.connection(),
+                                transaction.project().name(),
+                                run.id().value())
+                        .flatMap(WebhookTargetJson::fromPayload)
+                        .ifPresent(target -> shown.put("target", WebhookTargetJson.toJson(target)));
+            return ApiResponse.ok(shown);
         });
     }
 
-    private Answer attempts(Call call) {
-        List<AttemptRecord> attempts = deeds.read(call, desk -> {
-            there(desk, call);
-            return desk.project().runs().attempts(id(call));
+    private ApiResponse attempts(ApiRequest request) {
+        List<AttemptRecord> attempts = executor.read(request, transaction -> {
+            requireRun(transaction, request);
+            return transaction.project().runs().attempts(id(request));
         });
-        return Answer.ok(
-                new Doc().put("items", attempts.stream().map(Shapes::attempt).toList()));
+        return ApiResponse.ok(new JsonObject()
+                .put("items", attempts.stream().map(JsonResponses::attempt).toList()));
     }
 
-    private Answer explain(Call call) {
-        Explanation found = deeds.read(call, desk -> desk.project().runs().explain(id(call)))
-                .orElseThrow(() -> Problem.missing("run"));
-        return Answer.ok(new Doc()
+    private ApiResponse explain(ApiRequest request) {
+        Explanation found = executor.read(
+                        request, transaction -> transaction.project().runs().explain(id(request)))
+                .orElseThrow(() -> Problem.notFound("run"));
+        return ApiResponse.ok(new JsonObject()
                 .put("state", found.state().text())
                 .put("summary", found.summary())
-                .put("holds", found.holds()));
+                .put("holds", found.blockers()));
     }
 
-    private Answer enqueue(Call call) {
-        Fields body = call.fields();
-        Wanted wanted = ScheduleForm.target(body);
-        Payload payload = wanted.payload(body);
-        Enqueue options = EnqueueForm.options(body);
-        body.done();
-        return deeds.change(call, "run.enqueue", wanted.object(), desk -> {
-            wanted.check(deeds, desk);
-            quotas.waiting(desk, 1);
-            EnqueueResult result = desk.project()
-                    .enqueueAll(wanted.target(), List.of(payload), options)
+    private ApiResponse enqueue(ApiRequest request) {
+        JsonFields body = request.fields();
+        TargetRequest targetRequest = ScheduleParser.target(body);
+        Payload payload = targetRequest.payload(body);
+        Enqueue options = EnqueueParser.options(body);
+        body.refuseUnknown();
+        return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
+            targetRequest.checkSecretsExist(executor, transaction);
+            quotaCheck.checkRuns(transaction, 1);
+            EnqueueResult result = transaction
+                    .project()
+                    .enqueueAll(targetRequest.target(), List.of(payload), options)
                     .get(0);
-            desk.note("run", result.run().toString());
-            return Answer.json(result instanceof EnqueueResult.Enqueued ? 201 : 200, shown(result));
+            transaction.addAuditDetail("run", result.run().toString());
+            return ApiResponse.json(result instanceof EnqueueResult.Enqueued ? 201 : 200, toJson(result));
         });
     }
 
-    private static Doc shown(EnqueueResult result) {
-        return new Doc().put("run", result.run().toString()).put("enqueued", result instanceof EnqueueResult.Enqueued);
+    private static JsonObject toJson(EnqueueResult result) {
+        return new JsonObject()
+                .put("run", result.run().toString())
+                .put("enqueued", result instanceof EnqueueResult.Enqueued);
     }
 
-    private Answer enqueueMany(Call call) {
-        Fields body = call.fields();
-        Wanted wanted = ScheduleForm.target(body);
-        List<Fields> items = body.required("runs", body.objects("runs"));
-        if (items.isEmpty() || items.size() > BATCH)
-            throw Problem.invalid("/runs", "Send 1 to %d at a time.".formatted(BATCH));
-        Enqueue options = EnqueueForm.options(body);
+    private ApiResponse enqueueMany(ApiRequest request) {
+        JsonFields body = request.fields();
+        TargetRequest targetRequest = ScheduleParser.target(body);
+        List<JsonFields> items = body.required("runs", body.objects("runs"));
+        if (items.isEmpty() || items.size() > MAX_BATCH)
+            throw Problem.invalid("/runs", "This must have between 1 and %d items.".formatted(MAX_BATCH));
+        Enqueue options = EnqueueParser.options(body);
         List<Payload> payloads = new ArrayList<>();
-        for (Fields item : items) {
-            payloads.add(wanted.payload(item));
-            item.done();
+        for (JsonFields item : items) {
+            payloads.add(targetRequest.payload(item));
+            item.refuseUnknown();
         }
-        body.done();
-        if (options.key() != null) throw Problem.invalid("/key", "A key is one run's. Leave it out.");
-        return deeds.change(call, "run.enqueue", wanted.object(), desk -> {
-            wanted.check(deeds, desk);
-            quotas.waiting(desk, payloads.size());
-            List<EnqueueResult> results = desk.project().enqueueAll(wanted.target(), payloads, options);
-            desk.note("runs", Integer.toString(results.size()));
-            return Answer.json(
+        body.refuseUnknown();
+        if (options.uniqueKey() != null)
+            throw Problem.invalid("/key", "A batch cannot have a unique key. Leave it out.");
+        return executor.change(request, "run.enqueue", targetRequest.auditObject(), transaction -> {
+            targetRequest.checkSecretsExist(executor, transaction);
+            quotaCheck.checkRuns(transaction, payloads.size());
+            List<EnqueueResult> results = transaction.project().enqueueAll(targetRequest.target(), payloads, options);
+            transaction.addAuditDetail("runs", Integer.toString(results.size()));
+            return ApiResponse.json(
                     201,
-                    new Doc()
-                            .put("items", results.stream().map(RunRoutes::shown).toList()));
+                    new JsonObject()
+                            .put(
+                                    "items",
+                                    results.stream().map(RunRoutes::toJson).toList()));
         });
     }
 
-    private Answer cancel(Call call) {
-        Fields body = call.optionalFields();
+    private ApiResponse cancel(ApiRequest request) {
+        JsonFields body = request.optionalFields();
         String reason =
-                body.text("reason").orElse("cancelled by " + call.caller().actor());
-        body.done();
-        return deeds.change(call, "run.cancel", "run/" + id(call), desk -> {
-            Cancellation answer = desk.project().runs().cancel(id(call), reason);
-            if (answer instanceof Cancellation.Unknown) throw Problem.missing("run");
-            if (answer instanceof Cancellation.AlreadyEnded ended)
+                body.text("reason").orElse("cancelled by " + request.caller().actor());
+        body.refuseUnknown();
+        return executor.change(request, "run.cancel", "run/" + id(request), transaction -> {
+            CancelResult answer = transaction.project().runs().cancel(id(request), reason);
+            if (answer instanceof CancelResult.Unknown) throw Problem.notFound("run");
+            if (answer instanceof CancelResult.AlreadyEnded ended)
                 throw Problem.of(
                         409,
                         "run-ended",
-                        "The run has ended already: %s. There is nothing to cancel."
+                        "The run has already ended (%s) and cannot be cancelled."
                                 .formatted(ended.state().text()));
-            boolean now = answer instanceof Cancellation.Cancelled;
-            return Answer.json(now ? 200 : 202, new Doc().put("state", now ? "cancelled" : "running"));
+            boolean now = answer instanceof CancelResult.Cancelled;
+            return ApiResponse.json(now ? 200 : 202, new JsonObject().put("state", now ? "cancelled" : "running"));
         });
     }
 
-    private Answer redrive(Call call) {
-        call.optionalFields().done();
-        return deeds.change(call, "run.redrive", "run/" + id(call), desk -> {
-            Run run = there(desk, call);
-            Redrive answer = desk.project().runs().redrive(run.id());
-            if (answer instanceof Redrive.Gone)
+    private ApiResponse redrive(ApiRequest request) {
+        request.optionalFields().refuseUnknown();
+        return executor.change(request, "run.redrive", "run/" + id(request), transaction -> {
+            Run run = requireRun(transaction, request);
+            RedriveResult answer = transaction.project().runs().redrive(run.id());
+            if (answer instanceof RedriveResult.NotDead)
                 throw Problem.of(
                         409,
                         "run-not-dead",
-                        "The run is %s, or was redriven already: only dead runs can be."
+                        "The run is %s or was already redriven. Only dead and quarantined runs can be redriven."
                                 .formatted(run.state().text()));
-            if (answer instanceof Redrive.KeyTaken taken)
+            if (answer instanceof RedriveResult.KeyTaken taken)
                 throw Problem.of(
                         409,
                         "key-taken",
-                        "Another run holds the key '%s' now. Wait until that has ended.".formatted(taken.key()));
-            String fresh = ((Redrive.Redriven) answer).run().toString();
-            desk.note("run", fresh);
-            return Answer.json(201, new Doc().put("run", fresh));
+                        "Another run holds the unique key \"%s\". Wait until that run has ended."
+                                .formatted(taken.uniqueKey()));
+            String fresh = ((RedriveResult.Redriven) answer).run().toString();
+            transaction.addAuditDetail("run", fresh);
+            return ApiResponse.json(201, new JsonObject().put("run", fresh));
         });
     }
 
-    private Answer reschedule(Call call) {
-        Fields body = call.fields();
+    private ApiResponse reschedule(ApiRequest request) {
+        JsonFields body = request.fields();
         Instant due = body.required("at", body.instant("at"));
-        body.done();
-        return deeds.change(call, "run.reschedule", "run/" + id(call), desk -> {
-            there(desk, call);
-            boolean moved = body.making("at", () -> desk.project().runs().reschedule(id(call), due));
+        body.refuseUnknown();
+        return executor.change(request, "run.reschedule", "run/" + id(request), transaction -> {
+            requireRun(transaction, request);
+            boolean moved =
+                    body.convert("at", () -> transaction.project().runs().reschedule(id(request), due));
             if (!moved)
                 throw Problem.of(
                         409,
                         "run-not-movable",
-                        "Only a run that waits can be moved, and neither a planned one nor one behind a gate.");
-            desk.note("at", due.toString());
-            return Answer.ok(Shapes.run(there(desk, call)));
+                        "Only a waiting run can be rescheduled, and not one of a schedule or behind a gate.");
+            transaction.addAuditDetail("at", due.toString());
+            return ApiResponse.ok(JsonResponses.run(requireRun(transaction, request)));
         });
     }
 }

@@ -1,17 +1,17 @@
 package io.carillon.server.api;
 
 import io.carillon.run.Payload;
-import io.carillon.schedule.DroppedHistory;
+import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.EntityTags;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
-import io.carillon.server.http.Versions;
 import io.carillon.store.LedgerEntry;
 import io.carillon.store.ScheduleChange;
 import java.sql.SQLException;
@@ -20,21 +20,23 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Schedules: create or change by name, look, pause, resume, trigger, backfill, preview and ledger. */
+/**
+ * Routes to create, change, read, pause, resume, trigger, backfill and preview schedules, and to read their ledger.
+ */
 final class ScheduleRoutes {
-    private static final Duration LEDGER = Duration.ofDays(1);
+    private static final Duration DEFAULT_LEDGER_RANGE = Duration.ofDays(1);
 
-    private final Deeds deeds;
-    private final Quotas quotas;
+    private final RequestExecutor executor;
+    private final QuotaCheck quotaCheck;
 
-    ScheduleRoutes(Deeds deeds, Quotas quotas) {
-        this.deeds = deeds;
-        this.quotas = quotas;
+    ScheduleRoutes(RequestExecutor executor, QuotaCheck quotaCheck) {
+        this.executor = executor;
+        this.quotaCheck = quotaCheck;
     }
 
     List<Route> routes() {
         return List.of(
-                Route.get("/v1/schedules", Permission.READ, this::list).with("limit", "cursor"),
+                Route.get("/v1/schedules", Permission.READ, this::list).withQuery("limit", "cursor"),
                 Route.post("/v1/schedules:preview", Permission.READ, this::preview),
                 Route.get("/v1/schedules/{name}", Permission.READ, this::get),
                 Route.put("/v1/schedules/{name}", Permission.MANAGE, this::put),
@@ -44,144 +46,161 @@ final class ScheduleRoutes {
                 Route.post("/v1/schedules/{name}/trigger", Permission.MANAGE, this::trigger),
                 Route.post("/v1/schedules/{name}/backfill", Permission.MANAGE, this::backfill),
                 Route.get("/v1/schedules/{name}/ledger", Permission.READ, this::ledger)
-                        .with("from", "to"));
+                        .withQuery("from", "to"));
     }
 
-    private Answer list(Call call) {
-        int limit = call.limit();
-        String after = deeds.cursor(call).orElse("");
-        List<Schedule> found =
-                deeds.read(call, desk -> desk.project().schedules().list(after, limit + 1));
-        return deeds.page(call, found, limit, schedule -> Shapes.schedule(schedule, deeds.now()), Schedule::name);
+    private ApiResponse list(ApiRequest request) {
+        int limit = request.limit();
+        String after = executor.cursor(request).orElse("");
+        List<Schedule> found = executor.read(
+                request, transaction -> transaction.project().schedules().list(after, limit + 1));
+        return executor.page(
+                request, found, limit, schedule -> JsonResponses.schedule(schedule, executor.now()), Schedule::name);
     }
 
-    private Answer get(Call call) {
-        return shown(deeds.read(call, desk -> there(desk, call)));
+    private ApiResponse get(ApiRequest request) {
+        return toResponse(executor.read(request, transaction -> requireSchedule(transaction, request)));
     }
 
-    private Answer shown(Schedule schedule) {
-        return Answer.ok(Shapes.schedule(schedule, deeds.now())).version(schedule.version());
+    private ApiResponse toResponse(Schedule schedule) {
+        return ApiResponse.ok(JsonResponses.schedule(schedule, executor.now())).withVersion(schedule.version());
     }
 
-    private static Schedule there(Deeds.Desk desk, Call call) {
-        return desk.project().schedules().get(call.name("name")).orElseThrow(() -> Problem.missing("schedule"));
+    private static Schedule requireSchedule(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+        return transaction
+                .project()
+                .schedules()
+                .get(request.pathName("name"))
+                .orElseThrow(() -> Problem.notFound("schedule"));
     }
 
-    private Answer put(Call call) {
-        Fields body = call.fields();
-        When when = ScheduleForm.when(body);
-        Wanted wanted = ScheduleForm.target(body);
-        Payload payload = wanted.payload(body);
-        var options = ScheduleForm.options(body);
-        body.done();
-        String name = call.value("name");
-        return deeds.change(call, "schedule.put", "schedule/" + name, desk -> {
-            wanted.check(deeds, desk);
-            ScheduleChange change = desk.project().schedules().upsert(name, when, wanted.target(), payload, options);
-            // Judged by what the change found under its lock, so that of two changes with one tag one is refused.
-            Versions.check(call, before(change));
-            if (change instanceof ScheduleChange.Created) quotas.schedules(desk);
-            desk.note("change", change.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
+    private ApiResponse put(ApiRequest request) {
+        JsonFields body = request.fields();
+        When when = ScheduleParser.when(body);
+        TargetRequest targetRequest = ScheduleParser.target(body);
+        Payload payload = targetRequest.payload(body);
+        var options = ScheduleParser.options(body);
+        body.refuseUnknown();
+        String name = request.pathValue("name");
+        return executor.change(request, "schedule.put", "schedule/" + name, transaction -> {
+            targetRequest.checkSecretsExist(executor, transaction);
+            ScheduleChange change =
+                    transaction.project().schedules().upsert(name, when, targetRequest.target(), payload, options);
+            // Compared with the version that the change found under its lock, so that of two changes with the same tag
+            // one fails.
+            EntityTags.check(request, previousVersion(change));
+            if (change instanceof ScheduleChange.Created) quotaCheck.checkSchedules(transaction);
+            transaction.addAuditDetail(
+                    "change", change.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
             Schedule schedule = change.schedule();
-            return Answer.json(
+            return ApiResponse.json(
                             change instanceof ScheduleChange.Created ? 201 : 200,
-                            Shapes.schedule(schedule, deeds.now()).put("warnings", Shapes.warnings(change.warnings())))
-                    .version(schedule.version());
+                            JsonResponses.schedule(schedule, executor.now())
+                                    .put("warnings", JsonResponses.warnings(change.warnings())))
+                    .withVersion(schedule.version());
         });
     }
 
-    private static Optional<Long> before(ScheduleChange change) {
+    private static Optional<Long> previousVersion(ScheduleChange change) {
         long now = change.schedule().version();
         if (change instanceof ScheduleChange.Created) return Optional.empty();
         return Optional.of(change instanceof ScheduleChange.Updated ? now - 1 : now);
     }
 
-    private Answer delete(Call call) {
-        return deeds.change(call, "schedule.delete", object(call), desk -> {
-            Versions.check(call, Optional.of(there(desk, call).version()));
-            if (!desk.project().schedules().delete(call.name("name"))) throw Problem.missing("schedule");
-            return Answer.none();
+    private ApiResponse delete(ApiRequest request) {
+        return executor.change(request, "schedule.delete", auditObject(request), transaction -> {
+            EntityTags.check(
+                    request, Optional.of(requireSchedule(transaction, request).version()));
+            if (!transaction.project().schedules().delete(request.pathName("name"))) throw Problem.notFound("schedule");
+            return ApiResponse.noContent();
         });
     }
 
-    private static String object(Call call) {
-        return "schedule/" + call.name("name");
+    private static String auditObject(ApiRequest request) {
+        return "schedule/" + request.pathName("name");
     }
 
-    private Answer pause(Call call) {
-        Fields body = call.optionalFields();
+    private ApiResponse pause(ApiRequest request) {
+        JsonFields body = request.optionalFields();
         Optional<String> reason = body.text("reason");
         Optional<Instant> until = body.instant("until");
-        body.done();
-        return deeds.change(call, "schedule.pause", object(call), desk -> {
-            desk.project()
+        body.refuseUnknown();
+        return executor.change(request, "schedule.pause", auditObject(request), transaction -> {
+            transaction
+                    .project()
                     .schedules()
-                    .pause(call.name("name"), call.caller().actor(), reason.orElse(null), until.orElse(null));
-            reason.ifPresent(why -> desk.note("reason", why));
-            return shown(there(desk, call));
+                    .pause(request.pathName("name"), request.caller().actor(), reason.orElse(null), until.orElse(null));
+            reason.ifPresent(why -> transaction.addAuditDetail("reason", why));
+            return toResponse(requireSchedule(transaction, request));
         });
     }
 
-    private Answer resume(Call call) {
-        call.optionalFields().done();
-        return deeds.change(call, "schedule.resume", object(call), desk -> {
-            desk.project().schedules().resume(call.name("name"));
-            return shown(there(desk, call));
+    private ApiResponse resume(ApiRequest request) {
+        request.optionalFields().refuseUnknown();
+        return executor.change(request, "schedule.resume", auditObject(request), transaction -> {
+            transaction.project().schedules().resume(request.pathName("name"));
+            return toResponse(requireSchedule(transaction, request));
         });
     }
 
-    private Answer trigger(Call call) {
-        call.optionalFields().done();
-        return deeds.change(call, "schedule.trigger", object(call), desk -> {
-            quotas.waiting(desk, 1);
-            String run = desk.project().schedules().trigger(call.name("name")).toString();
-            desk.note("run", run);
-            return Answer.json(201, new Doc().put("run", run));
+    private ApiResponse trigger(ApiRequest request) {
+        request.optionalFields().refuseUnknown();
+        return executor.change(request, "schedule.trigger", auditObject(request), transaction -> {
+            quotaCheck.checkRuns(transaction, 1);
+            String run = transaction
+                    .project()
+                    .schedules()
+                    .trigger(request.pathName("name"))
+                    .toString();
+            transaction.addAuditDetail("run", run);
+            return ApiResponse.json(201, new JsonObject().put("run", run));
         });
     }
 
-    private Answer backfill(Call call) {
-        Fields body = call.fields();
+    private ApiResponse backfill(ApiRequest request) {
+        JsonFields body = request.fields();
         Instant from = body.required("from", body.instant("from"));
         Instant to = body.required("to", body.instant("to"));
         boolean dry = body.flag("dryRun").orElse(false);
-        DroppedHistory dropped =
-                body.word("droppedHistory", DroppedHistory.class).orElse(DroppedHistory.REFUSE);
-        body.done();
-        if (from.isAfter(to)) throw Problem.invalid("/from", "This lies after 'to'.");
-        return deeds.change(call, "schedule.backfill", object(call), desk -> {
-            int count = desk.project().schedules().previewBackfill(call.name("name"), from, to, dropped);
-            quotas.waiting(desk, count);
-            if (!dry) desk.project().schedules().backfill(call.name("name"), from, to, dropped);
-            desk.note("from", from.toString());
-            desk.note("to", to.toString());
-            desk.note("dryRun", Boolean.toString(dry));
-            return Answer.ok(new Doc().put("runs", count).put("dryRun", dry));
+        DroppedHistoryPolicy dropped =
+                body.enumValue("droppedHistory", DroppedHistoryPolicy.class).orElse(DroppedHistoryPolicy.REFUSE);
+        body.refuseUnknown();
+        if (from.isAfter(to)) throw Problem.invalid("/from", "This must not be after \"to\".");
+        return executor.change(request, "schedule.backfill", auditObject(request), transaction -> {
+            int count = transaction.project().schedules().previewBackfill(request.pathName("name"), from, to, dropped);
+            quotaCheck.checkRuns(transaction, count);
+            if (!dry) transaction.project().schedules().backfill(request.pathName("name"), from, to, dropped);
+            transaction.addAuditDetail("from", from.toString());
+            transaction.addAuditDetail("to", to.toString());
+            transaction.addAuditDetail("dryRun", Boolean.toString(dry));
+            return ApiResponse.ok(new JsonObject().put("runs", count).put("dryRun", dry));
         });
     }
 
-    private Answer preview(Call call) {
-        Fields body = call.fields();
-        When when = ScheduleForm.when(body);
-        Instant after = body.instant("after").orElseGet(deeds::now);
+    private ApiResponse preview(ApiRequest request) {
+        JsonFields body = request.fields();
+        When when = ScheduleParser.when(body);
+        Instant after = body.instant("after").orElseGet(executor::now);
         int count = body.integer("count").orElse(10);
-        body.done();
-        return Answer.ok(Shapes.preview(body.making("count", () -> when.preview(after, count))));
+        body.refuseUnknown();
+        return ApiResponse.ok(JsonResponses.preview(body.convert("count", () -> when.preview(after, count))));
     }
 
-    private Answer ledger(Call call) {
-        Instant to = call.instant("to").orElseGet(deeds::now);
-        Instant from = call.instant("from").orElseGet(() -> to.minus(LEDGER));
-        if (from.isAfter(to)) throw Call.parameter("from", "This lies after 'to'.");
-        List<LedgerEntry> entries = deeds.read(call, desk -> ledger(desk, call, from, to));
-        return Answer.ok(new Doc()
+    private ApiResponse ledger(ApiRequest request) {
+        Instant to = request.instant("to").orElseGet(executor::now);
+        Instant from = request.instant("from").orElseGet(() -> to.minus(DEFAULT_LEDGER_RANGE));
+        if (from.isAfter(to)) throw ApiRequest.invalidParameter("from", "This must not be after \"to\".");
+        List<LedgerEntry> entries = executor.read(request, transaction -> ledger(transaction, request, from, to));
+        return ApiResponse.ok(new JsonObject()
                 .put("from", from)
                 .put("to", to)
-                .put("items", entries.stream().map(Shapes::entry).toList()));
+                .put("items", entries.stream().map(JsonResponses::ledgerEntry).toList()));
     }
 
-    private static List<LedgerEntry> ledger(Deeds.Desk desk, Call call, Instant from, Instant to) throws SQLException {
-        there(desk, call);
-        return desk.project().schedules().ledger(call.name("name"), from, to);
+    private static List<LedgerEntry> ledger(
+            RequestExecutor.RequestTransaction transaction, ApiRequest request, Instant from, Instant to)
+            throws SQLException {
+        requireSchedule(transaction, request);
+        return transaction.project().schedules().ledger(request.pathName("name"), from, to);
     }
 }

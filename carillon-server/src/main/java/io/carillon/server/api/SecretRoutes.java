@@ -1,11 +1,11 @@
 package io.carillon.server.api;
 
 import io.carillon.seal.Secret;
-import io.carillon.server.hooks.Vault;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.hooks.SecretStore;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -20,154 +20,175 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The secrets that webhooks of the caller's project name. One is shown in the answer that made it, and never again. */
+/** Webhook secrets of the caller's project. A generated secret is shown only in the response that created it. */
 final class SecretRoutes {
     private static final Duration LONGEST_OVERLAP = Duration.ofDays(30);
-    private static final String SIGNING = "whsec_";
-    /** What a header may hold. */
-    private static final Pattern VALUE = Pattern.compile("[\\x21-\\x7E](?:[\\x20-\\x7E]{0,1998}[\\x21-\\x7E])?");
+    private static final String SIGNING_PREFIX = "whsec_";
+    /** The characters that a header value may contain. */
+    private static final Pattern HEADER_VALUE = Pattern.compile("[\\x21-\\x7E](?:[\\x20-\\x7E]{0,1998}[\\x21-\\x7E])?");
 
-    private final Deeds deeds;
-    private final Vault vault;
+    private final RequestExecutor executor;
+    private final SecretStore secretStore;
 
-    SecretRoutes(Deeds deeds) {
-        this.deeds = deeds;
-        this.vault = deeds.house().webhooks().vault();
+    SecretRoutes(RequestExecutor executor) {
+        this.executor = executor;
+        this.secretStore = executor.context().webhooks().secretStore();
     }
 
     List<Route> routes() {
         return List.of(
-                Route.get("/v1/secrets", Permission.READ, this::list).with("limit", "cursor"),
-                Route.post("/v1/secrets", Permission.ADMIN, this::make),
+                Route.get("/v1/secrets", Permission.READ, this::list).withQuery("limit", "cursor"),
+                Route.post("/v1/secrets", Permission.ADMIN, this::create),
                 Route.post("/v1/secrets:re-encrypt", Permission.ADMIN, this::reEncrypt),
                 Route.get("/v1/secrets/{name}", Permission.READ, this::get),
                 Route.delete("/v1/secrets/{name}", Permission.ADMIN, this::delete),
                 Route.post("/v1/secrets/{name}/rotate", Permission.ADMIN, this::rotate));
     }
 
-    private Answer list(Call call) {
-        int limit = call.limit();
-        String after = deeds.cursor(call).orElse("");
-        List<SecretRepository.Kept> found = deeds.read(
-                call,
-                desk -> vault.table().list(desk.connection(), desk.project().name(), after, limit + 1));
-        return deeds.page(call, found, limit, Shapes::secret, SecretRepository.Kept::name);
+    private ApiResponse list(ApiRequest request) {
+        int limit = request.limit();
+        String after = executor.cursor(request).orElse("");
+        List<SecretRepository.StoredSecret> found = executor.read(
+                request,
+                transaction -> secretStore
+                        .repository()
+                        .list(transaction.connection(), transaction.project().name(), after, limit + 1));
+        return executor.page(request, found, limit, JsonResponses::secret, SecretRepository.StoredSecret::name);
     }
 
-    private Answer get(Call call) {
-        return Answer.ok(Shapes.secret(deeds.read(call, desk -> there(desk, call.name("name")))));
+    private ApiResponse get(ApiRequest request) {
+        return ApiResponse.ok(JsonResponses.secret(
+                executor.read(request, transaction -> requireSecret(transaction, request.pathName("name")))));
     }
 
-    private SecretRepository.Kept there(Deeds.Desk desk, String name) throws SQLException {
-        return vault.table()
-                .get(desk.connection(), desk.project().name(), name)
-                .orElseThrow(() -> Problem.missing("secret"));
+    private SecretRepository.StoredSecret requireSecret(RequestExecutor.RequestTransaction transaction, String name)
+            throws SQLException {
+        return secretStore
+                .repository()
+                .get(transaction.connection(), transaction.project().name(), name)
+                .orElseThrow(() -> Problem.notFound("secret"));
     }
 
-    /** A secret that is about to be stored; shown only if it was made here. */
-    private record Fresh(Secret value, boolean signing, boolean made) {
-        /** Of somebody else, or a new one to sign with. */
-        static Fresh of(Fields body) {
+    /** A secret to store; the response shows it only if the server generated it. */
+    private record NewSecret(Secret value, boolean signing, boolean generated) {
+        /** Reads the given secret, or generates a signing secret if none is given. */
+        static NewSecret of(JsonFields body) {
             Optional<String> given = body.text("value");
             if (given.isEmpty())
-                return new Fresh(Secret.of(SigningSecret.generate().reveal()), true, true);
+                return new NewSecret(Secret.of(SigningSecret.generate().reveal()), true, true);
             String value = given.get();
-            boolean signing = value.startsWith(SIGNING);
-            if (signing) body.making("value", () -> SigningSecret.parse(value));
-            else if (!VALUE.matcher(value).matches())
-                throw Problem.invalid("/value", "Use 1 to 2000 printable ASCII characters, as a header may hold.");
-            return new Fresh(Secret.of(value), signing, false);
+            boolean signing = value.startsWith(SIGNING_PREFIX);
+            if (signing) body.convert("value", () -> SigningSecret.parse(value));
+            else if (!HEADER_VALUE.matcher(value).matches())
+                throw Problem.invalid("/value", "This must have between 1 and 2000 printable ASCII characters.");
+            return new NewSecret(Secret.of(value), signing, false);
         }
     }
 
-    private Answer make(Call call) {
-        Deeds.refuseReplay(call);
-        Fields body = call.fields();
+    private ApiResponse create(ApiRequest request) {
+        RequestExecutor.refuseIdempotencyKey(request);
+        JsonFields body = request.fields();
         String given = body.required("name", body.text("name"));
-        String name = body.making("name", () -> Names.check("secret", given));
-        Fresh fresh = Fresh.of(body);
-        body.done();
-        mustHaveKeys();
-        return deeds.change(call, "secret.make", "secret/" + name, desk -> {
-            String project = desk.project().name();
-            SecretRepository.Kept kept = new SecretRepository.Kept(
+        String name = body.convert("name", () -> Names.check("secret", given));
+        NewSecret newSecret = NewSecret.of(body);
+        body.refuseUnknown();
+        requireMasterKey();
+        return executor.change(request, "secret.make", "secret/" + name, transaction -> {
+            String project = transaction.project().name();
+            SecretRepository.StoredSecret storedSecret = new SecretRepository.StoredSecret(
                     project,
                     name,
-                    fresh.signing(),
-                    vault.seal(project, name, fresh.value()),
+                    newSecret.signing(),
+                    secretStore.seal(project, name, newSecret.value()),
                     null,
                     null,
-                    new ApiKey.Made(Instant.EPOCH, call.caller().actor()),
+                    new ApiKey.Creation(Instant.EPOCH, request.caller().actor()),
                     null);
-            if (!vault.table().insert(desk.connection(), kept))
+            if (!secretStore.repository().insert(transaction.connection(), storedSecret))
                 throw Problem.of(
-                        409, "secret-exists", "There is a secret of this name. Rotate it, or take another name.");
-            return shown(desk, name, fresh);
+                        409, "secret-exists", "A secret of this name already exists. Rotate it or use another name.");
+            return createdResponse(transaction, name, newSecret);
         });
     }
 
-    /** The only answer that shows one. */
-    private Answer shown(Deeds.Desk desk, String name, Fresh fresh) throws SQLException {
-        Doc doc = Shapes.secret(there(desk, name));
-        return Answer.json(201, fresh.made() ? doc.put("value", fresh.value().reveal()) : doc);
+    /** Returns the only response that shows a generated secret. */
+    private ApiResponse createdResponse(
+            RequestExecutor.RequestTransaction transaction, String name, NewSecret newSecret) throws SQLException {
+        JsonObject jsonObject = JsonResponses.secret(requireSecret(transaction, name));
+        return ApiResponse.json(
+                201,
+                newSecret.generated()
+                        ? jsonObject.put("value", newSecret.value().reveal())
+                        : jsonObject);
     }
 
-    /** Both sign for the time of the overlap, so that receivers change when they like. */
-    private Answer rotate(Call call) {
-        Deeds.refuseReplay(call);
-        Fields body = call.optionalFields();
+    /**
+     * Replaces a secret. Both secrets sign during the overlap, so that receivers can change theirs at any time within
+     * it.
+     */
+    private ApiResponse rotate(ApiRequest request) {
+        RequestExecutor.refuseIdempotencyKey(request);
+        JsonFields body = request.optionalFields();
         Duration overlap = body.duration("overlap").orElse(Duration.ofHours(24));
-        Fresh fresh = Fresh.of(body);
-        body.done();
+        NewSecret newSecret = NewSecret.of(body);
+        body.refuseUnknown();
         if (overlap.isNegative() || overlap.compareTo(LONGEST_OVERLAP) > 0)
-            throw Problem.invalid("/overlap", "Use 0 to 30 days.");
-        String name = call.name("name");
-        return deeds.change(call, "secret.rotate", "secret/" + name, desk -> {
-            SecretRepository.Kept old = there(desk, name);
-            mustHaveKeys();
-            if (old.signing() != fresh.signing())
+            throw Problem.invalid("/overlap", "This must be between 0 and 30 days.");
+        String name = request.pathName("name");
+        return executor.change(request, "secret.rotate", "secret/" + name, transaction -> {
+            SecretRepository.StoredSecret old = requireSecret(transaction, name);
+            requireMasterKey();
+            if (old.signing() != newSecret.signing())
                 throw Problem.invalid(
                         "/value",
                         old.signing()
-                                ? "This secret signs: leave the value out, or give one that starts with whsec_."
-                                : "This secret is a value: give the new one.");
-            String sealed = vault.seal(old.project(), name, fresh.value());
-            vault.table().rotate(desk.connection(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
-            desk.note("overlap", overlap.toString());
-            return shown(desk, name, fresh);
+                                ? "This is a signing secret. Leave out the value, or use one that starts with whsec_."
+                                : "This secret is the value of a header. Send the new value.");
+            String sealed = secretStore.seal(old.project(), name, newSecret.value());
+            secretStore
+                    .repository()
+                    .rotate(transaction.connection(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
+            transaction.addAuditDetail("overlap", overlap.toString());
+            return createdResponse(transaction, name, newSecret);
         });
     }
 
-    private Answer delete(Call call) {
-        String name = call.name("name");
-        return deeds.change(call, "secret.delete", "secret/" + name, desk -> {
-            if (!vault.table().delete(desk.connection(), desk.project().name(), name)) throw Problem.missing("secret");
-            return Answer.none();
+    private ApiResponse delete(ApiRequest request) {
+        String name = request.pathName("name");
+        return executor.change(request, "secret.delete", "secret/" + name, transaction -> {
+            if (!secretStore
+                    .repository()
+                    .delete(transaction.connection(), transaction.project().name(), name))
+                throw Problem.notFound("secret");
+            return ApiResponse.noContent();
         });
     }
 
-    /** Some thousand at a time, each for itself; whoever wants all asks until there is no next. */
-    private Answer reEncrypt(Call call) {
-        call.caller().mustKeepHouse();
-        Fields body = call.optionalFields();
+    /**
+     * Encrypts up to 10,000 secrets again with the current master key. The caller repeats the request with {@code next}
+     * until the response has none.
+     */
+    private ApiResponse reEncrypt(ApiRequest request) {
+        request.caller().requireServerAdmin();
+        JsonFields body = request.optionalFields();
         String after = body.text("after").orElse("");
-        body.done();
-        mustHaveKeys();
-        Vault.Resealed resealed = vault.reseal(after);
-        return deeds.change(call, "secret.re-encrypt", "secrets", desk -> {
-            desk.note("done", Integer.toString(resealed.done()));
-            return Answer.ok(new Doc()
-                    .put("done", resealed.done())
-                    .put("unreadable", resealed.unreadable())
-                    .put("next", resealed.next()));
+        body.refuseUnknown();
+        requireMasterKey();
+        SecretStore.ResealResult resealResult = secretStore.reseal(after);
+        return executor.change(request, "secret.re-encrypt", "secrets", transaction -> {
+            transaction.addAuditDetail("done", Integer.toString(resealResult.done()));
+            return ApiResponse.ok(new JsonObject()
+                    .put("done", resealResult.done())
+                    .put("unreadable", resealResult.unreadable())
+                    .put("next", resealResult.next()));
         });
     }
 
-    private void mustHaveKeys() {
-        if (!vault.isOpen())
+    private void requireMasterKey() {
+        if (!secretStore.hasMasterKey())
             throw Problem.of(
                     409,
                     "no-master-key",
-                    "This server has no master key to seal secrets with. Set CARILLON_MASTER_KEYS_FILE and start it again.");
+                    "This server has no master key to encrypt secrets. Set CARILLON_MASTER_KEYS_FILE and restart it.");
     }
 }

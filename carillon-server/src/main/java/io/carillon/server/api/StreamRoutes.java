@@ -1,13 +1,13 @@
 package io.carillon.server.api;
 
 import io.carillon.run.RunId;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
-import io.carillon.server.store.FeedRepository;
+import io.carillon.server.store.StreamEventRepository;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -21,76 +21,77 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
 /**
- * What happens in a project, as server-sent events: looked up every second for all who listen, so that it does not matter which node a run ended on. An event
- * is a hint to look; who was away looks for itself.
+ * Sends the events of a project as server-sent events. One query per second serves all listeners and finds the events
+ * of all nodes. An event is a hint to read the current state; a client that was disconnected reads the state itself.
  */
 final class StreamRoutes {
-    /** Each of them holds a thread. */
-    private static final int LISTENERS = 40;
+    /** Each listener occupies a thread. */
+    private static final int MAX_LISTENERS = 40;
 
-    private static final long EVERY_MILLIS = 1_000;
+    private static final long POLL_MILLIS = 1_000;
 
-    /** More happened than could be told: whoever shows lists reads them anew. */
-    private static final byte[] LOST = "event: events.lost\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
+    /** Sent when events were lost: a client that shows lists reads them again. */
+    private static final byte[] EVENTS_LOST = "event: events.lost\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
 
-    private static final Duration LONGEST = Duration.ofMinutes(10);
+    private static final Duration MAX_DURATION = Duration.ofMinutes(10);
 
-    private final Deeds deeds;
-    private final FeedRepository happenings = new FeedRepository();
-    private final Map<String, Shared> feeds = new ConcurrentHashMap<>();
-    private final Semaphore places = new Semaphore(LISTENERS);
+    private final RequestExecutor executor;
+    private final StreamEventRepository events = new StreamEventRepository();
+    private final Map<String, SharedStream> streams = new ConcurrentHashMap<>();
+    private final Semaphore listenerPermits = new Semaphore(MAX_LISTENERS);
 
-    StreamRoutes(Deeds deeds) {
-        this.deeds = deeds;
+    StreamRoutes(RequestExecutor executor) {
+        this.executor = executor;
     }
 
     List<Route> routes() {
         return List.of(Route.get("/v1/stream", Permission.READ, this::stream));
     }
 
-    /** A project's feed, as long as anybody listens to it. */
-    private record Shared(Feed feed, int listeners) {}
+    /** The stream of a project; it exists while the project has listeners. */
+    private record SharedStream(ProjectEventStream stream, int listeners) {}
 
-    private Answer stream(Call call) {
-        Instant now = deeds.read(call, desk -> happenings.now(desk.connection()));
-        return Answer.stream("text/event-stream", out -> {
-            if (!places.tryAcquire()) {
+    private ApiResponse stream(ApiRequest request) {
+        Instant now = executor.read(request, transaction -> events.now(transaction.connection()));
+        return ApiResponse.stream("text/event-stream", out -> {
+            if (!listenerPermits.tryAcquire()) {
                 out.write("retry: 30000\n\n".getBytes(StandardCharsets.UTF_8));
                 return;
             }
-            String project = call.caller().project();
-            Feed feed = Objects.requireNonNull(feeds.merge(
+            String project = request.caller().project();
+            ProjectEventStream stream = Objects.requireNonNull(streams.merge(
                             project,
-                            new Shared(new Feed(now), 1),
-                            (there, mine) -> new Shared(there.feed(), there.listeners() + 1)))
-                    .feed();
+                            new SharedStream(new ProjectEventStream(now), 1),
+                            (there, mine) -> new SharedStream(there.stream(), there.listeners() + 1)))
+                    .stream();
             try {
-                tell(call, feed, out);
+                writeEvents(request, stream, out);
             } catch (RuntimeException ended) {
                 throw new IOException(ended);
             } finally {
-                places.release();
-                feeds.computeIfPresent(
+                listenerPermits.release();
+                streams.computeIfPresent(
                         project,
-                        (name, there) ->
-                                there.listeners() == 1 ? null : new Shared(there.feed(), there.listeners() - 1));
+                        (name, there) -> there.listeners() == 1
+                                ? null
+                                : new SharedStream(there.stream(), there.listeners() - 1));
             }
         });
     }
 
-    private void tell(Call call, Feed feed, OutputStream out) throws IOException {
-        Feed.Source source = source(call);
-        long told = feed.last();
-        long end = System.nanoTime() + LONGEST.toNanos();
+    private void writeEvents(ApiRequest request, ProjectEventStream stream, OutputStream out) throws IOException {
+        ProjectEventStream.EventSource eventSource = source(request);
+        long sent = stream.lastNumber();
+        long end = System.nanoTime() + MAX_DURATION.toNanos();
         out.write("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
         out.flush();
         while (System.nanoTime() < end) {
-            Feed.Told news = feed.after(told, source);
+            ProjectEventStream.EventBatch news = stream.eventsAfter(sent, eventSource);
             ByteArrayOutputStream text = new ByteArrayOutputStream();
-            if (news.lost()) text.writeBytes(LOST);
-            for (Feed.News one : news.news()) text.writeBytes(event(one.happening()));
-            told = news.last();
-            // A comment shows whether anybody is still there.
+            if (news.lost()) text.writeBytes(EVENTS_LOST);
+            for (ProjectEventStream.NumberedEvent one : news.events()) text.writeBytes(event(one.event()));
+            sent = news.lastNumber();
+            // Writing a comment fails if the client has closed the connection.
             if (text.size() == 0) text.writeBytes(":\n\n".getBytes(StandardCharsets.UTF_8));
             out.write(text.toByteArray());
             out.flush();
@@ -98,26 +99,29 @@ final class StreamRoutes {
         }
     }
 
-    private Feed.Source source(Call call) {
-        return new Feed.Source() {
+    private ProjectEventStream.EventSource source(ApiRequest apiRequest) {
+        return new ProjectEventStream.EventSource() {
             @Override
             public Instant now() {
-                return deeds.read(call, desk -> happenings.now(desk.connection()));
+                return executor.read(apiRequest, requestTransaction -> events.now(requestTransaction.connection()));
             }
 
             @Override
-            public List<FeedRepository.Happening> behind(FeedRepository.Place place) {
-                return deeds.read(
-                        call,
-                        desk -> happenings.behind(
-                                desk.connection(), desk.project().name(), place));
+            public List<StreamEventRepository.StreamEvent> eventsAfter(
+                    StreamEventRepository.StreamPosition streamPosition) {
+                return executor.read(
+                        apiRequest,
+                        requestTransaction -> events.eventsAfter(
+                                requestTransaction.connection(),
+                                requestTransaction.project().name(),
+                                streamPosition));
             }
         };
     }
 
     private static boolean pause() {
         try {
-            Thread.sleep(EVERY_MILLIS);
+            Thread.sleep(POLL_MILLIS);
             return true;
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
@@ -125,14 +129,14 @@ final class StreamRoutes {
         }
     }
 
-    private static byte[] event(FeedRepository.Happening one) {
-        boolean run = one.what().equals("run.ended");
-        Doc data = new Doc()
+    private static byte[] event(StreamEventRepository.StreamEvent one) {
+        boolean run = one.kind().equals("run.ended");
+        JsonObject data = new JsonObject()
                 .put("at", one.at())
                 .put("run", run ? new RunId(one.id()).toString() : null)
                 .put("state", one.state())
                 .put("queue", one.queue())
                 .put(run ? "name" : "object", one.name());
-        return ("event: " + one.what() + "\ndata: " + Json.text(data) + "\n\n").getBytes(StandardCharsets.UTF_8);
+        return ("event: " + one.kind() + "\ndata: " + Json.text(data) + "\n\n").getBytes(StandardCharsets.UTF_8);
     }
 }

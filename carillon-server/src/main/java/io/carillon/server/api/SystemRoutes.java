@@ -1,10 +1,10 @@
 package io.carillon.server.api;
 
 import io.carillon.Health;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
 import java.io.IOException;
@@ -13,57 +13,67 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Health, version, meters and the description of the interface. */
+/** Health, version, metrics and the API description. */
 final class SystemRoutes {
-    static final String DESCRIPTION = "/io/carillon/server/openapi.json";
+    static final String OPENAPI_RESOURCE = "/io/carillon/server/openapi.json";
 
-    private final House house;
+    private final ServerContext context;
     private final Supplier<String> meters;
     private final String version;
-    private final byte[] description = description();
+    private final byte[] openApi = readOpenApi();
 
-    SystemRoutes(House house, Supplier<String> meters, String version) {
-        this.house = house;
+    SystemRoutes(ServerContext context, Supplier<String> meters, String version) {
+        this.context = context;
         this.meters = meters;
         this.version = version;
     }
 
     List<Route> routes() {
         return List.of(
-                Route.get("/healthz", Permission.PUBLIC, call -> Answer.ok(new Doc().put("status", "ok"))),
+                Route.get(
+                        "/healthz", Permission.PUBLIC, request -> ApiResponse.ok(new JsonObject().put("status", "ok"))),
                 Route.get("/readyz", Permission.PUBLIC, this::ready),
-                Route.get("/version", Permission.PUBLIC, call -> Answer.ok(new Doc().put("version", version))),
+                Route.get(
+                        "/version",
+                        Permission.PUBLIC,
+                        request -> ApiResponse.ok(new JsonObject().put("version", version))),
                 Route.get("/metrics", Permission.READ, this::metrics),
-                Route.get("/v1/openapi.json", Permission.PUBLIC, call -> Answer.json(200, description)),
+                Route.get("/v1/openapi.json", Permission.PUBLIC, request -> ApiResponse.json(200, openApi)),
                 Route.get("/v1/health", Permission.READ, this::health));
     }
 
-    /** Whether the database answers; why not is in the log, and for those who look after the house at /v1/health. */
-    private Answer ready(Call call) {
-        boolean ready = house.transactions().reachable();
-        Answer answer = Answer.json(ready ? 200 : 503, new Doc().put("status", ready ? "ready" : "database away"));
-        return ready ? answer : answer.header("Retry-After", "2");
+    /**
+     * Returns whether the database responds. The log and, for server admins, /v1/health give the cause if it does not.
+     */
+    private ApiResponse ready(ApiRequest request) {
+        boolean ready = context.transactions().isReachable();
+        ApiResponse response =
+                ApiResponse.json(ready ? 200 : 503, new JsonObject().put("status", ready ? "ready" : "database away"));
+        return ready ? response : response.withHeader("Retry-After", "2");
     }
 
-    private Answer metrics(Call call) {
-        call.caller().mustKeepHouse();
-        return Answer.text("text/plain; version=0.0.4; charset=utf-8", meters.get());
+    private ApiResponse metrics(ApiRequest request) {
+        request.caller().requireServerAdmin();
+        return ApiResponse.text("text/plain; version=0.0.4; charset=utf-8", meters.get());
     }
 
-    private Answer health(Call call) {
-        call.caller().mustKeepHouse();
-        Health health = house.carillon().health();
-        return Answer.ok(new Doc()
+    private ApiResponse health(ApiRequest request) {
+        request.caller().requireServerAdmin();
+        Health health = context.carillon().health();
+        return ApiResponse.ok(new JsonObject()
                 .put("healthy", health.healthy())
                 .put("issues", health.issues())
                 .put(
                         "kinds",
-                        health.kinds().stream().sorted().map(Fields::wordOf).toList()));
+                        health.kinds().stream()
+                                .sorted()
+                                .map(JsonFields::enumText)
+                                .toList()));
     }
 
-    private static byte[] description() {
-        try (InputStream in = SystemRoutes.class.getResourceAsStream(DESCRIPTION)) {
-            if (in == null) throw new IllegalStateException(DESCRIPTION + " is missing: the jar is incomplete");
+    private static byte[] readOpenApi() {
+        try (InputStream in = SystemRoutes.class.getResourceAsStream(OPENAPI_RESOURCE)) {
+            if (in == null) throw new IllegalStateException(OPENAPI_RESOURCE + " is missing: the jar is incomplete");
             return in.readAllBytes();
         } catch (IOException broken) {
             throw new UncheckedIOException(broken);

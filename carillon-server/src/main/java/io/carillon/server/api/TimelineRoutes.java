@@ -3,9 +3,9 @@ package io.carillon.server.api;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
 import io.carillon.store.LedgerEntry;
@@ -16,83 +16,93 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** All schedules beside each other on one axis of time: what became of instants that are over, and those to come. */
+/** The planned instants of all schedules in a range of time: what happened to the past ones, and the future ones. */
 final class TimelineRoutes {
-    private static final Duration EACH_WAY = Duration.ofDays(1);
-    private static final Duration WIDEST = Duration.ofDays(31);
+    private static final Duration DEFAULT_REACH = Duration.ofDays(1);
+    private static final Duration MAX_RANGE = Duration.ofDays(31);
 
-    /** A schedule that fires every second is a bar, not a list: who wants more of it asks for less time. */
-    private static final int LINES = 200;
+    /**
+     * The maximum number of instants per schedule in each direction. A caller that needs more requests a shorter range.
+     */
+    private static final int MAX_ENTRIES = 200;
 
-    private final Deeds deeds;
+    private final RequestExecutor executor;
 
-    TimelineRoutes(Deeds deeds) {
-        this.deeds = deeds;
+    TimelineRoutes(RequestExecutor executor) {
+        this.executor = executor;
     }
 
     List<Route> routes() {
         return List.of(
-                Route.get("/v1/timeline", Permission.READ, this::timeline).with("from", "to", "limit", "cursor"));
+                Route.get("/v1/timeline", Permission.READ, this::timeline).withQuery("from", "to", "limit", "cursor"));
     }
 
-    /** Which part of time, and where in it the past ends. */
-    private record Stretch(Instant from, Instant now, Instant to) {
+    /** The requested range, and the present, which separates past from future. */
+    private record TimelineRange(Instant from, Instant now, Instant to) {
         Instant pastEnd() {
             return now.isBefore(to) ? now : to;
         }
 
-        Instant comingStart() {
+        Instant futureStart() {
             return now.isAfter(from) ? now : from.minusNanos(1);
         }
     }
 
-    private Answer timeline(Call call) {
-        Instant now = deeds.now();
-        Instant from = call.instant("from").orElse(now.minus(EACH_WAY));
-        Instant to = call.instant("to").orElse((from.isAfter(now) ? from : now).plus(EACH_WAY));
-        if (from.isAfter(to)) throw Call.parameter("from", "This lies after 'to'.");
-        if (Duration.between(from, to).compareTo(WIDEST) > 0)
-            throw Call.parameter("from", "A timeline spans %d days at most.".formatted(WIDEST.toDays()));
-        Stretch stretch = new Stretch(from, now, to);
-        int limit = call.limit();
-        String after = deeds.cursor(call).orElse("");
-        Map<String, Doc> rows = new HashMap<>();
-        List<Schedule> found = deeds.read(call, desk -> {
-            List<Schedule> all = desk.project().schedules().list(after, limit + 1);
+    private ApiResponse timeline(ApiRequest request) {
+        Instant now = executor.now();
+        Instant from = request.instant("from").orElse(now.minus(DEFAULT_REACH));
+        Instant to = request.instant("to").orElse((from.isAfter(now) ? from : now).plus(DEFAULT_REACH));
+        if (from.isAfter(to)) throw ApiRequest.invalidParameter("from", "This must not be after \"to\".");
+        if (Duration.between(from, to).compareTo(MAX_RANGE) > 0)
+            throw ApiRequest.invalidParameter(
+                    "from", "The range must not exceed %d days.".formatted(MAX_RANGE.toDays()));
+        TimelineRange range = new TimelineRange(from, now, to);
+        int limit = request.limit();
+        String after = executor.cursor(request).orElse("");
+        Map<String, JsonObject> rows = new HashMap<>();
+        List<Schedule> found = executor.read(request, transaction -> {
+            List<Schedule> all = transaction.project().schedules().list(after, limit + 1);
             for (Schedule schedule : all.subList(0, Math.min(limit, all.size())))
-                rows.put(schedule.name(), row(desk, schedule, stretch));
+                rows.put(schedule.name(), row(transaction, schedule, range));
             return all;
         });
-        return deeds.page(
-                call, found, limit, schedule -> Objects.requireNonNull(rows.get(schedule.name())), Schedule::name);
+        return executor.page(
+                request, found, limit, schedule -> Objects.requireNonNull(rows.get(schedule.name())), Schedule::name);
     }
 
-    private static Doc row(Deeds.Desk desk, Schedule schedule, Stretch stretch) {
+    private static JsonObject row(
+            RequestExecutor.RequestTransaction transaction, Schedule schedule, TimelineRange range) {
         When when = schedule.definition().when();
         boolean paused = schedule.pause() != null;
-        List<LedgerEntry> past = past(desk, schedule, stretch, when);
+        List<LedgerEntry> past = past(transaction, schedule, range, when);
         List<Preview.Entry> coming = paused
                 ? List.of()
-                : when.preview(stretch.comingStart(), LINES).entries().stream()
-                        .filter(entry -> !entry.utc().isAfter(stretch.to))
+                : when.preview(range.futureStart(), MAX_ENTRIES).entries().stream()
+                        .filter(entry -> !entry.utc().isAfter(range.to))
                         .limit(Math.max(schedule.runsLeft(), 0))
                         .toList();
-        return new Doc()
+        return new JsonObject()
                 .put("schedule", schedule.name())
                 .put("description", when.describe())
                 .put("paused", paused)
-                .put("past", past.stream().limit(LINES).map(Shapes::entry).toList())
-                .put("coming", coming.stream().map(Shapes::instant).toList())
-                .put("more", past.size() > LINES || coming.size() == LINES);
+                .put(
+                        "past",
+                        past.stream()
+                                .limit(MAX_ENTRIES)
+                                .map(JsonResponses::ledgerEntry)
+                                .toList())
+                .put("coming", coming.stream().map(JsonResponses::previewEntry).toList())
+                .put("more", past.size() > MAX_ENTRIES || coming.size() == MAX_ENTRIES);
     }
 
-    private static List<LedgerEntry> past(Deeds.Desk desk, Schedule schedule, Stretch stretch, When when) {
-        if (stretch.from.isAfter(stretch.now)) return List.of();
-        // One more than is shown, so that the rest is known of and not read.
+    private static List<LedgerEntry> past(
+            RequestExecutor.RequestTransaction transaction, Schedule schedule, TimelineRange range, When when) {
+        if (range.from.isAfter(range.now)) return List.of();
+        // Reads one instant more than is shown, to know whether there are more without reading the rest.
         List<Preview.Entry> first =
-                when.preview(stretch.from.minusNanos(1), LINES + 1).entries();
-        Instant last = first.size() > LINES ? first.get(LINES).utc() : Instant.MAX;
-        Instant end = last.isBefore(stretch.pastEnd()) ? last : stretch.pastEnd();
-        return desk.project().schedules().ledger(schedule.name(), stretch.from, end);
+                when.preview(range.from.minusNanos(1), MAX_ENTRIES + 1).entries();
+        Instant last = first.size() > MAX_ENTRIES ? first.get(MAX_ENTRIES).utc() : Instant.MAX;
+        Instant end = last.isBefore(range.pastEnd()) ? last : range.pastEnd();
+        return transaction.project().schedules().ledger(schedule.name(), range.from, end);
     }
 }

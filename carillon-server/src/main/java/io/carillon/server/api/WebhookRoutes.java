@@ -1,14 +1,14 @@
 package io.carillon.server.api;
 
 import io.carillon.Project;
-import io.carillon.run.CompletionToken;
+import io.carillon.run.CallbackToken;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
-import io.carillon.server.http.Answer;
-import io.carillon.server.http.Call;
-import io.carillon.server.http.Doc;
-import io.carillon.server.http.Fields;
+import io.carillon.server.http.ApiRequest;
+import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
@@ -23,23 +23,26 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
 
-/** Webhooks by hand: a test, a run's message once more; and the receiver that calls back. Nothing is sent inside a transaction. */
+/**
+ * Routes to test a webhook, to send the message of a run again, and for the callback of a receiver. No route sends
+ * inside a transaction.
+ */
 final class WebhookRoutes {
-    /** Each may hold a thread of the server for a minute. */
-    private static final int AT_A_TIME = 16;
+    /** Each send may occupy a thread of the server for up to {@link #MAX_SEND_TIME}. */
+    private static final int MAX_CONCURRENT_SENDS = 16;
 
-    /** Requests end after half a minute, however patient a webhook is. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** Limits the timeout of the webhook, because HTTP requests end after 30 seconds. */
+    private static final Duration MAX_SEND_TIME = Duration.ofSeconds(20);
 
-    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9_-]{43}");
+    private static final Pattern CALLBACK_TOKEN = Pattern.compile("[A-Za-z0-9_-]{43}");
 
-    private final Deeds deeds;
+    private final RequestExecutor executor;
     private final Webhooks sender;
-    private final Semaphore room = new Semaphore(AT_A_TIME);
+    private final Semaphore sendPermits = new Semaphore(MAX_CONCURRENT_SENDS);
 
-    WebhookRoutes(Deeds deeds) {
-        this.deeds = deeds;
-        this.sender = deeds.house().webhooks().sender();
+    WebhookRoutes(RequestExecutor executor) {
+        this.executor = executor;
+        this.sender = executor.context().webhooks().sender();
     }
 
     List<Route> routes() {
@@ -49,113 +52,120 @@ final class WebhookRoutes {
                 Route.post("/v1/runs/{id}/complete", Permission.PUBLIC, this::complete));
     }
 
-    private Answer test(Call call) {
-        refuseReplay(call);
-        Fields body = call.fields();
-        Wanted wanted = ScheduleForm.target(body);
+    private ApiResponse test(ApiRequest request) {
+        refuseIdempotencyKey(request);
+        JsonFields body = request.fields();
+        TargetRequest targetRequest = ScheduleParser.target(body);
         WebhookTarget target =
-                wanted.webhook().orElseThrow(() -> Problem.invalid("/target/url", "This field is required."));
-        Optional<WebhookTarget> filled = WebhookForm.stored(wanted.payload(body).bytes());
-        body.done();
-        deeds.read(call, desk -> {
-            wanted.check(deeds, desk);
+                targetRequest.webhook().orElseThrow(() -> Problem.invalid("/target/url", "This field is required."));
+        Optional<WebhookTarget> filled =
+                WebhookTargetJson.fromPayload(targetRequest.payload(body).bytes());
+        body.refuseUnknown();
+        executor.read(request, transaction -> {
+            targetRequest.checkSecretsExist(executor, transaction);
             return true;
         });
-        String project = call.caller().project();
-        Delivery delivery = sent(() -> sender.test(project, soon(filled.orElse(target))));
-        return told(call, "webhook.test", wanted.object(), delivery);
+        String project = request.caller().project();
+        Delivery delivery = sendLimited(() -> sender.test(project, withShortTimeout(filled.orElse(target))));
+        return auditAndRespond(request, "webhook.test", targetRequest.auditObject(), delivery);
     }
 
-    /** Sends what a run sent, under the run's id, and leaves the run alone. */
-    private Answer replay(Call call) {
-        refuseReplay(call);
-        call.optionalFields().done();
-        WebhookTarget target = deeds.read(call, desk -> {
-            Run run = RunRoutes.there(desk, call);
-            if (!WebhookForm.isOne(run.target()))
+    /** Sends the message of a run again, with the id of the run. The run does not change. */
+    private ApiResponse replay(ApiRequest request) {
+        refuseIdempotencyKey(request);
+        request.optionalFields().refuseUnknown();
+        WebhookTarget target = executor.read(request, transaction -> {
+            Run run = RunRoutes.requireRun(transaction, request);
+            if (!WebhookTargetJson.isWebhook(run.target()))
                 throw Problem.of(
-                        409,
-                        "not-a-webhook",
-                        "Only runs that call a webhook can be replayed. Redrive it if it is dead.");
-            return deeds.house()
+                        409, "not-a-webhook", "Only webhook runs can be replayed. Redrive the run if it is dead.");
+            return executor.context()
                     .webhooks()
                     .runs()
-                    .sent(desk.connection(), desk.project().name(), run.id().value())
-                    .flatMap(WebhookForm::stored)
-                    .orElseThrow(
-                            () -> Problem.of(
-                                    409,
-                                    "payload-gone",
-                                    "What this run sent is not kept any more: it was cancelled, redriven, or ended before it was kept."));
+                    .payloadOf(
+                            transaction.connection(),
+                            transaction.project().name(),
+                            run.id().value())
+                    .flatMap(WebhookTargetJson::fromPayload)
+                    .orElseThrow(() -> Problem.of(
+                            409,
+                            "payload-gone",
+                            "The payload of this run is not stored: the run was cancelled or redriven, or "
+                                    + "ended before payloads were kept."));
         });
-        RunId run = RunRoutes.id(call);
-        Delivery delivery = sent(() -> sender.replay(call.caller().project(), run, soon(target)));
-        return told(call, "run.replay", "run/" + run, delivery);
+        RunId run = RunRoutes.id(request);
+        Delivery delivery = sendLimited(() -> sender.replay(request.caller().project(), run, withShortTimeout(target)));
+        return auditAndRespond(request, "run.replay", "run/" + run, delivery);
     }
 
-    private static WebhookTarget soon(WebhookTarget target) {
+    private static WebhookTarget withShortTimeout(WebhookTarget target) {
         WebhookTarget.Timeouts timeouts = target.timeouts();
-        return timeouts.total().compareTo(PATIENCE) <= 0 ? target : target.timeouts(PATIENCE, timeouts.connect());
+        return timeouts.total().compareTo(MAX_SEND_TIME) <= 0
+                ? target
+                : target.timeouts(MAX_SEND_TIME, timeouts.connect());
     }
 
-    private interface Sending {
+    private interface SendAction {
         Delivery send() throws InterruptedException;
     }
 
-    private Delivery sent(Sending sending) {
-        if (!room.tryAcquire())
-            throw Problem.of(429, "too-many-sends", "Too many webhooks are being sent by hand. Try again in a moment.")
-                    .header("Retry-After", "5");
+    private Delivery sendLimited(SendAction sendAction) {
+        if (!sendPermits.tryAcquire())
+            throw Problem.of(429, "too-many-sends", "Too many tests and replays are in progress. Try again later.")
+                    .withHeader("Retry-After", "5");
         try {
-            return sending.send();
+            return sendAction.send();
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
-            throw Problem.of(503, "unavailable", "The server is stopping. Ask another one.")
-                    .header("Retry-After", "2");
+            throw Problem.of(503, "unavailable", "The server is shutting down. Try again; another server may respond.")
+                    .withHeader("Retry-After", "2");
         } finally {
-            room.release();
+            sendPermits.release();
         }
     }
 
-    private Answer told(Call call, String action, String object, Delivery delivery) {
-        return deeds.change(call, action, object, desk -> {
-            desk.note("verdict", Fields.wordOf(delivery.verdict()));
-            return Answer.ok(Shapes.delivery(delivery));
+    private ApiResponse auditAndRespond(ApiRequest request, String action, String object, Delivery delivery) {
+        return executor.change(request, action, object, transaction -> {
+            transaction.addAuditDetail("verdict", JsonFields.enumText(delivery.verdict()));
+            return ApiResponse.ok(JsonResponses.delivery(delivery));
         });
     }
 
-    private static void refuseReplay(Call call) {
-        if (call.header("Idempotency-Key").isPresent())
-            throw Problem.of(400, "invalid-header", "What is sent cannot be taken back: each request sends once more.")
-                    .at("Idempotency-Key", "Leave it out here.");
+    private static void refuseIdempotencyKey(ApiRequest request) {
+        if (request.header("Idempotency-Key").isPresent())
+            throw Problem.of(400, "invalid-header", "Each request sends the webhook again. See errors.")
+                    .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
     }
 
-    /** The receiver of a webhook has no key; the token of its attempt opens this one thing, once. Whatever is wrong, the answer is the same. */
-    private Answer complete(Call call) {
-        Fields body = call.fields();
+    /**
+     * Completes a run from the callback of its receiver. The receiver has no key: the callback token of the attempt
+     * allows this operation once. Every failure has the same response, which reveals nothing.
+     */
+    private ApiResponse complete(ApiRequest request) {
+        JsonFields body = request.fields();
         int attempt = body.required("attempt", body.integer("attempt"));
-        String token = body.required("token", body.text("token"));
+        String callbackToken = body.required("token", body.text("token"));
         Optional<String> error = body.text("error");
-        body.done();
-        RunId run = RunRoutes.id(call);
-        // What cannot be one does not trouble the database: anybody may call this.
-        if (!TOKEN.matcher(token).matches()) throw nobodyAwaits();
-        String project = deeds.house()
+        body.refuseUnknown();
+        RunId run = RunRoutes.id(request);
+        // This route is public: a malformed token must not cause a database query.
+        if (!CALLBACK_TOKEN.matcher(callbackToken).matches()) throw notAwaited();
+        String project = executor.context()
                 .webhooks()
                 .runs()
-                .awaiting(run.value(), CompletionToken.digest(token))
-                .orElseThrow(WebhookRoutes::nobodyAwaits);
-        Project door = deeds.house().carillon().project(project);
+                .projectAwaiting(run.value(), CallbackToken.digest(callbackToken))
+                .orElseThrow(WebhookRoutes::notAwaited);
+        Project projectApi = executor.context().carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
-        deeds.house().transactions().in(project, connection -> {
+        executor.context().transactions().runInProject(project, connection -> {
             hints.clear();
-            Project inside = door.in(connection, hints::add);
+            Project inside = projectApi.in(connection, hints::add);
             boolean recorded = error.isPresent()
-                    ? inside.runs().fail(run, attempt, token, error.get())
-                    : inside.runs().complete(run, attempt, token);
-            if (!recorded) throw nobodyAwaits();
-            deeds.house()
-                    .tables()
+                    ? inside.runs().fail(run, attempt, callbackToken, error.get())
+                    : inside.runs().complete(run, attempt, callbackToken);
+            if (!recorded) throw notAwaited();
+            executor.context()
+                    .repositories()
                     .audit()
                     .write(
                             connection,
@@ -164,18 +174,19 @@ final class WebhookRoutes {
                                     "callback",
                                     error.isPresent() ? "run.fail" : "run.complete",
                                     "run/" + run,
-                                    Json.text(new Doc().put("attempt", attempt)),
-                                    call.requestId()));
+                                    Json.text(new JsonObject().put("attempt", attempt)),
+                                    request.requestId()));
             return true;
         });
         hints.forEach(Runnable::run);
-        return Answer.ok(new Doc().put("recorded", true));
+        return ApiResponse.ok(new JsonObject().put("recorded", true));
     }
 
-    private static Problem nobodyAwaits() {
+    private static Problem notAwaited() {
         return Problem.of(
                 404,
                 "not-awaited",
-                "Nobody waits for this: the token is not that of the attempt, the time is over, or it was said before.");
+                "The run does not wait for this callback: the token is wrong, the time has expired, or the result was "
+                        + "already reported.");
     }
 }

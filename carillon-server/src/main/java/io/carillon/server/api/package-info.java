@@ -1,9 +1,12 @@
 /**
- * The routes of {@code /v1}: each reads a request, does one thing by the front door in one transaction, and shows what is there now. Start at Api.
+ * The routes of {@code /v1}. Each route parses a request, calls the library's API in one transaction and returns the
+ * resulting state. Start at Api. Depends on the other server packages and the library's API, not on Jetty.
  *
- * <p>A new family of routes is a class with a method {@code routes()} and a line in {@code Api}. What changes something goes through {@code Deeds.change}, which
- * writes the audit log and keeps answers; what reads goes through {@code Deeds.read}. Each operation is declared in openapi.json with permission, fields and
- * error codes, and has a sample of its body in the tests: then bad input, scopes, audit and the wall between projects are tested without a further line.
+ * <p>A new group of routes is a class with a method {@code routes()} and a line in {@code Api}. Routes that change
+ * something call {@code RequestExecutor.change}, which writes the audit log and stores responses; routes that only read
+ * call {@code RequestExecutor.read}. Each operation is declared in openapi.json with its permission, fields and error
+ * codes, and has a sample body in the tests. Tests of bad input, scopes, audit and project isolation then cover it
+ * without further code.
  */
 @NullMarked
 package io.carillon.server.api;

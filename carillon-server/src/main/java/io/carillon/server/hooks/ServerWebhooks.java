@@ -4,97 +4,106 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.seal.Keyring;
 import io.carillon.server.store.AuditRepository;
-import io.carillon.server.store.HookRepository;
 import io.carillon.server.store.SecretRepository;
 import io.carillon.server.store.Transactions;
+import io.carillon.server.store.WebhookRunRepository;
 import io.carillon.webhook.Webhooks;
-import io.carillon.webhook.guard.GuardPolicy;
+import io.carillon.webhook.guard.AddressPolicy;
 import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * The webhooks of a server: runs of all projects that call URLs, with the secrets their projects keep in the database. One for a process; close it after the
- * Carillon it serves.
+ * The webhooks of a server: executes the webhook runs of all projects with the secrets that the projects store in the
+ * database. Create one per process, and close it after the Carillon it serves.
  */
 public final class ServerWebhooks implements AutoCloseable {
-    private final Vault vault;
-    private final HookRepository runs;
-    private final Gone gone;
+    private final SecretStore secretStore;
+    private final WebhookRunRepository runs;
+    private final GonePauser gonePauser;
     private final Webhooks sender;
 
-    /** Collects what they need. */
+    /** The settings of {@link ServerWebhooks}. */
     public static final class Builder {
         private final DataSource source;
         private Optional<Keyring> keys = Optional.empty();
-        private GuardPolicy guard = GuardPolicy.defaults();
+        private AddressPolicy guard = AddressPolicy.defaults();
 
         private Builder(DataSource source) {
             this.source = source;
         }
 
-        /** The master keys that secrets are sealed with; without them there are none, and webhooks that need none work all the same. */
+        /**
+         * Sets the master keys that encrypt secrets. Default: none; then secrets cannot be stored, and webhooks without
+         * a secret still work.
+         */
         public Builder keys(Keyring ring) {
             this.keys = Optional.of(ring);
             return this;
         }
 
-        /** Where webhooks may go: public addresses on the usual ports unless set. */
-        public Builder guard(GuardPolicy policy) {
+        /** Sets the addresses that webhooks may connect to. Default: public addresses on the usual HTTP ports. */
+        public Builder guard(AddressPolicy policy) {
             this.guard = policy;
             return this;
         }
 
-        /** The tables must be there only when it is used. */
+        /**
+         * Creates the webhooks. This reads nothing from the database: the tables may be created later, before the first
+         * use.
+         */
         public ServerWebhooks build() {
             return new ServerWebhooks(this);
         }
     }
 
-    /** Starts here, with a pool for the secrets. */
+    /** Returns a builder of webhooks that read secrets and audit through this data source. */
     public static Builder on(DataSource source) {
         return new Builder(source);
     }
 
     private ServerWebhooks(Builder builder) {
         Transactions transactions = new Transactions(builder.source);
-        vault = new Vault(new SecretRepository(transactions), builder.keys);
-        runs = new HookRepository(transactions);
-        gone = new Gone(Carillon.on(builder.source), transactions, runs, new AuditRepository(transactions));
+        secretStore = new SecretStore(new SecretRepository(transactions), builder.keys);
+        runs = new WebhookRunRepository(transactions);
+        gonePauser = new GonePauser(Carillon.on(builder.source), transactions, runs, new AuditRepository(transactions));
         sender = Webhooks.builder()
-                .guard(builder.guard)
-                .secrets(vault)
-                .listener(gone)
+                .addressPolicy(builder.guard)
+                .secrets(secretStore)
+                .listener(gonePauser)
                 .build();
     }
 
-    /** Makes nodes built there execute webhooks, and all processes built there know their queue. */
+    /**
+     * Registers the webhook handler on a Carillon builder: its nodes execute webhooks, and all its processes know the
+     * queue of webhooks.
+     */
     public CarillonBuilder handleOn(CarillonBuilder carillon) {
-        return sender.handleOn(carillon);
+        return sender.registerOn(carillon);
     }
 
-    /** Refuses to go on if the secrets in the database cannot be opened. Call it once the tables are there. */
-    public ServerWebhooks check() {
-        vault.check();
+    /** Fails if the secrets in the database cannot be decrypted. Call it when the tables exist. */
+    public ServerWebhooks checkSecrets() {
+        secretStore.checkKeys();
         return this;
     }
 
-    public Vault vault() {
-        return vault;
+    public SecretStore secretStore() {
+        return secretStore;
     }
 
-    /** Sends by hand. */
+    /** Returns the sender of webhooks, for tests and replays. */
     public Webhooks sender() {
         return sender;
     }
 
-    /** What is known of runs. */
-    public HookRepository runs() {
+    /** Returns the repository of webhook runs. */
+    public WebhookRunRepository runs() {
         return runs;
     }
 
     @Override
     public void close() {
         sender.close();
-        gone.close();
+        gonePauser.close();
     }
 }

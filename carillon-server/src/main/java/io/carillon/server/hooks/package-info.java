@@ -1,6 +1,7 @@
 /**
- * Webhooks as a server has them: their secrets in the database, and a receiver that is gone pauses its schedule. Start at {@link
- * io.carillon.server.hooks.ServerWebhooks}. Knows nothing of HTTP requests.
+ * Webhooks of the server: their secrets in the database, and the pause of a schedule whose receiver responds 410. Start
+ * at {@link io.carillon.server.hooks.ServerWebhooks}. Depends on the webhook module and the server's tables, not on the
+ * HTTP packages.
  */
 @NullMarked
 package io.carillon.server.hooks;

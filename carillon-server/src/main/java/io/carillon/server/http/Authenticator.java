@@ -1,7 +1,7 @@
 package io.carillon.server.http;
 
-/** Says who calls, or throws a problem with status 401. */
+/** Identifies the caller of a request. Throws a problem with status 401 if there is no valid key or token. */
 @FunctionalInterface
 public interface Authenticator {
-    Caller identify(Call call);
+    Caller identify(ApiRequest apiRequest);
 }

@@ -2,30 +2,36 @@ package io.carillon.server.http;
 
 import java.util.Set;
 
-/** Who calls: the project it may see, a name for the audit log, and its scopes. The project comes from here alone, never from a body or a path. */
+/**
+ * The caller of a request. The project of a request always comes from the caller, never from a body or a path.
+ *
+ * @param project the project that the caller may access
+ * @param actor the name of the caller in the audit log
+ * @param scopes the scopes of the caller
+ */
 public record Caller(String project, String actor, Set<String> scopes) {
-    /** The project whose admins look after the house: they make projects and read its meters. */
-    public static final String HOUSE = "default";
+    /** The project whose admins administer the server: they create projects and read metrics. */
+    public static final String ADMIN_PROJECT = "default";
 
     public Caller {
         scopes = Set.copyOf(scopes);
     }
 
-    /** Nobody in particular, on public routes. */
-    static Caller nobody() {
+    /** Returns the caller of public routes, which has no key. */
+    static Caller anonymous() {
         return new Caller("", "anonymous", Set.of());
     }
 
-    public boolean may(Permission permission) {
+    public boolean hasPermission(Permission permission) {
         return permission == Permission.PUBLIC || scopes.stream().anyMatch(permission::grantedBy);
     }
 
-    /** Refuses those who do not look after the house. */
-    public void mustKeepHouse() {
-        if (!project.equals(HOUSE))
+    /** Throws a problem with status 403 if the caller does not belong to the project {@value #ADMIN_PROJECT}. */
+    public void requireServerAdmin() {
+        if (!project.equals(ADMIN_PROJECT))
             throw Problem.of(
                     403,
                     "forbidden",
-                    "This concerns all projects. Use a key of the project '%s' with the scope admin.".formatted(HOUSE));
+                    "This operation concerns all projects. Use a key of the project \"%s\".".formatted(ADMIN_PROJECT));
     }
 }

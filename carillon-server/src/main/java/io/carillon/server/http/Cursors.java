@@ -9,9 +9,12 @@ import java.util.Optional;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Marks of where a list goes on, signed: one that was made up, changed or made for another list or project is refused. All nodes share the secret. */
+/**
+ * Signed cursors of lists. A cursor that was forged or changed, or belongs to another list or project, is rejected. All
+ * nodes share the secret.
+ */
 public final class Cursors {
-    private static final int MAC = 16;
+    private static final int MAC_BYTES = 16;
 
     private final SecretKeySpec secret;
 
@@ -19,27 +22,29 @@ public final class Cursors {
         this.secret = new SecretKeySpec(secret, "HmacSHA256");
     }
 
-    /** The mark behind this last item of the list a call asked for. */
-    public String behind(Call call, String last) {
+    /** Returns the cursor of the page that follows this last item of the requested list. */
+    public String cursorAfter(ApiRequest request, String last) {
         byte[] text = last.getBytes(StandardCharsets.UTF_8);
-        byte[] signed = Arrays.copyOf(text, text.length + MAC);
-        System.arraycopy(mac(call, text), 0, signed, text.length, MAC);
+        byte[] signed = Arrays.copyOf(text, text.length + MAC_BYTES);
+        System.arraycopy(mac(request, text), 0, signed, text.length, MAC_BYTES);
         return Base64.getUrlEncoder().withoutPadding().encodeToString(signed);
     }
 
-    /** The last item of the page before, if this call is for a later one. */
-    public Optional<String> read(Call call) {
-        return call.query("cursor").map(cursor -> {
-            byte[] signed = decoded(cursor);
-            int length = signed.length - MAC;
+    /** Returns the last item of the previous page; empty if the request has no cursor. */
+    public Optional<String> lastItem(ApiRequest request) {
+        return request.query("cursor").map(cursor -> {
+            byte[] signed = decode(cursor);
+            int length = signed.length - MAC_BYTES;
             byte[] text = Arrays.copyOf(signed, Math.max(0, length));
-            if (length < 1 || !MessageDigest.isEqual(mac(call, text), Arrays.copyOfRange(signed, length, length + MAC)))
+            if (length < 1
+                    || !MessageDigest.isEqual(
+                            mac(request, text), Arrays.copyOfRange(signed, length, length + MAC_BYTES)))
                 throw malformed();
             return new String(text, StandardCharsets.UTF_8);
         });
     }
 
-    private static byte[] decoded(String cursor) {
+    private static byte[] decode(String cursor) {
         try {
             return Base64.getUrlDecoder().decode(cursor);
         } catch (IllegalArgumentException other) {
@@ -47,25 +52,25 @@ public final class Cursors {
         }
     }
 
-    /** Over the list as well: its path, its filters and whose it is. */
-    private byte[] mac(Call call, byte[] text) {
+    /** Includes the list in the signature: its project, path and filters. */
+    private byte[] mac(ApiRequest request, byte[] text) {
         StringBuilder list =
-                new StringBuilder(call.caller().project()).append('\n').append(call.target());
-        call.route().query().stream()
+                new StringBuilder(request.caller().project()).append('\n').append(request.requestedPath());
+        request.route().queryParameters().stream()
                 .filter(name -> !name.equals("cursor") && !name.equals("limit"))
                 .sorted()
                 .forEach(name -> list.append('\n')
                         .append(name)
                         .append('=')
-                        .append(call.query(name).orElse("")));
+                        .append(request.query(name).orElse("")));
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
             mac.init(secret);
             mac.update(list.toString().getBytes(StandardCharsets.UTF_8));
             mac.update((byte) 0);
-            return Arrays.copyOf(mac.doFinal(text), MAC);
+            return Arrays.copyOf(mac.doFinal(text), MAC_BYTES);
         } catch (GeneralSecurityException impossible) {
-            throw new IllegalStateException("every Java has HmacSHA256", impossible);
+            throw new IllegalStateException("HmacSHA256 is missing in this JDK", impossible);
         }
     }
 
@@ -73,6 +78,6 @@ public final class Cursors {
         return Problem.of(
                 400,
                 "malformed-cursor",
-                "This cursor belongs to no list. Take it from 'next' of the page before, with the same filters.");
+                "Invalid cursor. Use \"next\" of the previous page, with the same path and filters.");
     }
 }

@@ -1,6 +1,6 @@
 package io.carillon.server.http;
 
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -15,18 +15,19 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * JSON, strictly: one object, no field twice, nothing behind it, nested at most {@value #DEPTH} deep, numbers as they were written, and no text that
- * PostgreSQL could not give back unchanged.
+ * A strict JSON parser for request bodies: one object, no duplicate fields, nothing after the object, at most {@value
+ * #DEPTH} levels of nesting. Numbers keep their exact value. Text that PostgreSQL could not return unchanged is
+ * rejected.
  */
 public final class Json {
     static final int DEPTH = 64;
-    private static final int NUMBER = 400;
+    private static final int MAX_NUMBER_LENGTH = 400;
 
     private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(DEPTH)
-                            .maxNumberLength(NUMBER)
+                            .maxNumberLength(MAX_NUMBER_LENGTH)
                             .maxNameLength(1_000)
                             .build())
                     .build())
@@ -36,72 +37,75 @@ public final class Json {
 
     private Json() {}
 
-    /** The object in a body, or a problem that says where it ends to be one. */
-    static ObjectNode object(byte[] body) {
+    /** Parses a body; throws a problem that says where the body is not a valid JSON object. */
+    static ObjectNode parseObject(byte[] body) {
         JsonNode tree;
         try {
             tree = MAPPER.readTree(body);
         } catch (JacksonException failure) {
-            throw malformed(told(failure));
+            throw malformed(parserMessage(failure));
         } catch (StackOverflowError | NumberFormatException | ArithmeticException odd) {
-            throw malformed("A part of it is too large or too deep.");
+            throw malformed("a part is too large or nested too deeply.");
         }
-        if (!(tree instanceof ObjectNode object)) throw malformed("It is not an object.");
-        badText(object, "").ifPresent(pointer -> {
-            throw Problem.of(400, "malformed-json", "Text with NUL or an unpaired surrogate cannot be stored.")
-                    .at(pointer, "Remove or encode the character.");
+        if (!(tree instanceof ObjectNode object)) throw malformed("it is not an object.");
+        findUnstorableText(object, "").ifPresent(pointer -> {
+            throw Problem.of(
+                            400,
+                            "malformed-json",
+                            "The body contains NUL or an unpaired surrogate, which cannot be stored. See errors.")
+                    .withFault(pointer, "Remove or encode the character.");
         });
         return object;
     }
 
-    /** What the parser says, unless it speaks of itself. */
-    private static String told(JacksonException failure) {
-        String said = Text.clean(failure.getOriginalMessage(), 300);
-        String what = said.contains("`") ? "A part of it is too large, too deep or too much." : said;
+    /** Returns the parser's message, unless it mentions parser settings, which mean nothing to callers. */
+    private static String parserMessage(JacksonException failure) {
+        String said = TextCleaner.clean(failure.getOriginalMessage(), 300);
+        String what = said.contains("`") ? "a part is too large or nested too deeply" : said;
         TokenStreamLocation at = failure.getLocation();
         return at == null ? what : "%s (line %d, column %d)".formatted(what, at.getLineNr(), at.getColumnNr());
     }
 
     private static Problem malformed(String why) {
-        return Problem.of(400, "malformed-json", "The body is not the JSON that is wanted: " + why);
+        return Problem.of(400, "malformed-json", "The body is not a valid JSON object: " + why);
     }
 
-    private static Optional<String> badText(JsonNode node, String pointer) {
-        if (node.isString()) return Text.isClean(node.stringValue()) ? Optional.empty() : Optional.of(pointer);
+    private static Optional<String> findUnstorableText(JsonNode node, String pointer) {
+        if (node.isString()) return TextCleaner.isClean(node.stringValue()) ? Optional.empty() : Optional.of(pointer);
         for (int i = 0; node.isArray() && i < node.size(); i++) {
-            Optional<String> found = badText(node.get(i), pointer + "/" + i);
+            Optional<String> found = findUnstorableText(node.get(i), pointer + "/" + i);
             if (found.isPresent()) return found;
         }
         for (Map.Entry<String, JsonNode> field : node.properties()) {
-            String here = pointer + "/" + escaped(field.getKey());
-            if (!Text.isClean(field.getKey())) return Optional.of(here);
-            Optional<String> found = badText(field.getValue(), here);
+            String here = pointer + "/" + escapePointer(field.getKey());
+            if (!TextCleaner.isClean(field.getKey())) return Optional.of(here);
+            Optional<String> found = findUnstorableText(field.getValue(), here);
             if (found.isPresent()) return found;
         }
         return Optional.empty();
     }
 
-    /** A name as a part of a JSON pointer. */
-    static String escaped(String name) {
-        return Text.clean(name, 200).replace("~", "~0").replace("/", "~1");
+    /** Escapes a field name for use in a JSON pointer. */
+    static String escapePointer(String name) {
+        return TextCleaner.clean(name, 200).replace("~", "~0").replace("/", "~1");
     }
 
-    static byte[] bytes(Doc doc) {
-        return MAPPER.writeValueAsBytes(doc.fields());
+    static byte[] bytes(JsonObject jsonObject) {
+        return MAPPER.writeValueAsBytes(jsonObject.fields());
     }
 
-    /** An object on one line. */
-    public static String text(Doc doc) {
-        return new String(bytes(doc), StandardCharsets.UTF_8);
+    /** Returns the object as JSON text on one line. */
+    public static String text(JsonObject jsonObject) {
+        return new String(bytes(jsonObject), StandardCharsets.UTF_8);
     }
 
-    /** A part of a body as it is stored. */
+    /** Returns a part of a body as the bytes to store. */
     public static byte[] bytes(JsonNode node) {
         return MAPPER.writeValueAsBytes(node);
     }
 
-    /** What was stored, to be shown; empty where it is not JSON. */
-    public static Optional<JsonNode> stored(byte[] bytes) {
+    /** Parses stored bytes; empty if they are not JSON. */
+    public static Optional<JsonNode> parseStored(byte[] bytes) {
         try {
             return Optional.ofNullable(MAPPER.readTree(bytes));
         } catch (JacksonException notJson) {

@@ -2,21 +2,21 @@ package io.carillon.server.http;
 
 import java.util.Locale;
 
-/** What a route asks of its caller. There is no route without one. */
+/** The permission that a route requires. Every route has one. */
 public enum Permission {
-    /** Nobody has to say who they are: health, version and the description of the interface. */
+    /** No key is required: health, version and the API description. */
     PUBLIC,
     READ,
     ENQUEUE,
     MANAGE,
     ADMIN;
 
-    /** The word of scopes and in the description of the interface. */
+    /** Returns the name of the permission in scopes and in the API description. */
     public String text() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a scope of this name grants it: manage includes read and enqueue, admin everything. */
+    /** Returns whether a scope grants this permission: manage includes read and enqueue, admin includes everything. */
     public boolean grantedBy(String scope) {
         return switch (this) {
             case PUBLIC -> true;

@@ -5,12 +5,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** An answer that says what is wrong, in the form of RFC 9457: a stable code, what to do, and pointers to the parts of the request that are at fault. */
+/**
+ * An error response (RFC 9457): a stable code, a text that says what is wrong and what to do, and pointers to the parts
+ * of the request that are wrong.
+ */
 public final class Problem extends RuntimeException {
     private static final long serialVersionUID = 1L;
     static final String MEDIA_TYPE = "application/problem+json";
 
-    /** One part of the request that is at fault; the pointer is a JSON pointer, or the name of a parameter or header. */
+    /**
+     * One part of the request that is wrong.
+     *
+     * @param pointer a JSON pointer, or the name of a parameter or header
+     * @param detail what is wrong and what is allowed
+     */
     public record Fault(String pointer, String detail) {}
 
     private final int status;
@@ -19,7 +27,7 @@ public final class Problem extends RuntimeException {
     private final transient Map<String, String> headers;
 
     private Problem(int status, String code, String detail, List<Fault> faults, Map<String, String> headers) {
-        // Thrown to leave early, not to be read by its stack.
+        // Without a stack trace: the exception is control flow.
         super(detail, null, false, false);
         this.status = status;
         this.code = code;
@@ -31,26 +39,29 @@ public final class Problem extends RuntimeException {
         return new Problem(status, code, detail, List.of(), Map.of());
     }
 
-    /** The request is understood, and this part of it cannot be. */
+    /** Returns a problem with status 422: the request is well-formed, but this part of it is invalid. */
     public static Problem invalid(String pointer, String detail) {
-        return of(422, "invalid-request", "A part of the request cannot be. See errors.")
-                .at(pointer, detail);
+        return of(422, "invalid-request", "A part of the request is invalid. See errors.")
+                .withFault(pointer, detail);
     }
 
-    /** There is no such thing, or it belongs to somebody else: both look the same. */
-    public static Problem missing(String what) {
-        return of(404, "not-found", "There is no such %s. List them to see those there are.".formatted(what));
+    /**
+     * Returns a problem with status 404: the resource does not exist or belongs to another project. The caller cannot
+     * distinguish the two.
+     */
+    public static Problem notFound(String what) {
+        return of(404, "not-found", "This %s does not exist. List the existing ones with GET.".formatted(what));
     }
 
-    /** The same with one more fault. */
-    public Problem at(String pointer, String detail) {
+    /** Returns a copy with one more fault. */
+    public Problem withFault(String pointer, String detail) {
         List<Fault> more = new ArrayList<>(faults);
         more.add(new Fault(pointer, detail));
         return new Problem(status, code, detail(), more, headers);
     }
 
-    /** The same with one more header. */
-    public Problem header(String name, String value) {
+    /** Returns a copy with one more header. */
+    public Problem withHeader(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
         return new Problem(status, code, detail(), faults, more);
@@ -68,8 +79,8 @@ public final class Problem extends RuntimeException {
         return String.valueOf(getMessage());
     }
 
-    Answer answer(String requestId) {
-        Doc body = new Doc()
+    ApiResponse toResponse(String requestId) {
+        JsonObject body = new JsonObject()
                 .put("type", "urn:carillon:problem:" + code)
                 .put("title", code.replace('-', ' '))
                 .put("status", status)
@@ -80,12 +91,13 @@ public final class Problem extends RuntimeException {
             body.put(
                     "errors",
                     faults.stream()
-                            .map(fault ->
-                                    new Doc().put("pointer", fault.pointer()).put("detail", fault.detail()))
+                            .map(fault -> new JsonObject()
+                                    .put("pointer", fault.pointer())
+                                    .put("detail", fault.detail()))
                             .toList());
-        Answer answer = Answer.json(status, body).as(MEDIA_TYPE);
+        ApiResponse response = ApiResponse.json(status, body).withMediaType(MEDIA_TYPE);
         for (Map.Entry<String, String> header : headers.entrySet())
-            answer = answer.header(header.getKey(), header.getValue());
-        return answer;
+            response = response.withHeader(header.getKey(), header.getValue());
+        return response;
     }
 }

@@ -8,28 +8,29 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * One operation: method, path, what its caller must be allowed, and what it does. A path is literal segments and {@code {names}}; the query parameters it
- * knows are named, and any other is refused. A route cannot be made without a permission.
+ * One operation of the API: method, path, required permission, accepted query parameters and action. A path consists of
+ * literal segments and {@code {name}} segments. A request with any other query parameter is rejected.
  */
-public record Route(String method, String path, Permission permission, Set<String> query, Action action) {
+public record Route(String method, String path, Permission permission, Set<String> queryParameters, Action action) {
     private static final Pattern SEGMENT = Pattern.compile("[a-z0-9._:-]+|\\{[a-z]+}");
     private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "PATCH", "DELETE");
 
-    /** What a route does with a call. */
+    /** The code that handles a request of a route. */
     @FunctionalInterface
     public interface Action {
-        Answer on(Call call);
+        ApiResponse handle(ApiRequest apiRequest);
     }
 
     public Route {
-        query = Set.copyOf(query);
+        queryParameters = Set.copyOf(queryParameters);
         java.util.Objects.requireNonNull(permission, "permission");
         java.util.Objects.requireNonNull(action, "action");
-        if (!METHODS.contains(method)) throw new IllegalArgumentException("no route has the method " + method);
+        if (!METHODS.contains(method))
+            throw new IllegalArgumentException("method must be one of " + METHODS + " (was " + method + ")");
         if (!path.startsWith("/")
                 || !segments(path).stream()
                         .allMatch(part -> SEGMENT.matcher(part).matches()))
-            throw new IllegalArgumentException("'" + path + "' is no path of a route");
+            throw new IllegalArgumentException("invalid route path \"" + path + "\"");
     }
 
     public static Route get(String path, Permission permission, Action action) {
@@ -52,12 +53,12 @@ public record Route(String method, String path, Permission permission, Set<Strin
         return new Route("DELETE", path, permission, Set.of(), action);
     }
 
-    /** The same with the query parameters it knows. */
-    public Route with(String... parameters) {
+    /** Returns a copy that accepts these query parameters. */
+    public Route withQuery(String... parameters) {
         return new Route(method, path, permission, Set.of(parameters), action);
     }
 
-    /** The values of the names in the path, if this is a path of the route. */
+    /** Returns the values of the {@code {name}} segments if the path matches this route, otherwise empty. */
     Optional<Map<String, String>> match(List<String> parts) {
         List<String> mine = segments(path);
         if (mine.size() != parts.size()) return Optional.empty();

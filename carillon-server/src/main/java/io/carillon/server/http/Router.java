@@ -9,10 +9,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Finds the route of a call. A literal segment goes before a name; two routes of the same shape are refused. */
+/**
+ * Finds the route of a request. A literal segment is preferred to a {@code {name}} segment. Two routes of the same
+ * method that match the same paths are rejected.
+ */
 public final class Router {
-    /** A route and the values in its path. */
-    record Found(Route route, Map<String, String> values) {}
+    /** A route and the values of the {@code {name}} segments of its path. */
+    record RouteMatch(Route route, Map<String, String> pathValues) {}
 
     private final List<Route> routes;
     private final Map<Integer, List<Route>> byLength;
@@ -22,7 +25,8 @@ public final class Router {
         Set<String> shapes = new HashSet<>();
         for (Route route : routes)
             if (!shapes.add(route.method() + " " + route.path().replaceAll("\\{[a-z]+}", "{}")))
-                throw new IllegalArgumentException("two routes answer to " + route.method() + " " + route.path());
+                throw new IllegalArgumentException(
+                        "two routes match the same requests: " + route.method() + " " + route.path());
         List<Route> literalFirst = new ArrayList<>(routes);
         literalFirst.sort((one, other) ->
                 one.path().replace('{', '~').compareTo(other.path().replace('{', '~')));
@@ -35,23 +39,23 @@ public final class Router {
         return routes;
     }
 
-    /** The route, or a problem: there is no such path, or not by this method. */
-    Found find(String method, List<String> parts) {
+    /** Returns the route of a request; throws a problem if no route has this path, or none with this method. */
+    RouteMatch find(String method, List<String> parts) {
         Set<String> allowed = new TreeSet<>();
         for (Route route : byLength.getOrDefault(parts.size(), List.of())) {
             Optional<Map<String, String>> values = route.match(parts);
             if (values.isEmpty()) continue;
-            if (route.method().equals(method)) return new Found(route, values.get());
+            if (route.method().equals(method)) return new RouteMatch(route, values.get());
             allowed.add(route.method());
         }
         if (allowed.isEmpty())
             throw Problem.of(
-                    404, "no-such-path", "There is nothing at this path. /v1/openapi.json lists what there is.");
+                    404, "no-such-path", "This path does not exist. GET /v1/openapi.json lists all operations.");
         throw Problem.of(
                         405,
                         "method-not-allowed",
-                        "This path does not answer to that method. It answers to %s."
+                        "This path does not support the method of the request. Allowed: %s."
                                 .formatted(String.join(", ", allowed)))
-                .header("Allow", String.join(", ", allowed));
+                .withHeader("Allow", String.join(", ", allowed));
     }
 }

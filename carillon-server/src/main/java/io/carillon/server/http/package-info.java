@@ -1,4 +1,7 @@
-/** The HTTP kit: a route is a value with a permission, a call comes in, an answer or a problem goes out. Knows nothing of schedules or runs; Jetty only in HttpDoor. */
+/**
+ * HTTP: routes with permissions, requests, responses and problems. Start at {@link io.carillon.server.http.Router}.
+ * Must not depend on schedules, runs or the server's tables. Only JettyServer uses Jetty.
+ */
 @NullMarked
 package io.carillon.server.http;
 

@@ -4,19 +4,25 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A key as it is kept: everything but its secret. */
+/**
+ * A stored API key, without its secret.
+ *
+ * @param expiresAt null if the key does not expire
+ * @param revokedAt null if the key was not revoked
+ * @param usedAt the last use, accurate to a minute; null if the key was never used
+ */
 public record ApiKey(
         String project,
         String id,
         String name,
         List<String> scopes,
         boolean bootstrap,
-        Made made,
+        Creation creation,
         @Nullable Instant expiresAt,
         @Nullable Instant revokedAt,
         @Nullable Instant usedAt) {
-    /** When, and by whom. */
-    public record Made(Instant at, String by) {}
+    /** When and by which actor a key or secret was created. */
+    public record Creation(Instant at, String by) {}
 
     public ApiKey {
         scopes = List.copyOf(scopes);

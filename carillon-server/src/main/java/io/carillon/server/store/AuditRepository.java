@@ -1,7 +1,7 @@
 package io.carillon.server.store;
 
 import io.carillon.value.PublicId;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Who changed what, and when: written with the change, never changed itself. */
+/** The audit log. An entry is written in the transaction of its change and never updated. */
 public final class AuditRepository {
     private static final String INSERT = """
             INSERT INTO carillon.audit (project, id, actor, action, object, detail, request) VALUES (?, ?, ?, ?, ?, ?::jsonb, ?)
@@ -22,9 +22,9 @@ public final class AuditRepository {
              ORDER BY id DESC LIMIT ?
             """;
 
-    // From project to project over its key. Ids carry the database's time; those of versions before did not, and may be
-    // an hour off.
-    private static final String FORGET = """
+    // Goes from project to project along the primary key. Ids contain the database time; ids of earlier versions
+    // contain the time of a server, which may differ by an hour.
+    private static final String DELETE_EXPIRED = """
             DELETE FROM carillon.audit WHERE ctid = any(array(
               SELECT old.ctid FROM carillon.project p
                CROSS JOIN LATERAL (
@@ -36,7 +36,7 @@ public final class AuditRepository {
             """;
 
     private static final String PREFIX = "aud";
-    private static final UUID LAST = new UUID(-1, -1);
+    private static final UUID MAX_ID = new UUID(-1, -1);
 
     private final Transactions transactions;
 
@@ -44,13 +44,20 @@ public final class AuditRepository {
         this.transactions = transactions;
     }
 
-    /** A change: who, what, to which thing, and details without secrets as JSON. */
-    public record Change(String actor, String action, String object, String detail, String request) {}
+    /**
+     * A change.
+     *
+     * @param actor the caller
+     * @param action such as {@code schedule.pause}
+     * @param object such as {@code schedule/nightly}
+     * @param detail further details as JSON, without secrets
+     */
+    public record Change(String actor, String action, String object, String detail, String requestId) {}
 
-    /** A change as it was written down. */
+    /** A stored change. */
     public record Entry(String id, Instant at, Change change) {}
 
-    /** Which changes: a part that is null matches all. */
+    /** Selects changes; a part that is null matches all. */
     public record Filter(
             @Nullable String action,
             @Nullable String actor,
@@ -62,29 +69,36 @@ public final class AuditRepository {
                 INSERT,
                 project,
                 transactions.newId(),
-                Text.clean(change.actor(), 200),
+                TextCleaner.clean(change.actor(), 200),
                 change.action(),
-                Text.clean(change.object(), 300),
+                TextCleaner.clean(change.object(), 300),
                 change.detail(),
-                change.request());
+                change.requestId());
     }
 
-    /** Removes lines older than this, some thousands at a time; returns how many. Outside the wall: who calls may write them, and no more. */
-    public int forget(Duration kept) {
-        double seconds = kept.toMillis() / 1e3;
-        return transactions.single(connection -> Sql.update(connection, FORGET, seconds, seconds));
+    /**
+     * Deletes entries older than {@code retention}, at most 10,000 at a time, and returns their number. Runs with the
+     * server's rights, because the role of requests may only add entries.
+     */
+    public int deleteOlderThan(Duration retention) {
+        double seconds = retention.toMillis() / 1e3;
+        return transactions.runStatementAsServer(
+                connection -> Sql.update(connection, DELETE_EXPIRED, seconds, seconds));
     }
 
-    /** Newest first, those before this one; the empty text stands for the end. */
+    /**
+     * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means from the
+     * newest.
+     */
     public List<Entry> list(Connection connection, String project, String before, Filter filter, int limit)
             throws SQLException {
-        UUID from = before.isEmpty() ? LAST : PublicId.parse(PREFIX, before);
+        UUID from = before.isEmpty() ? MAX_ID : PublicId.parse(PREFIX, before);
         return Sql.list(
                 connection,
                 LIST,
                 row -> new Entry(
                         PublicId.format(PREFIX, row.getObject("id", UUID.class)),
-                        Sql.instantThere(row, "at"),
+                        Sql.requiredInstant(row, "at"),
                         new Change(
                                 row.getString("actor"),
                                 row.getString("action"),

@@ -2,7 +2,7 @@ package io.carillon.server.store;
 
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.store.BulkDeed;
+import io.carillon.store.BulkAction;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Bulk actions: what is done to which runs, how far it is, and how it ended. Whoever works on one holds its row. */
+/** Bulk actions with their progress and result. A worker holds the lock of the action's row while it works on it. */
 public final class BulkRepository {
     private static final String COLUMNS = """
             SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request, created_at, ended_at
@@ -23,7 +23,7 @@ public final class BulkRepository {
 
     private static final String LIST = COLUMNS + " AND id < ? ORDER BY id DESC LIMIT ?";
 
-    private static final String TAKE = COLUMNS + " AND id = ? AND state = 'running' FOR UPDATE SKIP LOCKED";
+    private static final String LOCK_RUNNING = COLUMNS + " AND id = ? AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
             INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor, request)
@@ -40,13 +40,13 @@ public final class BulkRepository {
     private static final String RUNNING =
             "SELECT project, id FROM carillon.bulk_action WHERE state = 'running' ORDER BY id LIMIT 100";
 
-    private static final String FORGET = """
+    private static final String DELETE_EXPIRED = """
             DELETE FROM carillon.bulk_action WHERE (project, id) IN (
               SELECT project, id FROM carillon.bulk_action WHERE ended_at < carillon.clock() - interval '30 days'
                ORDER BY ended_at LIMIT 10000 FOR UPDATE SKIP LOCKED)
             """;
 
-    private static final UUID LAST = new UUID(-1, -1);
+    private static final UUID MAX_ID = new UUID(-1, -1);
 
     private final Transactions transactions;
 
@@ -54,7 +54,7 @@ public final class BulkRepository {
         this.transactions = transactions;
     }
 
-    /** How it stands with an action. */
+    /** The state of a bulk action. */
     public enum State {
         RUNNING,
         DONE,
@@ -62,104 +62,133 @@ public final class BulkRepository {
         FAILED
     }
 
-    /** What to do to which runs, for whom; the instant is where runs are moved to. */
-    public record Order(
-            String action, RunFilter filter, @Nullable Instant at, String actor, String request) {
-        /** The same for the front door. */
-        public BulkDeed deed() {
+    /**
+     * A requested bulk action.
+     *
+     * @param action {@code cancel}, {@code redrive}, {@code delete} or {@code reschedule}
+     * @param at the new due time of {@code reschedule}; null for other actions
+     * @param actor the caller
+     */
+    public record BulkActionRequest(
+            String action, RunFilter filter, @Nullable Instant at, String actor, String requestId) {
+        /** Returns this action as a value of the library's API. */
+        public BulkAction operation() {
             return switch (action) {
-                case "cancel" -> new BulkDeed.Cancel("cancelled by " + actor);
-                case "redrive" -> new BulkDeed.Redrive();
-                case "delete" -> new BulkDeed.Delete();
-                case "reschedule" -> new BulkDeed.Reschedule(java.util.Objects.requireNonNull(at, "at"));
-                default -> throw new IllegalStateException("there is no bulk action " + action);
+                case "cancel" -> new BulkAction.Cancel("cancelled by " + actor);
+                case "redrive" -> new BulkAction.Redrive();
+                case "delete" -> new BulkAction.Delete();
+                case "reschedule" -> new BulkAction.Reschedule(java.util.Objects.requireNonNull(at, "at"));
+                default -> throw new IllegalStateException("unknown bulk action " + action);
             };
         }
     }
 
-    /** How far an action is; {@code matching} is how many there were at its start, counted up to a bound. */
+    /**
+     * The progress of a bulk action.
+     *
+     * @param reason why it failed, as a problem code; null if it did not fail
+     * @param matching the number of matching runs at the start, counted up to a limit
+     * @param done the number of runs that were changed
+     */
     public record Progress(State state, @Nullable String reason, long matching, long done) {}
 
-    /** An action. */
-    public record Kept(
+    /**
+     * A stored bulk action.
+     *
+     * @param endedAt null while it is running
+     */
+    public record BulkActionRecord(
             UUID id,
-            Order order,
+            BulkActionRequest request,
             Progress progress,
             Instant createdAt,
             @Nullable Instant endedAt) {}
 
-    /** Where an action is found. */
-    public record Place(String project, UUID id) {}
+    /** The key of a bulk action. */
+    public record BulkActionKey(String project, UUID id) {}
 
-    public UUID insert(Connection connection, String project, Order order, long matching) throws SQLException {
+    public UUID insert(Connection connection, String project, BulkActionRequest bulkActionRequest, long matching)
+            throws SQLException {
         UUID id = transactions.newId();
         Sql.update(
                 connection,
                 INSERT,
                 project,
                 id,
-                order.action(),
-                java.util.Objects.requireNonNull(order.filter().state(), "state")
+                bulkActionRequest.action(),
+                java.util.Objects.requireNonNull(bulkActionRequest.filter().state(), "state")
                         .text(),
-                order.filter().queue(),
-                order.filter().handler(),
-                order.at(),
+                bulkActionRequest.filter().queue(),
+                bulkActionRequest.filter().handler(),
+                bulkActionRequest.at(),
                 matching,
-                order.actor(),
-                order.request());
+                bulkActionRequest.actor(),
+                bulkActionRequest.requestId());
         return id;
     }
 
-    public Optional<Kept> get(Connection connection, String project, UUID id) throws SQLException {
+    public Optional<BulkActionRecord> get(Connection connection, String project, UUID id) throws SQLException {
         return Sql.first(connection, GET, BulkRepository::read, project, id);
     }
 
-    /** Newest first, those before this one. */
-    public List<Kept> list(Connection connection, String project, Optional<UUID> before, int limit)
+    /** Returns the bulk actions of a project, newest first, from before the action {@code before}. */
+    public List<BulkActionRecord> list(Connection connection, String project, Optional<UUID> before, int limit)
             throws SQLException {
-        return Sql.list(connection, LIST, BulkRepository::read, project, before.orElse(LAST), limit);
+        return Sql.list(connection, LIST, BulkRepository::read, project, before.orElse(MAX_ID), limit);
     }
 
-    /** Takes it until the end of the transaction; empty: it has ended, or somebody else works on it. */
-    public Optional<Kept> take(Connection connection, Place place) throws SQLException {
-        return Sql.first(connection, TAKE, BulkRepository::read, place.project(), place.id());
+    /**
+     * Locks a running action until the end of the transaction. Empty if it has ended or another worker holds the lock.
+     */
+    public Optional<BulkActionRecord> lockRunning(Connection connection, BulkActionKey bulkActionKey)
+            throws SQLException {
+        return Sql.first(connection, LOCK_RUNNING, BulkRepository::read, bulkActionKey.project(), bulkActionKey.id());
     }
 
-    /** So many more are done; returns how many are in all. */
-    public long advance(Connection connection, Place place, int by) throws SQLException {
-        return Sql.first(connection, ADVANCE, row -> row.getLong("done"), by, place.project(), place.id())
+    /** Adds to the number of changed runs and returns the new number. */
+    public long addDone(Connection connection, BulkActionKey bulkActionKey, int by) throws SQLException {
+        return Sql.first(
+                        connection,
+                        ADVANCE,
+                        row -> row.getLong("done"),
+                        by,
+                        bulkActionKey.project(),
+                        bulkActionKey.id())
                 .orElseThrow();
     }
 
-    /** Ends it; false: it had ended before. Waits for the part that is being done right now. */
-    public boolean end(Connection connection, Place place, State state, @Nullable String reason) throws SQLException {
-        return Sql.update(connection, END, word(state), reason, place.project(), place.id()) == 1;
+    /** Ends a running action. Returns false if it had ended before. Waits for a worker that holds its lock. */
+    public boolean end(Connection connection, BulkActionKey bulkActionKey, State state, @Nullable String reason)
+            throws SQLException {
+        return Sql.update(connection, END, stateText(state), reason, bulkActionKey.project(), bulkActionKey.id()) == 1;
     }
 
-    /** Those of all projects that have not ended. */
-    public List<Place> running() {
-        return transactions.single(connection -> Sql.list(
-                connection, RUNNING, row -> new Place(row.getString("project"), row.getObject("id", UUID.class))));
+    /** Returns the running actions of all projects, at most 100. */
+    public List<BulkActionKey> running() {
+        return transactions.runStatementAsServer(connection -> Sql.list(
+                connection,
+                RUNNING,
+                row -> new BulkActionKey(row.getString("project"), row.getObject("id", UUID.class))));
     }
 
-    /** Removes those that ended a month ago; returns how many. */
-    public int forget() {
-        return transactions.single(connection -> Sql.update(connection, FORGET));
+    /** Deletes actions that ended more than 30 days ago, and returns their number. */
+    public int deleteExpired() {
+        return transactions.runStatementAsServer(connection -> Sql.update(connection, DELETE_EXPIRED));
     }
 
-    private static String word(State state) {
+    private static String stateText(State state) {
         return state.name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    private static Kept read(ResultSet row) throws SQLException {
+    private static BulkActionRecord read(ResultSet row) throws SQLException {
         RunFilter filter = RunFilter.all().state(RunState.of(row.getString("run_state")));
         String queue = row.getString("queue");
         String handler = row.getString("handler");
         if (queue != null) filter = filter.queue(queue);
         if (handler != null) filter = filter.handler(handler);
-        return new Kept(
+        return new BulkActionRecord(
                 row.getObject("id", UUID.class),
-                new Order(
+                new BulkActionRequest(
                         row.getString("action"),
                         filter,
                         Sql.instant(row, "due_at"),
@@ -170,7 +199,7 @@ public final class BulkRepository {
                         row.getString("reason"),
                         row.getLong("matching"),
                         row.getLong("done")),
-                Sql.instantThere(row, "created_at"),
+                Sql.requiredInstant(row, "created_at"),
                 Sql.instant(row, "ended_at"));
     }
 }

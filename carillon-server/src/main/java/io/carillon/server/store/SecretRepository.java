@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The secrets that webhooks name, as they are kept: sealed. Opening them is not its business. */
+/** The encrypted secrets of webhooks. This class does not decrypt them. */
 public final class SecretRepository {
     private static final String COLUMNS = """
             SELECT project, name, kind, sealed, created_at, created_by, rotated_at,
@@ -36,7 +36,8 @@ public final class SecretRepository {
 
     private static final String DELETE = "DELETE FROM carillon.webhook_secret WHERE project = ? AND name = ?";
 
-    // A rotation meanwhile changed what is sealed: its word holds, and it sealed with the current key anyway.
+    // If a rotation has replaced the secret meanwhile, this changes nothing: the rotation encrypted with the current
+    // key.
     private static final String RESEAL = """
             UPDATE carillon.webhook_secret SET sealed = ?, previous = ? WHERE project = ? AND name = ? AND sealed = ?
             """;
@@ -47,38 +48,45 @@ public final class SecretRepository {
         this.transactions = transactions;
     }
 
-    /** A secret; {@code previous} is the one before it, for as long as that signs as well. */
-    public record Kept(
+    /**
+     * A stored secret.
+     *
+     * @param signing whether it signs webhooks; otherwise it is the value of a header
+     * @param sealed the encrypted secret
+     * @param previous the encrypted previous secret while it also signs; null otherwise
+     * @param rotatedAt null if it was never rotated
+     */
+    public record StoredSecret(
             String project,
             String name,
             boolean signing,
             String sealed,
             @Nullable String previous,
             @Nullable Instant previousUntil,
-            ApiKey.Made made,
+            ApiKey.Creation creation,
             @Nullable Instant rotatedAt) {}
 
-    /** Outside the wall, for whoever executes the runs of all projects. */
-    public Optional<Kept> find(String project, String name) {
-        return transactions.single(connection -> get(connection, project, name));
+    /** Returns a secret, without row-level security: a node executes the runs of all projects. */
+    public Optional<StoredSecret> find(String project, String name) {
+        return transactions.runStatementAsServer(connection -> get(connection, project, name));
     }
 
-    public Optional<Kept> get(Connection connection, String project, String name) throws SQLException {
+    public Optional<StoredSecret> get(Connection connection, String project, String name) throws SQLException {
         return Sql.first(connection, GET, SecretRepository::read, project, name);
     }
 
-    public List<Kept> list(Connection connection, String project, String after, int limit) throws SQLException {
+    public List<StoredSecret> list(Connection connection, String project, String after, int limit) throws SQLException {
         return Sql.list(connection, LIST, SecretRepository::read, project, after, limit);
     }
 
-    /** Those of all projects behind this one, outside the wall. */
-    public List<Kept> all(String project, String name, int limit) {
-        return transactions.single(
+    /** Returns secrets of all projects from after this project and name, without row-level security. */
+    public List<StoredSecret> listAllProjects(String project, String name, int limit) {
+        return transactions.runStatementAsServer(
                 connection -> Sql.list(connection, ALL, SecretRepository::read, project, name, limit));
     }
 
-    /** False: there is one of this name. */
-    public boolean insert(Connection connection, Kept secret) throws SQLException {
+    /** Stores a secret. Returns false if the name is taken. */
+    public boolean insert(Connection connection, StoredSecret secret) throws SQLException {
         String kind = secret.signing() ? "signing" : "value";
         return Sql.update(
                         connection,
@@ -87,11 +95,11 @@ public final class SecretRepository {
                         secret.name(),
                         kind,
                         secret.sealed(),
-                        secret.made().by())
+                        secret.creation().by())
                 == 1;
     }
 
-    /** The one before goes on for so many seconds. */
+    /** Replaces a secret; the previous one remains valid for {@code overlap} seconds. */
     public boolean rotate(Connection connection, String project, String name, String sealed, double overlap)
             throws SQLException {
         return Sql.update(connection, ROTATE, overlap, sealed, project, name) == 1;
@@ -101,22 +109,22 @@ public final class SecretRepository {
         return Sql.update(connection, DELETE, project, name) == 1;
     }
 
-    /** Puts the same contents under another seal, unless they were changed since. */
-    public boolean reseal(Kept before, String sealed, @Nullable String previous) {
-        return transactions.single(connection ->
+    /** Stores the same secret under another encryption. Returns false if the secret was changed since it was read. */
+    public boolean reseal(StoredSecret before, String sealed, @Nullable String previous) {
+        return transactions.runStatementAsServer(connection ->
                 Sql.update(connection, RESEAL, sealed, previous, before.project(), before.name(), before.sealed())
                         == 1);
     }
 
-    private static Kept read(ResultSet row) throws SQLException {
-        return new Kept(
+    private static StoredSecret read(ResultSet row) throws SQLException {
+        return new StoredSecret(
                 row.getString("project"),
                 row.getString("name"),
                 row.getString("kind").equals("signing"),
                 row.getString("sealed"),
                 row.getString("previous"),
                 Sql.instant(row, "previous_until"),
-                new ApiKey.Made(Sql.instantThere(row, "created_at"), row.getString("created_by")),
+                new ApiKey.Creation(Sql.requiredInstant(row, "created_at"), row.getString("created_by")),
                 Sql.instant(row, "rotated_at"));
     }
 }

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Runs one statement with its parameters in order. */
+/** Executes single statements with positional parameters. */
 final class Sql {
     private Sql() {}
 
-    /** Reads one row. */
+    /** Maps one row. */
     @FunctionalInterface
     interface Mapper<T> {
         T map(ResultSet row) throws SQLException;
@@ -27,7 +27,7 @@ final class Sql {
 
     static <T> List<T> list(Connection connection, String sql, Mapper<T> mapper, @Nullable Object... values)
             throws SQLException {
-        try (PreparedStatement statement = bound(connection, sql, values);
+        try (PreparedStatement statement = prepare(connection, sql, values);
                 ResultSet rows = statement.executeQuery()) {
             List<T> all = new ArrayList<>();
             while (rows.next()) all.add(mapper.map(rows));
@@ -41,12 +41,12 @@ final class Sql {
     }
 
     static int update(Connection connection, String sql, @Nullable Object... values) throws SQLException {
-        try (PreparedStatement statement = bound(connection, sql, values)) {
+        try (PreparedStatement statement = prepare(connection, sql, values)) {
             return statement.executeUpdate();
         }
     }
 
-    private static PreparedStatement bound(Connection connection, String sql, @Nullable Object... values)
+    private static PreparedStatement prepare(Connection connection, String sql, @Nullable Object... values)
             throws SQLException {
         PreparedStatement statement = connection.prepareStatement(sql);
         for (int i = 0; i < values.length; i++) {
@@ -65,7 +65,7 @@ final class Sql {
         return at == null ? null : at.toInstant();
     }
 
-    static Instant instantThere(ResultSet row, String column) throws SQLException {
+    static Instant requiredInstant(ResultSet row, String column) throws SQLException {
         return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 
@@ -73,8 +73,8 @@ final class Sql {
         return List.of((String[]) row.getArray(column).getArray());
     }
 
-    /** The state of the cause decides what the caller is told; the message stays in the log. */
-    static CarillonException failed(SQLException failure) {
-        return new CarillonException(ErrorCode.STORAGE, "The database refused a statement of the server", failure);
+    /** The SQLSTATE of the cause determines the response to the caller; the message appears only in the log. */
+    static CarillonException toException(SQLException failure) {
+        return new CarillonException(ErrorCode.STORAGE, "A statement of the server failed.", failure);
     }
 }

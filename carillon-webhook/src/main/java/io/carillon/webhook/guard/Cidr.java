@@ -2,11 +2,11 @@ package io.carillon.webhook.guard;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
-import io.carillon.value.Text;
+import io.carillon.value.TextCleaner;
 import java.net.InetAddress;
 import java.util.Optional;
 
-/** A range of addresses: those that share its leading bits. Ranges of IPv4 and IPv6 never meet. */
+/** A range of addresses with the same leading bits (CIDR). A range contains either IPv4 or IPv6 addresses. */
 final class Cidr {
     private final byte[] prefix;
     private final int bits;
@@ -16,11 +16,11 @@ final class Cidr {
         this.bits = bits;
     }
 
-    /** Reads {@code 10.0.0.0/8}, {@code fd00::/8}, or a single address. */
+    /** Parses {@code 10.0.0.0/8}, {@code fd00::/8} or a single address. */
     static Cidr parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        byte[] bytes = Literals.any(address).map(InetAddress::getAddress).orElseThrow(() -> malformed(text));
+        byte[] bytes = IpLiterals.parse(address).map(InetAddress::getAddress).orElseThrow(() -> malformed(text));
         int most = bytes.length * 8;
         if (slash < 0) return new Cidr(bytes, most);
         String count = text.substring(slash + 1);
@@ -28,9 +28,9 @@ final class Cidr {
         return new Cidr(bytes, Integer.parseInt(count));
     }
 
-    /** Whether the text is meant as a range or an address, and not as a host. */
-    static boolean looksLikeOne(String text) {
-        return text.indexOf('/') >= 0 || Literals.any(text).isPresent();
+    /** Returns whether the text is a range or an address rather than a host name. */
+    static boolean isAddressOrRange(String text) {
+        return text.indexOf('/') >= 0 || IpLiterals.parse(text).isPresent();
     }
 
     boolean contains(byte[] address) {
@@ -45,20 +45,23 @@ final class Cidr {
     private static CarillonException malformed(String text) {
         return new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "'%s' is no range of addresses. Write one like 10.0.0.0/8, fd00::/8 or 192.0.2.7."
-                        .formatted(Text.clean(text, 60)));
+                "Invalid address range \"%s\". Use a range or address such as 10.0.0.0/8, fd00::/8 or 192.0.2.7."
+                        .formatted(TextCleaner.clean(text, 60)));
     }
 
-    /** Addresses written as text, in their one canonical form. Never asks a name server. */
-    static final class Literals {
-        private Literals() {}
+    /** Parses IP addresses in their canonical text form. Never queries DNS. */
+    static final class IpLiterals {
+        private IpLiterals() {}
 
-        static Optional<InetAddress> any(String text) {
-            return text.indexOf(':') >= 0 ? six(text) : four(text);
+        static Optional<InetAddress> parse(String text) {
+            return text.indexOf(':') >= 0 ? parseIpv6(text) : parseIpv4(text);
         }
 
-        /** Four decimal numbers without leading zeros: what other readers would take for octal is refused. */
-        static Optional<InetAddress> four(String text) {
+        /**
+         * Parses four decimal numbers without leading zeros. Leading zeros are rejected because other parsers read them
+         * as octal.
+         */
+        static Optional<InetAddress> parseIpv4(String text) {
             String[] parts = text.split("\\.", -1);
             if (parts.length != 4) return Optional.empty();
             byte[] bytes = new byte[4];
@@ -69,11 +72,11 @@ final class Cidr {
             return address(bytes);
         }
 
-        /** Without brackets and without a zone. */
-        static Optional<InetAddress> six(String text) {
+        /** Parses an IPv6 address without brackets and zone. */
+        static Optional<InetAddress> parseIpv6(String text) {
             if (!text.matches("[0-9a-fA-F:.]{2,45}")) return Optional.empty();
             try {
-                // In brackets the JDK takes it for an address or fails; it cannot become a name.
+                // The JDK parses text in brackets as an address or fails; it never resolves it as a name.
                 return Optional.of(InetAddress.getByName("[" + text + "]"));
             } catch (java.net.UnknownHostException malformed) {
                 return Optional.empty();

@@ -3,13 +3,15 @@ package io.carillon.webhook.guard;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** Asks for all addresses of a name. The guard asks once for each delivery, and what it checked is what is connected to. */
+/**
+ * Resolves host names. The guard calls it once per delivery, and the delivery connects only to the checked addresses.
+ */
 @FunctionalInterface
 public interface Resolver {
-    /** All addresses of the name; throws if there are none. */
+    /** Returns all addresses of the name; throws if there are none. */
     InetAddress[] resolve(String host) throws UnknownHostException;
 
-    /** The machine's own. */
+    /** Returns the resolver of the operating system. */
     static Resolver system() {
         return InetAddress::getAllByName;
     }

@@ -1,6 +1,6 @@
 /**
- * Decides where a webhook may connect to. Judges addresses by their bytes, never by text; knows nothing of HTTP beyond what a URL says. Start at
- * {@link io.carillon.webhook.guard.Guard}.
+ * Decides which addresses a webhook may connect to. Start at {@link io.carillon.webhook.guard.AddressGuard}. Compares
+ * the bytes of addresses, never their text. Depends on the basic types, not on the HTTP client.
  */
 @NullMarked
 package io.carillon.webhook.guard;

@@ -5,25 +5,35 @@ import io.carillon.value.ErrorCode;
 import java.time.Duration;
 
 /**
- * How many requests a node has under way to one host, and when its breaker opens: when half of at least {@code sample} requests within {@code window} failed; it
- * lets one try after {@code pause}, which doubles up to {@code longest}.
+ * The limits of requests from one node to one host. The breaker opens when half of at least {@code minRequests}
+ * requests within {@code window} failed. It allows one probe after {@code pause}; the pause doubles after each failed
+ * probe, up to {@code maxPause}.
+ *
+ * @param concurrency the maximum number of concurrent requests
  */
-public record HostLimits(int concurrency, int sample, Duration window, Duration pause, Duration longest) {
+public record HostLimits(int concurrency, int minRequests, Duration window, Duration pause, Duration maxPause) {
     public HostLimits {
-        if (concurrency < 1 || sample < 1 || !positive(window) || !positive(pause) || longest.compareTo(pause) < 0)
+        if (concurrency < 1
+                || minRequests < 1
+                || !positive(window)
+                || !positive(pause)
+                || maxPause.compareTo(pause) < 0)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION,
-                    "Limits of hosts are positive, and the longest pause is no shorter than the first. Choose such.");
+                    "Host limits must be positive, and maxPause must not be shorter than pause.");
     }
 
-    /** 10 at a time; half of at least 20 within a minute; half a minute, doubling up to ten. */
+    /**
+     * Returns the defaults: 10 concurrent requests; the breaker opens when half of at least 20 requests within a minute
+     * failed; pauses of 30 seconds, doubling up to 10 minutes.
+     */
     public static HostLimits defaults() {
         return new HostLimits(10, 20, Duration.ofMinutes(1), Duration.ofSeconds(30), Duration.ofMinutes(10));
     }
 
-    /** So many at a time. */
-    public HostLimits concurrency(int atMost) {
-        return new HostLimits(atMost, sample, window, pause, longest);
+    /** Returns a copy with this maximum number of concurrent requests. */
+    public HostLimits concurrency(int limit) {
+        return new HostLimits(limit, minRequests, window, pause, maxPause);
     }
 
     private static boolean positive(Duration duration) {

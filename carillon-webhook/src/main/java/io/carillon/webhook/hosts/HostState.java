@@ -2,68 +2,68 @@ package io.carillon.webhook.hosts;
 
 import java.time.Duration;
 
-/** One host as this node sees it. Not thread-safe: the book holds its entry while it asks. */
+/** The state of one host on this node. Not thread-safe: {@link HostLimiter} holds the lock of the map entry. */
 final class HostState {
-    private static final Duration CROWDED = Duration.ofSeconds(1);
+    private static final Duration BUSY_PAUSE = Duration.ofSeconds(1);
 
     private final HostLimits limits;
-    private int underWay;
+    private int inFlight;
     private long windowStart;
     private int attempts;
     private int failures;
-    /** How often in a row the breaker opened; 0: it is closed. */
-    private int opened;
+    /** The number of consecutive openings of the breaker; 0 if it is closed. */
+    private int openCount;
 
     private boolean probing;
-    private long quietUntil;
+    private long pausedUntil;
 
     HostState(HostLimits limits, long now) {
         this.limits = limits;
         this.windowStart = now;
-        this.quietUntil = now;
+        this.pausedUntil = now;
     }
 
-    /** Zero: go on. Otherwise how long to wait. */
-    Duration enter(long now) {
-        if (quietUntil - now > 0) return Duration.ofNanos(quietUntil - now);
-        if (underWay >= limits.concurrency()) return CROWDED;
-        if (opened > 0) {
-            if (probing) return CROWDED;
+    /** Starts a request. Returns zero if it may start, otherwise the time to wait. */
+    Duration tryAcquire(long now) {
+        if (pausedUntil - now > 0) return Duration.ofNanos(pausedUntil - now);
+        if (inFlight >= limits.concurrency()) return BUSY_PAUSE;
+        if (openCount > 0) {
+            if (probing) return BUSY_PAUSE;
             probing = true;
         }
-        underWay++;
+        inFlight++;
         return Duration.ZERO;
     }
 
-    /** Whether the one who entered last tries for all. */
-    boolean probing() {
+    /** Returns whether a probe is in flight. */
+    boolean isProbing() {
         return probing;
     }
 
-    void leave(long now, boolean probe, boolean failed, Duration slowDown) {
-        underWay--;
-        if (!slowDown.isZero()) quietUntil = later(quietUntil, now + slowDown.toNanos());
+    void release(long now, boolean probe, boolean failed, Duration slowDown) {
+        inFlight--;
+        if (!slowDown.isZero()) pausedUntil = laterOf(pausedUntil, now + slowDown.toNanos());
         if (now - windowStart > limits.window().toNanos()) startWindow(now);
         attempts++;
         if (failed) failures++;
-        if (probe) probed(now, failed);
-        else if (opened == 0 && attempts >= limits.sample() && failures * 2 >= attempts) open(now);
+        if (probe) onProbeEnded(now, failed);
+        else if (openCount == 0 && attempts >= limits.minRequests() && failures * 2 >= attempts) open(now);
     }
 
-    private void probed(long now, boolean failed) {
+    private void onProbeEnded(long now, boolean failed) {
         probing = false;
         if (failed) open(now);
         else {
-            opened = 0;
+            openCount = 0;
             startWindow(now);
         }
     }
 
     private void open(long now) {
-        long pause = limits.pause().toNanos() << Math.min(opened, 20);
-        long longest = limits.longest().toNanos();
-        opened++;
-        quietUntil = later(quietUntil, now + (pause <= 0 || pause > longest ? longest : pause));
+        long pause = limits.pause().toNanos() << Math.min(openCount, 20);
+        long longest = limits.maxPause().toNanos();
+        openCount++;
+        pausedUntil = laterOf(pausedUntil, now + (pause <= 0 || pause > longest ? longest : pause));
         startWindow(now);
     }
 
@@ -73,19 +73,19 @@ final class HostState {
         failures = 0;
     }
 
-    /** Idle and well. */
-    boolean forgettable(long now) {
-        boolean well = opened == 0
+    /** Returns whether the host is idle and healthy. */
+    boolean isRemovable(long now) {
+        boolean healthy = openCount == 0
                 && (failures == 0 || now - windowStart > limits.window().toNanos());
-        return underWay == 0 && well && quietUntil - now <= 0;
+        return inFlight == 0 && healthy && pausedUntil - now <= 0;
     }
 
-    /** Nobody has asked for it since long after its pause was over. */
-    boolean stale(long now) {
-        return underWay == 0 && now - quietUntil > limits.longest().toNanos();
+    /** Returns whether the host has no request in flight and its pause ended longer than the maximum pause ago. */
+    boolean isStale(long now) {
+        return inFlight == 0 && now - pausedUntil > limits.maxPause().toNanos();
     }
 
-    private static long later(long one, long other) {
+    private static long laterOf(long one, long other) {
         return other - one > 0 ? other : one;
     }
 }

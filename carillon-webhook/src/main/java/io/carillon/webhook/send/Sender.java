@@ -1,7 +1,7 @@
 package io.carillon.webhook.send;
 
-import io.carillon.webhook.guard.Endpoint;
-import io.carillon.webhook.guard.Guard;
+import io.carillon.webhook.guard.AddressGuard;
+import io.carillon.webhook.guard.TargetAddress;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -30,95 +30,98 @@ import org.apache.hc.core5.http.io.entity.ByteArrayEntity;
 import org.apache.hc.core5.util.Timeout;
 
 /**
- * Sends one request to an address the guard admitted, and reads a bounded answer. All of it, names included, ends at the message's timeout, however slowly the
- * other side goes. Thread-safe.
+ * Sends one request to an address that the guard allows, and reads a bounded response. The timeout of the request
+ * covers everything, including name resolution and slow receivers. Thread-safe.
  */
 public final class Sender implements AutoCloseable {
-    /** More is not read: the connection is closed instead. */
-    private static final int MOST_READ = 64 * 1024;
-    /** So many addresses of a name are tried when one does not answer. */
-    private static final int ADDRESSES = 3;
+    /** The maximum number of bytes to read. If there are more, the connection is closed. */
+    private static final int MAX_READ_BYTES = 64 * 1024;
+    /** The number of addresses of a name that are tried when connections fail. */
+    private static final int MAX_ADDRESSES = 3;
 
-    private final Guard guard;
+    private final AddressGuard addressGuard;
     private final CloseableHttpClient client;
-    private final ScheduledExecutorService alarm = Threads.alarm();
-    private final ExecutorService resolvers = Threads.resolvers();
+    private final ScheduledExecutorService timeoutScheduler = Threads.timeoutScheduler();
+    private final ExecutorService resolverPool = Threads.resolverPool();
 
-    public Sender(Guard guard, SSLContext tls) {
-        this.guard = guard;
-        this.client = Client.with(tls);
+    public Sender(AddressGuard addressGuard, SSLContext tls) {
+        this.addressGuard = addressGuard;
+        this.client = HttpClientFactory.create(tls);
     }
 
-    /** Sends it once. */
-    public Answer send(Message message) throws InterruptedException {
-        Deadline deadline = new Deadline(message.timeout());
+    /** Sends a request once. */
+    public SendResult send(WebhookRequest webhookRequest) throws InterruptedException {
+        Deadline deadline = new Deadline(webhookRequest.timeout());
         List<InetAddress> addresses;
         try {
-            addresses = admitted(message.endpoint(), deadline);
+            addresses = resolveAllowed(webhookRequest.address(), deadline);
         } catch (TimeoutException slow) {
-            return new Answer.TimedOut();
+            return new SendResult.TimedOut();
         }
-        Answer answer = new Answer.Unreachable();
-        for (InetAddress address : addresses.subList(0, Math.min(ADDRESSES, addresses.size()))) {
-            answer = send(message, address, deadline);
-            if (!(answer instanceof Answer.Unreachable)) return answer;
-            if (Thread.interrupted()) throw new InterruptedException("the delivery was stopped");
+        SendResult result = new SendResult.Unreachable();
+        for (InetAddress address : addresses.subList(0, Math.min(MAX_ADDRESSES, addresses.size()))) {
+            result = send(webhookRequest, address, deadline);
+            if (!(result instanceof SendResult.Unreachable)) return result;
+            if (Thread.interrupted()) throw new InterruptedException("the delivery was interrupted");
         }
-        return answer;
+        return result;
     }
 
-    /** On a thread of its own, because a name server that does not answer would hold this one longer than it has time. */
-    private List<InetAddress> admitted(Endpoint endpoint, Deadline deadline)
+    /**
+     * Resolves the name on a separate thread, because a name server that does not respond would block this thread
+     * beyond the timeout.
+     */
+    private List<InetAddress> resolveAllowed(TargetAddress target, Deadline deadline)
             throws InterruptedException, TimeoutException {
         Future<List<InetAddress>> admitted;
         try {
-            admitted = resolvers.submit(() -> guard.admit(endpoint));
+            admitted = resolverPool.submit(() -> addressGuard.resolveAllowed(target));
         } catch (RejectedExecutionException allHang) {
-            throw new TimeoutException("names cannot be resolved");
+            throw new TimeoutException("all resolver threads are busy");
         }
         try {
-            return admitted.get(deadline.left().toMillis(), TimeUnit.MILLISECONDS);
+            return admitted.get(deadline.remaining().toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException broken) {
-            throw new IllegalStateException("the guard failed", broken.getCause());
+            throw new IllegalStateException("the address guard failed", broken.getCause());
         } finally {
             admitted.cancel(true);
         }
     }
 
-    private Answer send(Message message, InetAddress address, Deadline deadline) {
-        if (deadline.over()) return new Answer.TimedOut();
-        HttpUriRequestBase request = request(message, deadline.left());
-        Endpoint endpoint = message.endpoint();
-        HttpHost host = new HttpHost(endpoint.tls() ? "https" : "http", address, endpoint.host(), endpoint.port());
-        Future<?> end = alarm.schedule(
+    private SendResult send(WebhookRequest webhookRequest, InetAddress address, Deadline deadline) {
+        if (deadline.isOver()) return new SendResult.TimedOut();
+        HttpUriRequestBase request = request(webhookRequest, deadline.remaining());
+        TargetAddress target = webhookRequest.address();
+        HttpHost host = new HttpHost(target.tls() ? "https" : "http", address, target.host(), target.port());
+        Future<?> end = timeoutScheduler.schedule(
                 () -> {
                     request.cancel();
                 },
-                deadline.left().toMillis(),
+                deadline.remaining().toMillis(),
                 TimeUnit.MILLISECONDS);
         boolean answered = false;
         try (ClassicHttpResponse response = client.executeOpen(host, request, null)) {
             answered = true;
             return read(response, request);
         } catch (IOException | RuntimeException failure) {
-            if (deadline.over() || request.isCancelled()) return new Answer.TimedOut();
+            if (deadline.isOver() || request.isCancelled()) return new SendResult.TimedOut();
             return failed(failure, answered);
         } finally {
             end.cancel(false);
         }
     }
 
-    private static HttpUriRequestBase request(Message message, Duration left) {
-        Endpoint endpoint = message.endpoint();
-        HttpUriRequestBase request = new Request(message.method(), endpoint);
-        message.headers().forEach(request::setHeader);
-        if (message.body().length > 0) request.setEntity(new ByteArrayEntity(message.body(), null));
-        Duration connect = message.connectTimeout().compareTo(left) < 0 ? message.connectTimeout() : left;
+    private static HttpUriRequestBase request(WebhookRequest webhookRequest, Duration left) {
+        TargetAddress target = webhookRequest.address();
+        HttpUriRequestBase request = new AddressedRequest(webhookRequest.method(), target);
+        webhookRequest.headers().forEach(request::setHeader);
+        if (webhookRequest.body().length > 0) request.setEntity(new ByteArrayEntity(webhookRequest.body(), null));
+        Duration connect = webhookRequest.connectTimeout().compareTo(left) < 0 ? webhookRequest.connectTimeout() : left;
         request.setConfig(configured(request, connect, left));
         return request;
     }
 
-    @SuppressWarnings("deprecation") // the replacement is one for all hosts, and this one is the message's own
+    @SuppressWarnings("deprecation") // the replacement applies to all hosts, but each request has its own timeout
     private static RequestConfig configured(Configurable request, Duration connect, Duration left) {
         RequestConfig.Builder config =
                 request.getConfig() == null ? RequestConfig.custom() : RequestConfig.copy(request.getConfig());
@@ -132,75 +135,81 @@ public final class Sender implements AutoCloseable {
                 .build();
     }
 
-    private static Answer read(ClassicHttpResponse response, HttpUriRequestBase request) throws IOException {
-        byte[] bytes = new byte[MOST_READ];
+    private static SendResult read(ClassicHttpResponse response, HttpUriRequestBase request) throws IOException {
+        byte[] bytes = new byte[MAX_READ_BYTES];
         int length = 0;
         HttpEntity entity = response.getEntity();
         if (entity != null) {
             InputStream in = entity.getContent();
             int more = 0;
-            while (length < MOST_READ && more >= 0) {
-                more = in.read(bytes, length, MOST_READ - length);
+            while (length < MAX_READ_BYTES && more >= 0) {
+                more = in.read(bytes, length, MAX_READ_BYTES - length);
                 if (more > 0) length += more;
             }
-            // What is left unread must not become the start of another answer.
+            // Closes the connection: unread bytes must not become the start of another response.
             if (more >= 0) request.cancel();
         }
-        return new Answer.Response(response.getCode(), Kept.headers(response.getHeaders()), Kept.body(bytes, length));
+        return new SendResult.Response(
+                response.getCode(),
+                ResponseExcerpt.headers(response.getHeaders()),
+                ResponseExcerpt.body(bytes, length));
     }
 
-    private static Answer failed(Exception failure, boolean answered) {
-        if (answered) return new Answer.Broken("the answer broke off");
-        if (failure instanceof SSLException) return new Answer.Broken("TLS failed: the certificate or the handshake");
+    private static SendResult failed(Exception failure, boolean answered) {
+        if (answered) return new SendResult.InvalidResponse("the response ended prematurely");
+        if (failure instanceof SSLException)
+            return new SendResult.InvalidResponse("TLS failed: invalid certificate or handshake");
         if (failure instanceof SocketTimeoutException && !(failure instanceof ConnectTimeoutException))
-            return new Answer.TimedOut();
+            return new SendResult.TimedOut();
         if (failure instanceof InterruptedIOException || failure instanceof java.net.ConnectException)
-            return new Answer.Unreachable();
+            return new SendResult.Unreachable();
         if (failure instanceof java.net.SocketException
-                && !String.valueOf(failure.getMessage()).contains("reset")) return new Answer.Unreachable();
-        return new Answer.Broken("no valid HTTP answer");
+                && !String.valueOf(failure.getMessage()).contains("reset")) return new SendResult.Unreachable();
+        return new SendResult.InvalidResponse("no valid HTTP response");
     }
 
     @Override
     public void close() {
-        alarm.shutdownNow();
-        resolvers.shutdownNow();
+        timeoutScheduler.shutdownNow();
+        resolverPool.shutdownNow();
         try {
             client.close();
         } catch (IOException ignored) {
-            // Nothing of it is needed any more.
+            // The client is not used again.
         }
     }
 
-    /** Monotonic. */
+    /** A deadline on the monotonic clock. */
     private record Deadline(long nanos) {
         Deadline(Duration in) {
             this(System.nanoTime() + in.toNanos());
         }
 
-        Duration left() {
+        Duration remaining() {
             return Duration.ofNanos(Math.max(1_000_000, nanos - System.nanoTime()));
         }
 
-        boolean over() {
+        boolean isOver() {
             return nanos - System.nanoTime() <= 0;
         }
     }
 
-    /** The request line and the Host header come from the endpoint, not from a second reading of the URL. */
-    private static final class Request extends HttpUriRequestBase {
+    /**
+     * Takes the request line and the Host header from the checked address instead of parsing the URL a second time.
+     */
+    private static final class AddressedRequest extends HttpUriRequestBase {
         private static final long serialVersionUID = 1L;
 
-        Request(String method, Endpoint endpoint) {
+        AddressedRequest(String method, TargetAddress targetAddress) {
             super(method, java.net.URI.create("/"));
-            setScheme(endpoint.tls() ? "https" : "http");
-            setAuthority(new org.apache.hc.core5.net.URIAuthority(endpoint.host(), port(endpoint)));
-            setPath(endpoint.path());
+            setScheme(targetAddress.tls() ? "https" : "http");
+            setAuthority(new org.apache.hc.core5.net.URIAuthority(targetAddress.host(), port(targetAddress)));
+            setPath(targetAddress.path());
         }
 
-        private static int port(Endpoint endpoint) {
-            boolean usual = endpoint.port() == (endpoint.tls() ? 443 : 80);
-            return usual ? -1 : endpoint.port();
+        private static int port(TargetAddress target) {
+            boolean usual = target.port() == (target.tls() ? 443 : 80);
+            return usual ? -1 : target.port();
         }
     }
 }

@@ -9,31 +9,38 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes this room's threads: daemons with a name, so that none outlives its application. */
+/** The threads of this package: named daemons, so that none keeps the application running. */
 final class Threads {
     private static final Logger log = LoggerFactory.getLogger(Threads.class);
-    /** So many name servers may hang at a time before deliveries fail at once instead of waiting behind them. */
-    private static final int RESOLVERS = 32;
+    /** When so many name resolutions hang, further deliveries fail immediately instead of waiting. */
+    private static final int MAX_RESOLVER_THREADS = 32;
 
     private Threads() {}
 
-    /** Ends requests at their deadline. */
-    static ScheduledExecutorService alarm() {
-        ScheduledThreadPoolExecutor alarm = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "webhook-alarm"));
-        alarm.setRemoveOnCancelPolicy(true);
-        return alarm;
+    /** Returns the scheduler that cancels requests at their deadline. */
+    static ScheduledExecutorService timeoutScheduler() {
+        ScheduledThreadPoolExecutor scheduler =
+                new ScheduledThreadPoolExecutor(1, task -> daemon(task, "webhook-timeout"));
+        scheduler.setRemoveOnCancelPolicy(true);
+        return scheduler;
     }
 
-    /** Asks for names: the JDK gives no way to end that in time. */
-    static ExecutorService resolvers() {
+    /** Returns the pool that resolves names. The JDK has no timeout for name resolution. */
+    static ExecutorService resolverPool() {
         return new ThreadPoolExecutor(
-                0, RESOLVERS, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "webhook-names"));
+                0,
+                MAX_RESOLVER_THREADS,
+                30,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> daemon(task, "webhook-resolver"));
     }
 
     private static Thread daemon(Runnable task, String name) {
         Thread thread = new Thread(task, "carillon-" + name);
         thread.setDaemon(true);
-        thread.setUncaughtExceptionHandler((t, failure) -> log.error("thread ended thread={}", t.getName(), failure));
+        thread.setUncaughtExceptionHandler(
+                (t, failure) -> log.error("thread ended by an exception thread={}", t.getName(), failure));
         return thread;
     }
 }

@@ -1,6 +1,6 @@
 /**
- * One HTTP request to a checked address, and what came back, both bounded. Start at {@link io.carillon.webhook.send.Sender}. The only room that knows the HTTP
- * client; what an answer means is not its business.
+ * Sends one HTTP request to a checked address and reads the response, both bounded in size and time. Start at {@link
+ * io.carillon.webhook.send.Sender}. Only this package depends on the HTTP client; it does not interpret responses.
  */
 @NullMarked
 package io.carillon.webhook.send;

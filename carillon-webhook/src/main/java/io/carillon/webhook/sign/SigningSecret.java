@@ -12,11 +12,14 @@ import java.util.stream.Collectors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** A secret shared with one receiver: {@code whsec_} and 24 to 64 bytes in base 64. Signs; never shows itself in a log. */
+/**
+ * A signing secret shared with one receiver: {@code whsec_} and 24 to 64 bytes in Base64. Its text form does not appear
+ * in logs.
+ */
 public final class SigningSecret {
     private static final String PREFIX = "whsec_";
-    private static final int FEWEST = 24;
-    private static final int MOST = 64;
+    private static final int MIN_BYTES = 24;
+    private static final int MAX_BYTES = 64;
     private static final String ALGORITHM = "HmacSHA256";
 
     private final byte[] key;
@@ -25,7 +28,7 @@ public final class SigningSecret {
         this.key = key;
     }
 
-    /** Reads the text form, with or without its prefix. */
+    /** Parses the text form, with or without its prefix. */
     public static SigningSecret parse(String text) {
         byte[] key;
         try {
@@ -33,38 +36,41 @@ public final class SigningSecret {
         } catch (IllegalArgumentException malformed) {
             throw refused();
         }
-        if (key.length < FEWEST || key.length > MOST) throw refused();
+        if (key.length < MIN_BYTES || key.length > MAX_BYTES) throw refused();
         return new SigningSecret(key);
     }
 
-    /** A new one of 32 random bytes. */
+    /** Generates a secret of 32 random bytes. */
     public static SigningSecret generate() {
         byte[] key = new byte[32];
         new SecureRandom().nextBytes(key);
         return new SigningSecret(key);
     }
 
-    /** The text form, for whoever stores it or hands it to the receiver. */
+    /** Returns the text form, to store it or to give it to the receiver. */
     public String reveal() {
         return PREFIX + Base64.getEncoder().encodeToString(key);
     }
 
-    /** The value of {@code webhook-signature}: one signature for each secret, so that a receiver may hold any of them. */
+    /**
+     * Returns the value of {@code webhook-signature}: one signature per secret, so that the receiver may have any of
+     * them.
+     */
     public static String signatures(List<SigningSecret> secrets, String id, long timestamp, byte[] body) {
         return secrets.stream().map(secret -> secret.sign(id, timestamp, body)).collect(Collectors.joining(" "));
     }
 
-    /** Over {@code id.timestamp.body}, the body as the bytes that are sent. */
+    /** Signs {@code id.timestamp.body}, where the body is the bytes that are sent. */
     String sign(String id, long timestamp, byte[] body) {
-        // A dot would let one text be cut in two ways.
-        if (id.indexOf('.') >= 0) throw new IllegalArgumentException("a message id has no dot: " + id);
+        // An id with a dot would make the signed text ambiguous.
+        if (id.indexOf('.') >= 0) throw new IllegalArgumentException("a message id must not contain a dot: " + id);
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));
             mac.update((id + '.' + timestamp + '.').getBytes(UTF_8));
             return "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
         } catch (GeneralSecurityException missing) {
-            throw new IllegalStateException("every JDK has " + ALGORITHM, missing);
+            throw new IllegalStateException(ALGORITHM + " is missing in this JDK", missing);
         }
     }
 
@@ -76,7 +82,8 @@ public final class SigningSecret {
     private static CarillonException refused() {
         return new CarillonException(
                 ErrorCode.INVALID_OPTION,
-                "A signing secret is whsec_ followed by %d to %d bytes in base 64. Make one with SigningSecret.generate()."
-                        .formatted(FEWEST, MOST));
+                ("A signing secret must be whsec_ followed by %d to %d bytes in Base64. "
+                                + "SigningSecret.generate() creates one.")
+                        .formatted(MIN_BYTES, MAX_BYTES));
     }
 }

@@ -1,4 +1,7 @@
-/** The signatures of Standard Webhooks. Start at {@link io.carillon.webhook.sign.SigningSecret}. Knows neither HTTP nor where secrets are kept. */
+/**
+ * Signatures according to Standard Webhooks. Start at {@link io.carillon.webhook.sign.SigningSecret}. Depends on the
+ * basic types only; does not send requests or store secrets.
+ */
 @NullMarked
 package io.carillon.webhook.sign;
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@SuppressWarnings("AddressSelection") // all of them are addresses, not names
+@SuppressWarnings("AddressSelection") // IP addresses, not names
 class PublicAddressesTest {
     @ParameterizedTest
     @ValueSource(
@@ -45,7 +45,7 @@ class PublicAddressesTest {
                 "3fff:1000::1",
                 "64:ff9b::808:808"
             })
-    void the_neighbours_of_what_is_set_apart_are_public(String address) throws Exception {
+    void the_neighbours_of_reserved_ranges_are_public(String address) throws Exception {
         assertThat(PublicAddresses.contains(InetAddress.getByName(address).getAddress()))
                 .isTrue();
     }
@@ -83,7 +83,7 @@ class PublicAddressesTest {
                 "fec0::/10",
                 "ff00::/8"
             })
-    void no_address_of_a_range_set_apart_is_public(String range) throws Exception {
+    void no_address_of_a_reserved_range_is_public(String range) throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         byte[] first =

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SigningSecretTest {
-    /** The example of the specification. */
+    /** The example of the Standard Webhooks specification. */
     @Test
     void signs_as_the_specification_shows() {
         SigningSecret secret = SigningSecret.parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
@@ -42,7 +42,7 @@ class SigningSecretTest {
     }
 
     @Test
-    void an_id_that_could_be_cut_in_two_ways_is_refused() {
+    void an_id_with_a_dot_is_refused() {
         SigningSecret secret = SigningSecret.generate();
 
         assertThatThrownBy(() -> secret.sign("a.1", 1, new byte[0])).isInstanceOf(IllegalArgumentException.class);
@@ -53,6 +53,6 @@ class SigningSecretTest {
     void what_is_no_secret_is_refused_without_repeating_it(String text) {
         assertThatThrownBy(() -> SigningSecret.parse(text))
                 .isInstanceOf(CarillonException.class)
-                .hasMessageStartingWith("A signing secret is whsec_ followed by 24 to 64 bytes in base 64.");
+                .hasMessageStartingWith("A signing secret must be whsec_ followed by 24 to 64 bytes in Base64.");
     }
 }

@@ -1,0 +1,58 @@
+package io.carillon.cli.dev;
+
+import io.carillon.cli.shell.UsageException;
+import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** Deletes the data of the development node, and explains when the user has to. */
+final class DevReset {
+    private final DevOptions options;
+
+    DevReset(DevOptions options) {
+        this.options = options;
+    }
+
+    /** Deletes the database and the keys. Other files in the directory, such as the log of the node, stay. */
+    void run(Consumer<String> print) {
+        List<Path> deleted = new ArrayList<>(EmbeddedPostgres.delete(options.postgres()));
+        for (Path key : List.of(options.key(), options.masterKeys())) {
+            if (deleteIfExists(key)) deleted.add(key);
+        }
+        String names =
+                deleted.stream().map(path -> path.getFileName().toString()).collect(Collectors.joining(", "));
+        print.accept(
+                deleted.isEmpty()
+                        ? "Nothing to delete in %s.".formatted(options.directory())
+                        : "Deleted in %s: %s.".formatted(options.directory(), names));
+    }
+
+    /** Returns the failure with the command that helps; for a database named by the user, the failure as it is. */
+    CarillonException explain(CarillonException failure) {
+        if (failure.code() != ErrorCode.SCHEMA_CHANGED || options.url() != null) return failure;
+        String data = options.directoryGiven()
+                ? " --data " + DevServer.quoted(options.directory().toString())
+                : "";
+        return new CarillonException(
+                failure.code(),
+                ("The development data in %s was created by a pre-release of Carillon. There is no upgrade before"
+                                + " version 0.1. Run ./carillon dev --reset%s to delete it and start afresh.")
+                        .formatted(options.directory(), data),
+                failure);
+    }
+
+    private static boolean deleteIfExists(Path file) {
+        try {
+            return Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UsageException("The file %s cannot be deleted: %s.".formatted(file, e), e);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.carillon.cli.shell;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+
+/** Creates connection pools. */
+public final class ConnectionPools {
+    private static final int CONNECTION_MILLIS = 10_000;
+    private static final int VALIDATION_MILLIS = 2_000;
+
+    private ConnectionPools() {}
+
+    /** Opens a pool and connects immediately. The message of a failure does not contain the password. */
+    public static HikariDataSource open(DatabaseUrl url, int size) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("carillon");
+        config.setMaximumPoolSize(size);
+        config.setConnectionTimeout(CONNECTION_MILLIS);
+        config.addDataSourceProperty("ApplicationName", "carillon");
+        // Options in the URL override these. A frozen server still accepts connections: the driver must stop waiting
+        // for its first response before it tries the next host.
+        config.addDataSourceProperty("connectTimeout", "5");
+        config.addDataSourceProperty("socketTimeout", "10");
+        config.addDataSourceProperty("tcpKeepAlive", "true");
+        config.setValidationTimeout(VALIDATION_MILLIS);
+        config.setJdbcUrl(url.jdbcUrl());
+        if (url.user() != null) config.setUsername(url.user());
+        if (url.password() != null) config.setPassword(url.password());
+        try {
+            return new HikariDataSource(config);
+        } catch (HikariPool.PoolInitializationException failure) {
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            throw new CarillonException(
+                    ErrorCode.DATABASE_UNREACHABLE,
+                    ("Cannot connect to %s: %s Check that PostgreSQL is running, and check host, port, user and "
+                                    + "password.")
+                            .formatted(url.displayText(), sentence(String.valueOf(cause.getMessage()))),
+                    failure);
+        }
+    }
+
+    /** Returns a pool without a database, for callers that request no connection. */
+    public static HikariDataSource unconnected() {
+        return new HikariDataSource();
+    }
+
+    private static String sentence(String message) {
+        String line = message.lines().findFirst().orElse("").strip();
+        return line.endsWith(".") ? line : line + ".";
+    }
+}

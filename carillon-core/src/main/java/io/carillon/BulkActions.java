@@ -1,0 +1,152 @@
+package io.carillon;
+
+import io.carillon.run.Progress;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunState;
+import io.carillon.store.BulkAction;
+import io.carillon.store.RunAdmin;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Actions on all runs that match a filter. An action works in the database in chunks of 1,000 runs and commits each
+ * chunk. It can be stopped between chunks with {@link #continueWhile}; the committed chunks stay.
+ */
+public final class BulkActions {
+    /**
+     * The result of a bulk action.
+     *
+     * @param done how many runs were changed
+     * @param aborted whether the condition of {@link #continueWhile}, or an interrupt while all remaining runs were
+     *     locked, stopped the action
+     */
+    public record Result(long done, boolean aborted) {}
+
+    /**
+     * The maximum up to which matching runs are counted before an action. A larger count is not worth reading all of
+     * them.
+     */
+    public static final long COUNT_LIMIT = 10_000;
+
+    private static final Set<RunState> UNFINISHED = Set.of(RunState.WAITING, RunState.RUNNING);
+    private static final Set<RunState> DEAD = Set.of(RunState.DEAD, RunState.QUARANTINED);
+
+    private final RunAdmin admin;
+    private final String project;
+    private final RunFilter filter;
+    private final Runnable wakeNodes;
+    private final Predicate<Progress> continueCondition;
+
+    BulkActions(
+            RunAdmin admin,
+            String project,
+            RunFilter filter,
+            Runnable wakeNodes,
+            Predicate<Progress> continueCondition) {
+        this.admin = admin;
+        this.project = project;
+        this.filter = filter;
+        this.wakeNodes = wakeNodes;
+        this.continueCondition = continueCondition;
+    }
+
+    /**
+     * Returns bulk actions that continue only while the condition holds. The condition is tested after each chunk, with
+     * the number of runs done and the number that matched at the start, counted up to {@link #COUNT_LIMIT}. While other
+     * transactions lock all remaining runs, the condition is tested every two seconds.
+     */
+    public BulkActions continueWhile(Predicate<Progress> condition) {
+        return new BulkActions(admin, project, filter, wakeNodes, condition);
+    }
+
+    /** Returns how many runs match now. Reads all of them; {@link #count(long)} stops earlier. */
+    public long count() {
+        return count(Long.MAX_VALUE);
+    }
+
+    /**
+     * Counts the runs that match now, up to a maximum. A result of {@code atMost} means that at least this many match.
+     */
+    public long count(long atMost) {
+        Set<RunState> countable = EnumSet.copyOf(UNFINISHED);
+        countable.addAll(DEAD);
+        check(countable, "counted");
+        return admin.count(project, filter, atMost);
+    }
+
+    /** Cancels the matching runs. Waiting runs end immediately; running attempts are asked to stop. */
+    public Result cancel() {
+        return applyInChunks(UNFINISHED, "cancelled", new BulkAction.Cancel("cancelled by the application"));
+    }
+
+    /** Changes the due time of the matching waiting runs. Ticks and runs that wait for a gate are not changed. */
+    public Result reschedule(Instant due) {
+        return applyInChunks(Set.of(RunState.WAITING), "rescheduled", new BulkAction.Reschedule(due));
+    }
+
+    /** Creates a new, linked run from each matching dead run. A dead run whose unique key is in use stays dead. */
+    public Result redrive() {
+        return applyInChunks(DEAD, "redriven", new BulkAction.Redrive());
+    }
+
+    /** Deletes the matching dead runs permanently. Their history stays until retention removes it. */
+    public Result delete() {
+        return applyInChunks(DEAD, "deleted", new BulkAction.Delete());
+    }
+
+    /**
+     * Returns this object if the action is allowed for runs in the state of the filter.
+     *
+     * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the action is not allowed
+     */
+    public BulkActions requireAllowed(BulkAction action) {
+        if (action instanceof BulkAction.Cancel) check(UNFINISHED, "cancelled");
+        else if (action instanceof BulkAction.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
+        else check(DEAD, action instanceof BulkAction.Redrive ? "redriven" : "deleted");
+        return this;
+    }
+
+    /**
+     * Applies the action to at most 1,000 runs that existed at the given instant of the database clock, for callers
+     * with their own loop.
+     *
+     * @return how many runs were changed; 0 if no run is left; negative if other transactions lock all remaining runs
+     */
+    public int applyChunk(BulkAction action, Instant existing) {
+        int done = requireAllowed(action).admin.bulk(project, filter, action, existing);
+        wakeNodes.run();
+        return done;
+    }
+
+    private Result applyInChunks(Set<RunState> allowed, String what, BulkAction action) {
+        check(allowed, what);
+        long total = count(COUNT_LIMIT);
+        long done = 0;
+        boolean proceed = true;
+        try {
+            for (int chunk = -1; chunk != 0 && proceed; ) {
+                chunk = admin.bulk(project, filter, action);
+                done += Math.max(0, chunk);
+                if (chunk != 0) proceed = continueCondition.test(new Progress(done, Math.max(done, total)));
+                // A lock may be held for a long time, and the caller may have set no condition.
+                if (chunk == RunAdmin.LOCKED && Thread.currentThread().isInterrupted()) proceed = false;
+            }
+        } finally {
+            wakeNodes.run();
+        }
+        return new Result(done, !proceed);
+    }
+
+    private void check(Set<RunState> allowed, String what) {
+        RunState state = filter.state();
+        if (state == null || !allowed.contains(state))
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    "Runs in state %s cannot be %s. Set one of the states %s in the filter."
+                            .formatted(state == null ? "any" : state.text(), what, allowed));
+    }
+}

@@ -1,0 +1,64 @@
+package io.carillon.server.api;
+
+import io.carillon.run.Enqueue;
+import io.carillon.run.Priority;
+import io.carillon.server.http.JsonFields;
+import io.carillon.server.http.Problem;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Reads the enqueue options, which are the same for one run and for a batch. */
+final class EnqueueParser {
+    private EnqueueParser() {}
+
+    static Enqueue options(JsonFields body) {
+        Enqueue options = due(body);
+        Optional<Priority> priority = body.enumValue("priority", Priority.class);
+        if (priority.isPresent()) options = options.priority(priority.get());
+        options = with(body, "key", options, Enqueue::uniqueKey);
+        options = window(body, options);
+        options = with(body, "queue", options, Enqueue::queue);
+        options = with(body, "fifoKey", options, Enqueue::fifoKey);
+        int most = body.integer("concurrency").orElse(1);
+        options = with(body, "concurrencyKey", options, (before, key) -> before.concurrencyKey(key, most));
+        return rate(body, options);
+    }
+
+    private static Enqueue due(JsonFields body) {
+        Optional<Instant> at = body.instant("at");
+        Optional<Duration> after = body.duration("after");
+        if (at.isPresent() && after.isPresent())
+            throw Problem.invalid("/at", "\"at\" and \"after\" cannot be combined. Leave one of them out.");
+        if (at.isPresent()) return body.convert("at", () -> Enqueue.at(at.get()));
+        if (after.isPresent()) return body.convert("after", () -> Enqueue.after(after.get()));
+        return Enqueue.now();
+    }
+
+    private static Enqueue window(JsonFields body, Enqueue before) {
+        Optional<Duration> window = body.duration("keyWindow");
+        if (window.isEmpty()) return before;
+        String key = body.required("key", body.text("key"));
+        return body.convert("keyWindow", () -> before.uniqueKey(key, window.get()));
+    }
+
+    private static Enqueue rate(JsonFields body, Enqueue before) {
+        Optional<String> key = body.text("rateKey");
+        Optional<Integer> starts = body.integer("rateStarts");
+        Optional<Duration> in = body.duration("rateIn");
+        if (key.isEmpty() && starts.isEmpty() && in.isEmpty()) return before;
+        String of = body.required("rateKey", key);
+        int most = body.required("rateStarts", starts);
+        Duration stretch = body.required("rateIn", in);
+        return body.convert("rateKey", () -> before.rateKey(of, most, stretch));
+    }
+
+    private interface EnqueueOptionSetter {
+        Enqueue apply(Enqueue before, String text);
+    }
+
+    private static Enqueue with(JsonFields body, String name, Enqueue before, EnqueueOptionSetter enqueueOptionSetter) {
+        Optional<String> value = body.text(name);
+        return value.isEmpty() ? before : body.convert(name, () -> enqueueOptionSetter.apply(before, value.get()));
+    }
+}

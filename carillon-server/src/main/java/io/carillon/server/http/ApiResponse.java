@@ -1,0 +1,72 @@
+package io.carillon.server.http;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A response: status, headers and a body, or a stream that is written step by step.
+ *
+ * @param stream writes the response; null if {@code body} is the response
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ApiResponse(
+        int status,
+        Map<String, String> headers,
+        byte[] body,
+        @Nullable Streaming stream) {
+    private static final String JSON = "application/json";
+
+    /** Writes a response step by step. An {@link IOException} means that the client closed the connection. */
+    @FunctionalInterface
+    public interface Streaming {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    public ApiResponse {
+        headers = Map.copyOf(headers);
+    }
+
+    public static ApiResponse ok(JsonObject body) {
+        return json(200, body);
+    }
+
+    public static ApiResponse json(int status, JsonObject body) {
+        return json(status, Json.bytes(body));
+    }
+
+    /** Returns a response whose body is JSON text already. */
+    public static ApiResponse json(int status, byte[] body) {
+        return new ApiResponse(status, Map.of("Content-Type", JSON), body, null);
+    }
+
+    public static ApiResponse noContent() {
+        return new ApiResponse(204, Map.of(), new byte[0], null);
+    }
+
+    public static ApiResponse text(String type, String body) {
+        return new ApiResponse(
+                200, Map.of("Content-Type", type), body.getBytes(java.nio.charset.StandardCharsets.UTF_8), null);
+    }
+
+    public static ApiResponse stream(String type, Streaming stream) {
+        return new ApiResponse(200, Map.of("Content-Type", type), new byte[0], stream);
+    }
+
+    public ApiResponse withHeader(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(name, value);
+        return new ApiResponse(status, more, body, stream);
+    }
+
+    /** Returns a copy with the version of the resource as {@code ETag}, for use in {@code If-Match}. */
+    public ApiResponse withVersion(long version) {
+        return withHeader("ETag", EntityTags.tag(version));
+    }
+
+    ApiResponse withMediaType(String mediaType) {
+        return withHeader("Content-Type", mediaType);
+    }
+}

@@ -1,0 +1,252 @@
+package io.carillon.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.seal.Keyring;
+import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.testkit.TestDatabase;
+import io.carillon.webhook.guard.AddressPolicy;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A real server on a real database, called over HTTP; one per test class. Every response is validated against the API
+ * description.
+ */
+final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
+    static final JsonMapper JSON = OpenApiDescription.JSON;
+
+    private final UnaryOperator<CarillonBuilder> carillonSettings;
+    private final UnaryOperator<ServerBuilder> serverSettings;
+    private final HttpClient client = HttpClient.newHttpClient();
+    private TestDatabase database;
+    private Carillon carillon;
+    private ServerWebhooks webhooks;
+    private CarillonServer server;
+    private String bootstrap;
+
+    RestTestServer() {
+        this(builder -> builder, server -> server);
+    }
+
+    RestTestServer(UnaryOperator<CarillonBuilder> with, UnaryOperator<ServerBuilder> serving) {
+        this.carillonSettings = with;
+        this.serverSettings = serving;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        database = TestDatabase.migrated();
+        webhooks = ServerWebhooks.on(database.pool(4))
+                .keys(Keyring.parse(Keyring.newKey("first")))
+                .guard(AddressPolicy.defaults().allow("127.0.0.1/32"))
+                .build();
+        carillon = carillonSettings
+                .apply(webhooks.handleOn(Carillon.on(database.pool(8))))
+                .build();
+        server = start();
+        bootstrap = server.bootstrapKey().orElseThrow();
+    }
+
+    CarillonServer start() {
+        return serverSettings
+                .apply(CarillonServer.on(carillon, database.pool(8))
+                        .webhooks(webhooks)
+                        .listen("127.0.0.1", 0))
+                .start();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        server.close();
+        carillon.close();
+        webhooks.close();
+        database.close();
+    }
+
+    /** Executes the due runs. */
+    void runDue() {
+        post(bootstrap, "/v1/run-due", "{\"budget\":\"5s\"}").requireStatus(200);
+    }
+
+    /** Creates today's partition of the history by ending a run. */
+    void createPartitionsOfToday() {
+        String run = post(bootstrap, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
+                .requireStatus(201)
+                .at("/run");
+        post(bootstrap, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
+    }
+
+    CarillonServer server() {
+        return server;
+    }
+
+    TestDatabase database() {
+        return database;
+    }
+
+    Carillon carillon() {
+        return carillon;
+    }
+
+    /** Returns the bootstrap key, an admin of the project default. */
+    String bootstrap() {
+        return bootstrap;
+    }
+
+    /** A separate database in which only the bootstrap key exists. */
+    static final class FreshDatabase implements AutoCloseable {
+        private final TestDatabase database = TestDatabase.migrated();
+        private final Carillon carillon = Carillon.on(database.pool(6)).build();
+
+        CarillonServer start(String host) {
+            return CarillonServer.on(carillon, database.pool(4)).listen(host, 0).start();
+        }
+
+        /** Starts a server that can store secrets. Its webhooks are closed with the database. */
+        CarillonServer start(Keyring keys) {
+            return CarillonServer.on(carillon, database.pool(4))
+                    .webhooks(ServerWebhooks.on(pool()).keys(keys).build())
+                    .listen("127.0.0.1", 0)
+                    .start();
+        }
+
+        DataSource pool() {
+            return database.pool(2);
+        }
+
+        @Override
+        public void close() {
+            carillon.close();
+            database.close();
+        }
+    }
+
+    /** A response. */
+    record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
+        JsonNode json() {
+            return JSON.readTree(text);
+        }
+
+        String code() {
+            return json().path("code").stringValue("");
+        }
+
+        String at(String pointer) {
+            return json().at(pointer).asString();
+        }
+
+        Optional<String> header(String name) {
+            return headers.entrySet().stream()
+                    .filter(header -> header.getKey().equalsIgnoreCase(name))
+                    .map(header -> header.getValue().get(0))
+                    .findFirst();
+        }
+
+        Reply requireStatus(int wanted) {
+            assertThat(status).as(text).isEqualTo(wanted);
+            return this;
+        }
+    }
+
+    Reply get(String key, String path) {
+        return send(key, "GET", path, null);
+    }
+
+    Reply post(String key, String path, String body) {
+        return send(key, "POST", path, body);
+    }
+
+    Reply put(String key, String path, String body) {
+        return send(key, "PUT", path, body);
+    }
+
+    Reply delete(String key, String path) {
+        return send(key, "DELETE", path, null);
+    }
+
+    Reply send(String key, String method, String path, String body, String... headers) {
+        Reply reply = sendTo(server.port(), key, method, path, body, headers);
+        OpenApiDescription.instance()
+                .find(method, path)
+                .ifPresent(operation -> assertThat(OpenApiDescription.instance()
+                                .violations(
+                                        operation,
+                                        reply.status(),
+                                        reply.header("Content-Type").orElse(""),
+                                        reply.text()))
+                        .as("%s %s answered %d", method, path, reply.status())
+                        .isEmpty());
+        assertThat(reply.status()).as("%s %s: %s", method, path, reply.text()).isNotIn(500, 501, 502);
+        return reply;
+    }
+
+    Reply sendTo(int port, String key, String method, String path, String body, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(Duration.ofSeconds(30))
+                .method(
+                        method,
+                        body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
+        if (key != null) request.header("Authorization", "Bearer " + key);
+        boolean typed = false;
+        for (int i = 0; i < headers.length; i += 2) typed |= headers[i].equals("Content-Type");
+        if (body != null && !typed) request.header("Content-Type", "application/json");
+        for (int i = 0; i < headers.length; i += 2) request.header(headers[i], headers[i + 1]);
+        try {
+            HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            return new Reply(response.statusCode(), response.headers().map(), response.body());
+        } catch (IOException | InterruptedException failure) {
+            throw new AssertionError(method + " " + path, failure);
+        }
+    }
+
+    /** Creates a key of the project default with these scopes. */
+    String createKey(String... scopes) {
+        return createKeyAs(bootstrap, scopes);
+    }
+
+    String createKeyAs(String admin, String... scopes) {
+        String list = String.join("\",\"", scopes);
+        return post(admin, "/v1/keys", "{\"name\":\"test\",\"scopes\":[\"" + list + "\"]}")
+                .requireStatus(201)
+                .at("/key");
+    }
+
+    /** Creates a project and returns its admin key. */
+    String createProject(String name) {
+        return post(bootstrap, "/v1/projects", "{\"name\":\"" + name + "\"}")
+                .requireStatus(201)
+                .at("/key");
+    }
+
+    /** Reads one value as the owner of the database. */
+    String queryText(String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+}

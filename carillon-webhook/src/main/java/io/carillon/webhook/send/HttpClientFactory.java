@@ -1,0 +1,88 @@
+package io.carillon.webhook.send;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import javax.net.ssl.SSLContext;
+import org.apache.hc.client5.http.DnsResolver;
+import org.apache.hc.client5.http.HttpRoute;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.ManagedHttpClientConnectionFactory;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.client5.http.ssl.DefaultClientTlsStrategy;
+import org.apache.hc.core5.http.config.Http1Config;
+import org.apache.hc.core5.pool.PoolConcurrencyPolicy;
+import org.apache.hc.core5.util.TimeValue;
+
+/**
+ * Creates an HTTP client that sends a request nowhere but to the given address: no redirects, proxies, cookies,
+ * credentials, retries, decompression, upgrades or name resolution. Connections are pooled by scheme, name, port and
+ * address together.
+ */
+final class HttpClientFactory {
+    private static final int MAX_CONNECTIONS = 512;
+
+    private HttpClientFactory() {}
+
+    static CloseableHttpClient create(SSLContext tls) {
+        return HttpClients.custom()
+                .setConnectionManager(connections(tls))
+                // The host contains its checked address; proxies of the system or the JVM are not used.
+                .setRoutePlanner((host, context) ->
+                        new HttpRoute(host, null, host.getSchemeName().equals("https")))
+                .setUserAgent("Carillon")
+                .disableRedirectHandling()
+                .disableAutomaticRetries()
+                .disableCookieManagement()
+                .disableAuthCaching()
+                .disableContentCompression()
+                .disableConnectionState()
+                .setDefaultRequestConfig(RequestConfig.custom()
+                        .setRedirectsEnabled(false)
+                        .setAuthenticationEnabled(false)
+                        .setContentCompressionEnabled(false)
+                        .setProtocolUpgradeEnabled(false)
+                        .setExpectContinueEnabled(false)
+                        .build())
+                .build();
+    }
+
+    private static PoolingHttpClientConnectionManager connections(SSLContext tls) {
+        Http1Config bounded = Http1Config.custom()
+                .setMaxLineLength(16 * 1024)
+                .setMaxHeaderCount(200)
+                .setMaxEmptyLineCount(10)
+                .build();
+        return PoolingHttpClientConnectionManagerBuilder.create()
+                .setConnectionFactory(ManagedHttpClientConnectionFactory.builder()
+                        .http1Config(bounded)
+                        .build())
+                .setTlsSocketStrategy(new DefaultClientTlsStrategy(tls))
+                .setDnsResolver(new RejectingResolver())
+                .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
+                .setMaxConnTotal(MAX_CONNECTIONS)
+                .setMaxConnPerRoute(MAX_CONNECTIONS)
+                .setDefaultConnectionConfig(ConnectionConfig.custom()
+                        .setValidateAfterInactivity(TimeValue.ofMilliseconds(200))
+                        .setIdleTimeout(org.apache.hc.core5.util.Timeout.ofSeconds(10))
+                        .setTimeToLive(TimeValue.ofMinutes(1))
+                        .build())
+                .build();
+    }
+
+    /** A second safeguard: a host without a checked address is not resolved. */
+    private static final class RejectingResolver implements DnsResolver {
+        @Override
+        public InetAddress[] resolve(String host) throws UnknownHostException {
+            throw new UnknownHostException(host);
+        }
+
+        @Override
+        public String resolveCanonicalHostname(String host) {
+            return host;
+        }
+    }
+}
