@@ -56,11 +56,10 @@ public final class Rescuer extends Loop {
         if (!rescueRequested) sleep(RECORD_UPDATE_NANOS);
     }
 
-    private void rescue() {
-        // If the rescue fails, the next heartbeat requests it again.
-        rescueRequested = false;
-        RescueResult result = nodes.rescue(CRASH_LIMIT);
-        total = total.plus(result);
+    private void sweep() {
+        // If the sweep fails, the next heartbeat requests it again.
+        sweepRequested = false;
+        RescueResult result = countedSweep();
         if (result.rescuedAny())
             log.warn(
                     "runs rescued nodes={} released={} quarantined={}",
@@ -71,7 +70,18 @@ public final class Rescuer extends Loop {
         if (result.rescuedAny()) onReleased.run();
     }
 
-    private void updateClaimRecords() {
+    private RescueResult countedSweep() {
+        // A sweep that throws counts as a failure.
+        RescueResult result = new RescueResult(0, 0, 0, 1);
+        try {
+            result = nodes.sweep(CRASH_LIMIT);
+            return result;
+        } finally {
+            total = total.plus(result);
+        }
+    }
+
+    private void updateClaimNotes() {
         UUID owner = node.id();
         node.activeAttempts().planRecordUpdate(owner).ifPresent(update -> {
             runs.replaceClaimRecords(owner, update.removed(), update.claimNumber(), update.ownedRuns());
