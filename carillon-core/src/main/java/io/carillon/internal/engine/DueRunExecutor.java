@@ -91,6 +91,8 @@ public final class DueRunExecutor {
                 // Continue until nothing is due or the budget is spent.
             }
         }
+        // Runs come first; the rest of the budget serves schedules with older zone rules.
+        while (planning.hasMoreZones() && System.nanoTime() - deadline < 0) planning.plan();
         invocation.outcomeReporter.report();
         return new Result(invocation.processed, invocation.errors.get());
     }

@@ -32,6 +32,7 @@ final class GenericPlan {
             outcomes text[] '{failed}' | errors text[] '{oops}'
             failed bool[] '{t}' | started bool[] '{t}' | tokenHashes text[] '{x}' | leaseSeconds float8[] '{5}'
             wait boolean true | due timestamptz '2026-03-02'
+            afterTzdata text '' | afterId uuid '00000000-0000-0000-0000-000000000000'
             tzdata text '2026a' | unreadable uuid[] '{}' | promoter uuid '00000000-0000-7000-8000-000000000001'
             since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1
             priorities smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
