@@ -60,6 +60,12 @@ class RaceTest {
             "LaneRepository.SET_WEIGHT",
             "NodeRepository.HEARTBEAT");
 
+    /** Statements whose row no other statement writes, so that they race only with themselves. */
+    private static final Set<String> MEETS_ONLY_ITSELF = Set.of(
+            "LaneGates.SAVE_BUCKET", // the others write the gates of rate keys, which are other rows of the table
+            "PostgresStorage.ENSURE_PROJECT", // the only statement of the store that writes the table of projects
+            "ScheduleRepository.INSERT"); // others write a schedule that exists; then this statement is not sent
+
     /** {@code -Dcarillon.race=CLAIMED.*DIE} races only the pairs whose name matches. */
     private static final Pattern NAME_FILTER = Pattern.compile(System.getProperty("carillon.race", ""));
 
@@ -89,7 +95,7 @@ class RaceTest {
                     .ifPresent(chosen::add);
             List<Race.Pair> asA = PAIRS.stream()
                     .filter(pair -> pair.a().statement().equals(statement))
-                    .filter(pair -> !pair.b().statement().equals(statement))
+                    .filter(RaceTest::hasTwoStatements)
                     .toList();
             if (!asA.isEmpty()) chosen.add(asA.get(Math.floorMod(statement.hashCode(), asA.size())));
         }
@@ -162,6 +168,15 @@ class RaceTest {
         PAIRS.forEach(pair -> met.add(pair.b().statement()));
         assertThat(LostAnswerTest.statements())
                 .allSatisfy(name -> assertThat(met).contains(name));
+        Set<String> asA = new TreeSet<>();
+        PAIRS.stream().filter(RaceTest::hasTwoStatements).forEach(pair -> asA.add(pair.a().statement()));
+        assertThat(LostAnswerTest.statements().filter(name -> !asA.contains(name)))
+                .as("statements that come first in no pair with another statement")
+                .containsExactlyInAnyOrderElementsOf(MEETS_ONLY_ITSELF);
+    }
+
+    private static boolean hasTwoStatements(Race.Pair pair) {
+        return !pair.a().statement().equals(pair.b().statement());
     }
 
     @ParameterizedTest(name = "{0}")
