@@ -51,21 +51,29 @@ public final class DueRunExecutor {
 
     private static final int MAX_CLAIM = 100;
     private static final int CRASH_LIMIT = 3;
-    private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration RENEW_INTERVAL = Duration.ofSeconds(10);
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+    /** More than one, so that a lease survives a renewal that fails or is late. */
+    private static final int RENEWALS_PER_LEASE = 3;
 
     private final Storage storage;
     private final HandlerRegistry handlers;
     private final EngineParts parts;
     private final Listeners.EngineListeners listeners;
     private final DatabaseClock clock;
+    private final Duration lease;
 
     public DueRunExecutor(EngineParts parts) {
+        this(parts, DEFAULT_LEASE);
+    }
+
+    /** Creates an executor with another lease than 30 s. Only tests use this. */
+    public DueRunExecutor(EngineParts parts, Duration lease) {
         this.storage = parts.storage();
         this.clock = storage.clock();
         this.handlers = new HandlerRegistry(parts.handlers());
         this.parts = parts;
         this.listeners = parts.listeners().onCallingThread();
+        this.lease = lease;
     }
 
     /** The number of attempts that one call executed, and of those that failed or could not be recorded. */
@@ -100,6 +108,7 @@ public final class DueRunExecutor {
     /** Renews the leases of one call and stops attempts that exceed their timeout. */
     private final class LeaseRenewer extends Loop {
         private static final long ROUND_NANOS = 100_000_000L;
+        private final long renewNanos = lease.dividedBy(RENEWALS_PER_LEASE).toNanos();
         private final Invocation invocation;
         private long renewed = System.nanoTime();
 
@@ -112,7 +121,7 @@ public final class DueRunExecutor {
         public void runRound() throws InterruptedException {
             for (ActiveAttempt activeAttempt : invocation.activeAttempts.all())
                 if (activeAttempt.isStarted()) AttemptWatchdog.stopOverdue(activeAttempt, invocation.runner);
-            if (System.nanoTime() - renewed >= RENEW_INTERVAL.toNanos()) renew();
+            if (System.nanoTime() - renewed >= renewNanos) renew();
             sleep(ROUND_NANOS);
         }
 
@@ -120,7 +129,7 @@ public final class DueRunExecutor {
             List<OwnedRun> held = invocation.activeAttempts.all().stream()
                     .map(ActiveAttempts::toOwnedRun)
                     .toList();
-            for (OwnedRun lost : held.isEmpty() ? held : storage.nodes().renewLeases(invocation.owner, held, LEASE))
+            for (OwnedRun lost : held.isEmpty() ? held : storage.nodes().renewLeases(invocation.owner, held, lease))
                 invocation
                         .activeAttempts
                         .find(lost.run())
@@ -214,7 +223,7 @@ public final class DueRunExecutor {
                     .toList();
             if (some.isEmpty() || isTimeUp()) return false;
             List<Attempt> claimed = claimFunction
-                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, LEASE))
+                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, lease))
                     .attempts();
             List<ActiveAttempt> held = claimed.stream()
                     .map(attempt -> new ActiveAttempt(owner, attempt, clock))
@@ -244,7 +253,7 @@ public final class DueRunExecutor {
          * that this process does not have.
          */
         private boolean runIsolated() {
-            Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), LEASE);
+            Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), lease);
             isolated.ifPresent(attempt -> {
                 ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
                 activeAttempts.add(activeAttempt);

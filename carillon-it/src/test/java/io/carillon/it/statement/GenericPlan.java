@@ -65,6 +65,11 @@ final class GenericPlan {
             queue text 'mail' | priority smallint 1 | handler text 'mail.send' | steps int 10
             capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped'
             unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            target text 'handler' | codec text 'json' | payload bytea '' | headers text null
+            headerTexts text[] '{null}' | origin text 'direct' | key text null | schedule uuid null
+            instant timestamptz null | delay float8 0 | windows float8[] '{60}' | attempt int 1
+            availableStarts float8[] '{1}' | now timestamptz '2026-03-02'
+            node uuid '00000000-0000-7000-8000-000000000001' | succeededCounts int[] '{1}' | failedCounts int[] '{0}'
             allRequests boolean true | runIds uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
             tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}'
             tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
