@@ -55,12 +55,7 @@ public final class BulkActions {
     private final Runnable wakeNodes;
     private final LongPredicate continueCondition;
 
-    BulkActions(
-            RunAdmin admin,
-            String project,
-            RunFilter filter,
-            Runnable wakeNodes,
-            LongPredicate continueCondition) {
+    BulkActions(RunAdmin admin, String project, RunFilter filter, Runnable wakeNodes, LongPredicate continueCondition) {
         this.admin = admin;
         this.project = project;
         this.filter = filter;
@@ -70,8 +65,8 @@ public final class BulkActions {
 
     /**
      * Returns bulk actions that continue only while the condition holds. The condition is tested after each chunk, with
-     * the number of runs changed so far. While other transactions lock all remaining runs, the condition is tested every
-     * two seconds.
+     * the number of runs changed so far. While other transactions lock all remaining runs, the condition is tested
+     * every two seconds.
      */
     public BulkActions continueWhile(LongPredicate condition) {
         return new BulkActions(admin, project, filter, wakeNodes, condition);
@@ -86,8 +81,8 @@ public final class BulkActions {
     }
 
     /**
-     * Counts the runs that match now and stops after it has read {@code maxRead} unfinished or dead runs of the project,
-     * or of the queue if the filter names one.
+     * Counts the runs that match now and stops after it has read {@code maxRead} unfinished or dead runs of the
+     * project, or of the queue if the filter names one.
      */
     public Count countFirst(long maxRead) {
         Set<RunState> countable = EnumSet.copyOf(UNFINISHED);

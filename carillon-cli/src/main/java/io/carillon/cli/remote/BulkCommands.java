@@ -210,7 +210,8 @@ final class BulkCommands extends RemoteCommandGroup {
 
     private static String matchText(JsonNode answer) {
         boolean more = answer.path("more").booleanValue(false);
-        return "%s%d runs match".formatted(more ? "At least " : "", answer.path("matching").longValue());
+        return "%s%d runs match"
+                .formatted(more ? "At least " : "", answer.path("matching").longValue());
     }
 
     private static String progressText(JsonNode action) {

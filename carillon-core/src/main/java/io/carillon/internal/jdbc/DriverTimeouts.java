@@ -59,7 +59,9 @@ public final class DriverTimeouts {
         for (PGProperty timeout :
                 List.of(PGProperty.SOCKET_TIMEOUT, PGProperty.CONNECT_TIMEOUT, PGProperty.LOGIN_TIMEOUT))
             if (!isPositive(timeout.getOrDefault(settings))) missing.add(timeout.getName());
-        if (hasSeveralHosts(settings) && settings.getProperty(TARGET) == null) missing.add(TARGET);
+        // Some data sources write the default into their URL. With it a node may connect to a standby.
+        if (hasSeveralHosts(settings) && "any".equals(PGProperty.TARGET_SERVER_TYPE.getOrDefault(settings)))
+            missing.add(TARGET);
         return missing;
     }
 

@@ -95,10 +95,8 @@ class BulkTest {
         Carillon client = client();
         client.enqueueAll(ITEM, items(2_500), LATER);
 
-        BulkActions.Result result = client.runs()
-                .bulk(WAITING)
-                .continueWhile(done -> done < 2_000)
-                .cancel();
+        BulkActions.Result result =
+                client.runs().bulk(WAITING).continueWhile(done -> done < 2_000).cancel();
 
         assertThat(result).isEqualTo(new BulkActions.Result(2_000, true));
         assertThat(client.runs().bulk(WAITING).count()).isEqualTo(500);

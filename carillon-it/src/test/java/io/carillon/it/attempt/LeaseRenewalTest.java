@@ -130,7 +130,7 @@ class LeaseRenewalTest {
             try {
                 assertThat(new CountDownLatch(1).await(30, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException leaseLost) {
-                done.add("interrupted, flag " + context.isCancelled());
+                done.add("interrupted, flag " + context.isStopRequested());
             }
         });
         enqueue();
@@ -176,16 +176,19 @@ class LeaseRenewalTest {
     /** Waits until the lease of the only run ends one lease after the current database time. */
     private void awaitRenewal() {
         eventually()
-                .until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE leased_until"
-                                + " = carillon.clock() + make_interval(secs => " + LEASE.toMillis() + " / 1000.0)")
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE leased_until"
+                                        + " = carillon.clock() + make_interval(secs => " + LEASE.toMillis()
+                                        + " / 1000.0)")
+                                .number()
                         == 1);
     }
 
     private void assertEnded(String expected) {
-        assertThat(fixture.rows("SELECT state || ', attempt ' || attempt || ', failures ' || failures || ', crashes '"
-                        + " || crashes || ', node deaths ' || node_deaths FROM carillon.run_history"))
-                .containsExactly(List.of(expected));
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(fixture.query("SELECT state || ', attempt ' || attempt || ', failures ' || failures || ', crashes '"
+                                + " || crashes || ', node deaths ' || node_deaths FROM carillon.run_history")
+                        .texts())
+                .containsExactly(expected);
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isZero();
     }
 
     private static long renewalThreads() {

@@ -272,21 +272,21 @@ final class LostAnswerCases extends LostCases {
         fixture.database().execute("VACUUM FULL carillon.run");
         return LostAnswer.of(() -> faultyStorage.maintenance().reservePages(), answer -> {
             assertThat(answer).as("the second call reserves pages").isEqualTo(false);
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run"))
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
                     .isZero();
         });
     }
 
-    /** Enqueues more runs than the inbox stores with one INSERT. */
+    /** Enqueues more runs than the newRuns stores with one INSERT. */
     private LostAnswer copy() {
         List<NewRun> runs =
                 Stream.generate(() -> RunSpec.mail().run()).limit(2_001).toList();
-        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(runs), answer -> {
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(runs), answer -> {
             assertThat(answer)
                     .isEqualTo(runs.stream()
                             .map(run -> new EnqueueResult.Enqueued(run.id()))
                             .toList());
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run"))
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
                     .isEqualTo(runs.size());
         });
     }

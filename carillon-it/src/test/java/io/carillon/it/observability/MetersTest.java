@@ -216,8 +216,10 @@ class MetersTest {
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         NodeConfig quick = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(500));
         fixture.database()
-                .execute(
-                        "CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$; CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION public.broken()");
+                .execute("CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql"
+                        + " AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$;"
+                        + " CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt"
+                        + " FOR EACH ROW EXECUTE FUNCTION public.broken()");
 
         Carillon node;
         try {

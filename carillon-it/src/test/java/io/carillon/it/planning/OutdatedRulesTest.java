@@ -22,10 +22,12 @@ class OutdatedRulesTest {
 
     // Seven batches of a thousand, in the order of the numbers.
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec,
-                                           missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-            SELECT 'default', ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 's' || i, 'cron', '0 3 * * *', 'Europe/Paris', 'run-after',
-                   'first', 'mail', 1, 'handler', 'job', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority,
+              target, target_name, payload, codec, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor,
+              next_at, tzdata)
+            SELECT 'default', ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 's' || i,
+                   'cron', '0 3 * * *', 'Europe/Paris', 'run-after', 'first', 'mail', 1, 'handler', 'job', '{}', 'json',
+                   'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
                    carillon.clock() + interval '1 day', '2000a'
               FROM generate_series(1, 7000) i
             """;
@@ -56,8 +58,9 @@ class OutdatedRulesTest {
 
         client().runDue(BUDGET);
 
-        assertThat(fixture.number(OUTDATED)).isEqualTo(14);
-        assertThat(fixture.number(OUTDATED + " AND zone = 'Mars/Olympus'")).isEqualTo(14);
+        assertThat(fixture.query(OUTDATED).number()).isEqualTo(14);
+        assertThat(fixture.query(OUTDATED + " AND zone = 'Mars/Olympus'").number())
+                .isEqualTo(14);
     }
 
     @Test
@@ -67,7 +70,7 @@ class OutdatedRulesTest {
 
         client().runDue(BUDGET);
 
-        assertThat(fixture.number(OUTDATED)).isEqualTo(2500);
+        assertThat(fixture.query(OUTDATED).number()).isEqualTo(2500);
     }
 
     @Test
@@ -85,7 +88,7 @@ class OutdatedRulesTest {
             database.execute("DROP TRIGGER refuse ON carillon.schedule; DROP FUNCTION refuse()");
         }
 
-        assertThat(fixture.number(OUTDATED)).isEqualTo(14);
+        assertThat(fixture.query(OUTDATED).number()).isEqualTo(14);
     }
 
     @Test
@@ -99,13 +102,13 @@ class OutdatedRulesTest {
 
             carillon.runDue(BUDGET);
 
-            assertThat(fixture.number(OUTDATED)).isEqualTo(14);
+            assertThat(fixture.query(OUTDATED).number()).isEqualTo(14);
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
         carillon.runDue(BUDGET);
 
-        assertThat(fixture.number(OUTDATED)).isZero();
+        assertThat(fixture.query(OUTDATED).number()).isZero();
     }
 }

@@ -45,7 +45,8 @@ class PlanWritesTest {
                   INSERT INTO plan_write VALUES (carillon.clock());
                   RETURN NULL;
                 END $$;
-                CREATE TRIGGER count_write AFTER UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION count_write()""");
+                CREATE TRIGGER count_write AFTER UPDATE ON carillon.schedule
+                  FOR EACH ROW EXECUTE FUNCTION count_write()""");
         AtomicInteger runs = new AtomicInteger();
         Carillon carillon = fixture.client(builder -> builder.handle(JOB, (text, run) -> runs.incrementAndGet()));
         carillon.schedules().upsert("secondly", When.every(Duration.ofSeconds(1)), JOB, "");
@@ -57,7 +58,7 @@ class PlanWritesTest {
             assertThat(runs).as("runs after %d s", second).hasValue(second);
         }
 
-        long writes = fixture.number("SELECT count(*) FROM plan_write");
+        long writes = fixture.query("SELECT count(*) FROM plan_write").number();
         System.out.printf("plan writes=%d ticks=%d%n", writes, SECONDS);
         assertThat(writes)
                 .as("the initial plan, then one write for each minute of ticks")

@@ -67,7 +67,7 @@ class RaceTest {
 
     /** Statements whose row no other statement writes, so that they race only with themselves. */
     private static final Set<String> MEETS_ONLY_ITSELF = Set.of(
-            "LaneGates.SAVE_BUCKET", // the others write the gates of rate keys, which are other rows of the table
+            "LaneLimits.SAVE_BUCKET", // the others write the gates of rate keys, which are other rows of the table
             "PostgresStorage.ENSURE_PROJECT", // the only statement of the store that writes the table of projects
             "ScheduleRepository.INSERT"); // others write a schedule that exists; then this statement is not sent
 
@@ -177,10 +177,11 @@ class RaceTest {
     void every_writing_statement_meets_another() {
         Set<String> met = new TreeSet<>();
         PAIRS.forEach(pair -> met.add(pair.b().statement()));
-        assertThat(statements())
-                .allSatisfy(name -> assertThat(met).contains(name));
+        assertThat(statements()).allSatisfy(name -> assertThat(met).contains(name));
         Set<String> asA = new TreeSet<>();
-        PAIRS.stream().filter(RaceTest::hasTwoStatements).forEach(pair -> asA.add(pair.a().statement()));
+        PAIRS.stream()
+                .filter(RaceTest::hasTwoStatements)
+                .forEach(pair -> asA.add(pair.a().statement()));
         assertThat(statements().filter(name -> !asA.contains(name)))
                 .as("statements that come first in no pair with another statement")
                 .containsExactlyInAnyOrderElementsOf(MEETS_ONLY_ITSELF);

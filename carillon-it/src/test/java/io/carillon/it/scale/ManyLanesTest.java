@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.it.fixture.TableReader;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
@@ -97,11 +96,11 @@ class ManyLanesTest {
                         "many lanes: %s starts after median=%d ms p95=%d ms highest=%d ms of %s; other runs=%d%n",
                         what, sorted.get(STARTS / 2), sorted.get(P95), sorted.get(STARTS - 1), millis, others.get());
                 assertThat(others.get()).as("other queues still have runs").isLessThan(PROJECTS * HANDLERS * 2);
-                assertThat(new TableReader(database.dataSource())
-                                .number(
+                assertThat(database.query(
                                         "SELECT count(DISTINCT project) FROM carillon.run"
                                                 + " WHERE owner IS NULL AND project = ANY (string_to_array(?, ' '))",
-                                        String.join(" ", projects)))
+                                        String.join(" ", projects))
+                                .number())
                         .as("projects of the new runs that still have other runs")
                         .isEqualTo(busy);
                 return sorted;

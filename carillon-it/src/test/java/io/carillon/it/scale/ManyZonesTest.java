@@ -31,7 +31,8 @@ class ManyZonesTest {
             SELECT 'default', ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 's' || i,
                    'cron', i %% 60 || ' ' || i %% 24 || ' * * *',
                    CASE WHEN i %% 1000 = 500 THEN 'Mars/Olympus'
-                        ELSE (ARRAY['Europe/Paris', 'America/New_York', 'Asia/Kolkata', 'Africa/Casablanca'])[1 + i %% 4] END,
+                        ELSE (ARRAY['Europe/Paris', 'America/New_York', 'Asia/Kolkata', 'Africa/Casablanca'])
+                             [1 + i %% 4] END,
                    'run-after', 'first', 'mail', 1, 'handler',
                    'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
                    carillon.clock() + interval '1 day', '2000a'
@@ -56,15 +57,16 @@ class ManyZonesTest {
             Awaitility.await()
                     .atMost(MAX_TIME.multipliedBy(2))
                     .pollInterval(Duration.ofMillis(500))
-                    .until(() -> fixture.number("SELECT count(*) FROM (SELECT 1 " + OUTDATED
-                                    + " AND zone <> 'Mars/Olympus' LIMIT 1) one")
+                    .until(() -> fixture.query("SELECT count(*) FROM (SELECT 1 " + OUTDATED
+                                            + " AND zone <> 'Mars/Olympus' LIMIT 1) one")
+                                    .number()
                             == 0);
             Duration took = Duration.ofNanos(System.nanoTime() - start);
 
             System.out.printf(
                     "replanned for new time zone rules schedules=%d ms=%d microsPerSchedule=%d%n",
                     SCHEDULES, took.toMillis(), took.toNanos() / 1_000 / SCHEDULES);
-            assertThat(fixture.number("SELECT count(*)" + OUTDATED))
+            assertThat(fixture.query("SELECT count(*)" + OUTDATED).number())
                     .as("schedules that cannot be read")
                     .isEqualTo((SCHEDULES + 500) / 1_000);
             assertThat(took)

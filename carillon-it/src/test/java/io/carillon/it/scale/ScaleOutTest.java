@@ -161,7 +161,7 @@ class ScaleOutTest {
         UUID node = node();
         Lane lane = new Lane("q3", "p3");
         ClaimRequest ten = new ClaimRequest(
-                node, List.of(new ClaimRequest.Quota(lane, Priority.NORMAL, 10, Instant.MIN)), Set.of(), null, 0);
+                node, List.of(new ClaimRequest.LaneClaim(lane, Priority.NORMAL, 10, Instant.MIN)), Set.of(), null, 0);
         List<Attempt> held = new ArrayList<>();
         withStorage(storage -> held.addAll(storage.runs().claim(ten).attempts()));
         assertThat(held).hasSize(10);

@@ -107,7 +107,18 @@ final class GenericPlan {
      */
     static int pages(Connection connection, String name) throws SQLException {
         of(connection, name, true);
-        List<String> plan = of(connection, name, true);
+        return pages(name, of(connection, name, true));
+    }
+
+    /** Returns the number of pages that a query without parameters reads, for example a call of a function. */
+    static int pagesOfQuery(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+            return pages(sql, lines(statement, "EXPLAIN (ANALYZE, BUFFERS) " + sql));
+        }
+    }
+
+    private static int pages(String name, List<String> plan) {
         Matcher buffers = BUFFERS.matcher(String.join("\n", plan));
         if (!buffers.find()) throw new AssertionError("No buffers in plan: " + plan);
         int pages = number(buffers.group(1)) + number(buffers.group(2));

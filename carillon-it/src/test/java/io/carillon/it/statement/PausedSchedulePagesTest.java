@@ -18,10 +18,12 @@ class PausedSchedulePagesTest {
     // Ten schedules are enabled and due; the instants of all others are earlier, so that a scan in the order of the
     // instants would meet the paused ones first.
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec, missed,
-                                           missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata, paused_at, paused_by)
-            SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '* * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler', 'mail.send', '{}',
-                   'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', at, at, 'x', CASE WHEN i > 10 THEN at END, CASE WHEN i > 10 THEN 'ann' END
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority,
+              target, target_name, payload, codec, missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor,
+              next_at, tzdata, paused_at, paused_by)
+            SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '* * * * *', 'UTC', 'run-after', 'first', 'mail', 1,
+                   'handler', 'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', at, at, 'x',
+                   CASE WHEN i > 10 THEN at END, CASE WHEN i > 10 THEN 'ann' END
               FROM (SELECT i, carillon.clock() - i * interval '1 minute' AS at FROM generate_series(1, 10010) i) x
             """;
 

@@ -26,17 +26,17 @@ class StatementCostTest {
 
     /** Frequent statements that {@link StatementPlanTest#INDEXES} does not list. */
     private static final List<String> OTHER_FREQUENT = List.of(
-            "GatedInbox.INSERT_GATED",
-            "GatedInbox.LOCK_FIFO_KEYS",
-            "InboxRepository.FIND_KEY_HOLDERS",
-            "InboxRepository.HOLD_KEYS",
-            "InboxRepository.INSERT",
-            "InboxRepository.INSERT_AND_NOTIFY",
-            "InboxRepository.INSERT_ONE",
-            "InboxRepository.INSERT_ONE_AND_NOTIFY",
-            "InboxRepository.RELEASE_KEYS",
-            "LaneGates.REPORT",
-            "LaneGates.SAVE_BUCKET",
+            "GatedRunInsert.INSERT_GATED",
+            "GatedRunInsert.LOCK_FIFO_KEYS",
+            "NewRunRepository.FIND_KEY_HOLDERS",
+            "NewRunRepository.HOLD_KEYS",
+            "NewRunRepository.INSERT",
+            "NewRunRepository.INSERT_AND_NOTIFY",
+            "NewRunRepository.INSERT_ONE",
+            "NewRunRepository.INSERT_ONE_AND_NOTIFY",
+            "NewRunRepository.RELEASE_KEYS",
+            "LaneBreakers.REPORT",
+            "LaneLimits.SAVE_BUCKET",
             "LaneRepository.SCAN",
             "NodeRepository.PROGRESS",
             "NodeRepository.RENEW_LEASE",
@@ -54,13 +54,12 @@ class StatementCostTest {
             Map.entry(
                     "(ScheduleRepository|FutureTicks|Backfill)\\.\\w+",
                     "sent when a user changes or triggers a schedule"),
+            Map.entry("BulkRunActions\\.\\w+|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
             Map.entry(
-                    "RunAdminRepository\\.\\w+_MANY\\w*|RunAdminRepository\\.REDRIVE", "sent for actions of operators"),
-            Map.entry(
-                    "LaneRepository\\.\\w+|LaneGates\\.(MARK_RUNNING_AS_LIMITED|FINISH_RECOUNT)",
+                    "LaneRepository\\.\\w+|LaneLimits\\.(MARK_RUNNING_AS_LIMITED|FINISH_RECOUNT)",
                     "sent when an operator changes a queue"),
             Map.entry(
-                    "LaneGates\\.(MARK_PROBE|OPEN_BREAKERS|DECIDE_PROBES|DELETE_REPORTS)",
+                    "LaneLimits\\.MARK_PROBE|LaneBreakers\\.(OPEN_BREAKERS|DECIDE_PROBES|DELETE_REPORTS)",
                     "sent when a breaker changes"),
             Map.entry(
                     "NodeRepository\\.(REGISTER|RETIRE|DECLARE_DEAD|UNPARK|UNPARK_ALL|PARK_SUSPECTS)"

@@ -103,12 +103,13 @@ class StatementRuleTest {
     private static Map<String, Set<String>> writingFunctions() {
         Map<String, String> bodies = new HashMap<>();
         try (TestDatabase database = TestDatabase.migrated()) {
-            TableReader tableReader = new TableReader(database.dataSource());
-            for (String oid : tableReader.texts("""
+            for (String oid : database.query("""
                     SELECT oid FROM pg_proc WHERE pronamespace = 'carillon'::regnamespace AND prokind IN ('f', 'p')
-                    """)) {
-                String name = tableReader.text("SELECT proname FROM pg_proc WHERE oid = ?::oid", oid);
-                String body = tableReader.text("SELECT pg_get_functiondef(?::oid)", oid);
+                    """).texts()) {
+                String name = database.query("SELECT proname FROM pg_proc WHERE oid = ?::oid", oid)
+                        .text();
+                String body =
+                        database.query("SELECT pg_get_functiondef(?::oid)", oid).text();
                 bodies.merge(name, LINE_COMMENT.matcher(body).replaceAll(""), String::concat);
             }
         }

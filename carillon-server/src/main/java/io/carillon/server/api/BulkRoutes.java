@@ -69,7 +69,7 @@ final class BulkRoutes {
                 request.caller().actor(),
                 request.requestId());
         if (dry)
-            return ApiResponse.ok(toJson(executor.read(
+            return ApiResponse.ok(countToJson(executor.read(
                     request,
                     transaction ->
                             bulkActions(transaction, body, bulkActionRequest).countFirst(MAX_COUNT_READS))));
@@ -112,7 +112,7 @@ final class BulkRoutes {
                         .requireAllowed(bulkActionRequest.operation()));
     }
 
-    private static JsonObject toJson(BulkActions.Count count) {
+    private static JsonObject countToJson(BulkActions.Count count) {
         return new JsonObject()
                 .put("matching", count.matching())
                 .put("more", !count.complete())

@@ -56,9 +56,9 @@ public final class Rescuer extends Loop {
         if (!rescueRequested) sleep(RECORD_UPDATE_NANOS);
     }
 
-    private void sweep() {
-        // If the sweep fails, the next heartbeat requests it again.
-        sweepRequested = false;
+    private void rescue() {
+        // If the rescue fails, the next heartbeat requests it again.
+        rescueRequested = false;
         RescueResult result = countedSweep();
         if (result.rescuedAny())
             log.warn(
@@ -71,17 +71,17 @@ public final class Rescuer extends Loop {
     }
 
     private RescueResult countedSweep() {
-        // A sweep that throws counts as a failure.
+        // A rescue that throws counts as a failure.
         RescueResult result = new RescueResult(0, 0, 0, 1);
         try {
-            result = nodes.sweep(CRASH_LIMIT);
+            result = nodes.rescue(CRASH_LIMIT);
             return result;
         } finally {
             total = total.plus(result);
         }
     }
 
-    private void updateClaimNotes() {
+    private void updateClaimRecords() {
         UUID owner = node.id();
         node.activeAttempts().planRecordUpdate(owner).ifPresent(update -> {
             runs.replaceClaimRecords(owner, update.removed(), update.claimNumber(), update.ownedRuns());

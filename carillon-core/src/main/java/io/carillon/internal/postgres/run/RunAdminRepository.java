@@ -96,7 +96,8 @@ public final class RunAdminRepository implements RunAdmin {
                     + " OR target_name = :handler)";
 
     private static final String COUNT = """
-            SELECT matching, complete FROM carillon.count_runs(:project, :queue::text, :handler::text, :state::text, :rows)
+            SELECT matching, complete
+              FROM carillon.count_runs(:project, :queue::text, :handler::text, :state::text, :rows)
             """;
 
     /** Runs whose due time no schedule and no gate determines. */

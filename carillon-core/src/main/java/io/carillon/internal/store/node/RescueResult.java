@@ -1,10 +1,10 @@
 package io.carillon.internal.store.node;
 
 /**
- * The result of a sweep.
+ * The result of a rescue.
  *
  * @param nodes the dead nodes that have no runs left
- * @param failures the runs that could not be released; in a total also the sweeps that failed
+ * @param failures the runs that could not be released; in a total also the rescues that failed
  */
 public record RescueResult(int nodes, int released, int quarantined, int failures) {
     /** A result without failures. */
