@@ -1,13 +1,16 @@
 package io.carillon;
 
-import io.carillon.internal.store.run.BulkAction;
-import io.carillon.internal.store.run.RunAdmin;
+import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
+import io.carillon.store.BulkAction;
+import io.carillon.store.RunAdmin;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 
 /**
  * Actions on all runs that match a filter. An action works in the database in chunks of 1,000 runs and commits each
@@ -24,27 +27,10 @@ public final class BulkActions {
     public record Result(long done, boolean aborted) {}
 
     /**
-     * The result of a count that reads a limited number of runs.
-     *
-     * @param matching how many of the runs that were read match
-     * @param complete whether all runs were read; if not, at least {@code matching} runs match
+     * The maximum up to which matching runs are counted before an action. A larger count is not worth reading all of
+     * them.
      */
-    public record Count(long matching, boolean complete) {}
-
-    /** An action on all runs that match a filter, for {@link #applyChunk}. */
-    public sealed interface Action {
-        /** Ends waiting runs and asks running ones to stop. */
-        record Cancel(String reason) implements Action {}
-
-        /** Makes waiting runs due at another instant. */
-        record Reschedule(Instant due) implements Action {}
-
-        /** Starts dead runs again as new runs. */
-        record Redrive() implements Action {}
-
-        /** Removes dead runs permanently. */
-        record Delete() implements Action {}
-    }
+    public static final long COUNT_LIMIT = 10_000;
 
     private static final Set<RunState> UNFINISHED = Set.of(RunState.WAITING, RunState.RUNNING);
     private static final Set<RunState> DEAD = Set.of(RunState.DEAD, RunState.QUARANTINED);
@@ -53,9 +39,14 @@ public final class BulkActions {
     private final String project;
     private final RunFilter filter;
     private final Runnable wakeNodes;
-    private final LongPredicate continueCondition;
+    private final Predicate<Progress> continueCondition;
 
-    BulkActions(RunAdmin admin, String project, RunFilter filter, Runnable wakeNodes, LongPredicate continueCondition) {
+    BulkActions(
+            RunAdmin admin,
+            String project,
+            RunFilter filter,
+            Runnable wakeNodes,
+            Predicate<Progress> continueCondition) {
         this.admin = admin;
         this.project = project;
         this.filter = filter;
@@ -65,34 +56,26 @@ public final class BulkActions {
 
     /**
      * Returns bulk actions that continue only while the condition holds. The condition is tested after each chunk, with
-     * the number of runs changed so far. While other transactions lock all remaining runs, the condition is tested
-     * every two seconds.
+     * the number of runs done and the number that matched at the start, counted up to {@link #COUNT_LIMIT}. While other
+     * transactions lock all remaining runs, the condition is tested every two seconds.
      */
-    public BulkActions continueWhile(LongPredicate condition) {
+    public BulkActions continueWhile(Predicate<Progress> condition) {
         return new BulkActions(admin, project, filter, wakeNodes, condition);
     }
 
-    /**
-     * Returns how many runs match now. Reads all unfinished runs of the project, or of the queue if the filter names
-     * one, or all dead runs of the project, also those that do not match; {@link #countFirst} stops earlier.
-     */
+    /** Returns how many runs match now. Reads all of them; {@link #count(long)} stops earlier. */
     public long count() {
-        return countFirst(Long.MAX_VALUE).matching();
+        return count(Long.MAX_VALUE);
     }
 
     /**
-     * Counts the runs that match now and stops after it has read {@code maxRead} unfinished runs of the project, or of
-     * the queue if the filter names one, or {@code maxRead} dead runs of the project.
+     * Counts the runs that match now, up to a maximum. A result of {@code atMost} means that at least this many match.
      */
-    public Count countFirst(long maxRead) {
+    public long count(long atMost) {
         Set<RunState> countable = EnumSet.copyOf(UNFINISHED);
         countable.addAll(DEAD);
         check(countable, "counted");
-        if (maxRead < 1)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "maxRead must be at least 1 (was %d).".formatted(maxRead));
-        RunAdmin.Count count = admin.count(project, filter, maxRead);
-        return new Count(count.matching(), count.complete());
+        return admin.count(project, filter, atMost);
     }
 
     /** Cancels the matching runs. Waiting runs end immediately; running attempts are asked to stop. */
@@ -120,10 +103,10 @@ public final class BulkActions {
      *
      * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the action is not allowed
      */
-    public BulkActions requireAllowed(Action action) {
-        if (action instanceof Action.Cancel) check(UNFINISHED, "cancelled");
-        else if (action instanceof Action.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
-        else check(DEAD, action instanceof Action.Redrive ? "redriven" : "deleted");
+    public BulkActions requireAllowed(BulkAction action) {
+        if (action instanceof BulkAction.Cancel) check(UNFINISHED, "cancelled");
+        else if (action instanceof BulkAction.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
+        else check(DEAD, action instanceof BulkAction.Redrive ? "redriven" : "deleted");
         return this;
     }
 
@@ -133,27 +116,22 @@ public final class BulkActions {
      *
      * @return how many runs were changed; 0 if no run is left; negative if other transactions lock all remaining runs
      */
-    public int applyChunk(Action action, Instant existing) {
-        int done = requireAllowed(action).admin.bulk(project, filter, toBulkAction(action), existing);
+    public int applyChunk(BulkAction action, Instant existing) {
+        int done = requireAllowed(action).admin.bulk(project, filter, action, existing);
         wakeNodes.run();
         return done;
     }
 
-    private static BulkAction toBulkAction(Action action) {
-        if (action instanceof Action.Cancel cancel) return new BulkAction.Cancel(cancel.reason());
-        if (action instanceof Action.Reschedule to) return new BulkAction.Reschedule(to.due());
-        return action instanceof Action.Redrive ? new BulkAction.Redrive() : new BulkAction.Delete();
-    }
-
     private Result applyInChunks(Set<RunState> allowed, String what, BulkAction action) {
         check(allowed, what);
+        long total = count(COUNT_LIMIT);
         long done = 0;
         boolean proceed = true;
         try {
             for (int chunk = -1; chunk != 0 && proceed; ) {
                 chunk = admin.bulk(project, filter, action);
                 done += Math.max(0, chunk);
-                if (chunk != 0) proceed = continueCondition.test(done);
+                if (chunk != 0) proceed = continueCondition.test(new Progress(done, Math.max(done, total)));
                 // A lock may be held for a long time, and the caller may have set no condition.
                 if (chunk == RunAdmin.LOCKED && Thread.currentThread().isInterrupted()) proceed = false;
             }

@@ -1,34 +1,34 @@
 package io.carillon;
 
-import io.carillon.internal.api.DataSources;
-import io.carillon.internal.api.HealthCheck;
-import io.carillon.internal.api.NodeNames;
-import io.carillon.internal.api.RunFactory;
-import io.carillon.internal.engine.DueRunExecutor;
-import io.carillon.internal.engine.Engine;
-import io.carillon.internal.engine.EngineParts;
-import io.carillon.internal.engine.attempt.BoundHandler;
-import io.carillon.internal.jdbc.Backend;
-import io.carillon.internal.postgres.PostgresStorage;
-import io.carillon.internal.postgres.migration.Migrator;
-import io.carillon.internal.run.NewRun;
-import io.carillon.internal.run.RunHeaders;
-import io.carillon.internal.schedule.TickPlanner;
-import io.carillon.internal.store.AdminPorts;
-import io.carillon.internal.store.DatabaseVitals;
-import io.carillon.internal.store.Storage;
-import io.carillon.internal.store.node.NodeRegistration;
-import io.carillon.internal.store.node.NodeView;
-import io.carillon.internal.store.node.Signal;
-import io.carillon.internal.value.Names;
-import io.carillon.internal.value.Uuid7;
+import io.carillon.engine.BoundHandler;
+import io.carillon.engine.DueRunExecutor;
+import io.carillon.engine.Engine;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.EngineParts;
+import io.carillon.engine.EngineStatus;
+import io.carillon.postgres.PostgresStorage;
+import io.carillon.postgres.backend.Backend;
+import io.carillon.postgres.migration.Migrator;
+import io.carillon.run.AttemptInterceptor;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
+import io.carillon.run.NewRun;
+import io.carillon.run.RunHeaders;
 import io.carillon.schedule.ScheduleDefinition;
-import io.carillon.spi.AttemptInterceptor;
-import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.WakeTransport;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.AdminPorts;
+import io.carillon.store.DatabaseVitals;
+import io.carillon.store.NodeView;
+import io.carillon.store.Signal;
+import io.carillon.store.Storage;
+import io.carillon.store.WakeTransport;
+import io.carillon.store.Wakeup;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
@@ -77,18 +77,18 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private final RunFactory runFactory;
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
-    private final UnaryOperator<NodeConfig> fitToPool;
+    private final UnaryOperator<EngineConfig> fitToPool;
     private final Schema schema;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile NodeConfig config;
+    private volatile EngineConfig config;
     private volatile @Nullable Engine engine;
 
     private Carillon(
             Storage storage,
             RunFactory runFactory,
             EngineParts parts,
-            NodeConfig config,
-            UnaryOperator<NodeConfig> fitToPool,
+            EngineConfig config,
+            UnaryOperator<EngineConfig> fitToPool,
             Schema schema) {
         this.storage = storage;
         this.runFactory = runFactory;
@@ -120,13 +120,12 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
         boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
-        UnaryOperator<NodeConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
-        NodeConfig wanted = builder.nodeConfig();
-        // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with
-        // one or two.
-        NodeConfig config = builder.startsNode ? fitToPool.apply(wanted) : wanted;
+        UnaryOperator<EngineConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
+        // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with one or
+        // two.
+        EngineConfig config = builder.startsNode ? fitToPool.apply(builder.config) : builder.config;
         new Migrator(engineSource).run(builder.schema);
-        TickPlanner planner = TickPlanner.withLookAhead(config.lookAhead());
+        TickPlanner planner = builder.planner;
         boolean behindPooler = DataSources.isBehindPooler(engineSource)
                 || (engineSource != builder.dataSource && DataSources.isBehindPooler(builder.dataSource));
         DataSource listenSource = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
@@ -154,9 +153,10 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /** Returns the settings with as many transactional slots as the pool has connections to spare. */
-    private static NodeConfig fitToPool(NodeConfig config, DataSource source, boolean shared) {
-        return config.transactionalConcurrency(
-                DataSources.transactionalSlots(source, shared, config.transactionalConcurrency()));
+    private static EngineConfig fitToPool(EngineConfig config, DataSource source, boolean shared) {
+        EngineConfig.Slots slots = config.slots();
+        int transactional = DataSources.transactionalSlots(source, shared, slots.transactional());
+        return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.maxClaimSize()));
     }
 
     private static Map<String, BoundHandler> withContextPropagation(
@@ -189,7 +189,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         NewRun first = runs.get(0);
         Wakeup wakeup = config.wakeup();
         wakeup.rejectTooFarAhead(first.due());
-        List<EnqueueResult> results = storage.newRuns().enqueue(runs, engine == null && wakeup.notifies());
+        List<EnqueueResult> results = storage.inbox().enqueue(runs, engine == null && wakeup.notifies());
         sendWakeup(first);
         return results;
     }
@@ -202,11 +202,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         Engine running = engine;
         WakeTransport transport = config.wakeup().transport();
         if (running != null) running.announce(run);
-        else if (transport != null) {
-            WakeTransport.Message message =
-                    new WakeTransport.Message(run.lane().project(), run.lane().queue());
-            quietly(() -> transport.trySend(message, Wakeup.delay(run.due())));
-        }
+        else if (transport != null) quietly(() -> transport.trySend(run.lane(), Wakeup.delay(run.due())));
     }
 
     private List<EnqueueResult> storeIn(
@@ -217,7 +213,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         wakeup.rejectTooFarAhead(first.due());
         boolean sentAfterCommit = afterCommit != null && engine != null;
         if (afterCommit != null) afterCommit.accept(() -> sendWakeup(first));
-        return storage.newRuns().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
+        return storage.inbox().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
     }
 
     /**
@@ -239,7 +235,8 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     private Project projectFor(RunFactory factory) {
-        AdminPorts ports = new AdminPorts(storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
+        AdminPorts ports = new AdminPorts(
+                storage.inbox(), storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
         return new Project(
                 factory,
                 ports,
@@ -311,15 +308,15 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /**
-     * Changes how this process is woken, without a restart. The mode {@code http} stops the node of this
-     * process, which first waits for its running attempts; every other mode starts a node if there is none.
-     * Stored data is not affected.
+     * Changes how this process is woken, without a restart. The mode {@code http} stops the node of this process, which
+     * first waits for its running attempts; every other mode starts a node if there is none. Stored data is not
+     * affected.
      */
     public synchronized void wakeup(Wakeup wakeup) {
         refuseIfClosed();
         Engine running = engine;
         boolean runsDueOnCallOnly = wakeup.mode() == Wakeup.Mode.HTTP;
-        config = config.wakeup(wakeup);
+        config = config.with(wakeup);
         if (running == null) {
             if (!runsDueOnCallOnly) startEngine();
         } else if (runsDueOnCallOnly) {
@@ -335,7 +332,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      * @param budget how long the call may start new attempts, between 1 ms and 1 h
      */
     public RunDueResult runDue(Duration budget) {
-        return runDue(budget, run -> {});
+        return runDue(budget, attempt -> {});
     }
 
     /**
@@ -366,40 +363,26 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         Engine running = engine;
         return !closed.get()
                 && running != null
-                && running.status().loops().values().stream().allMatch(NodeStatus.LoopStatus::alive);
+                && running.status().loops().values().stream().allMatch(EngineStatus.LoopStatus::alive);
     }
 
     /** Returns the state of this process's node; empty if this process has no node. */
-    public Optional<NodeStatus> status() {
+    public Optional<EngineStatus> status() {
         refuseIfClosed();
         Engine running = engine;
         return running == null ? Optional.empty() : Optional.of(running.status());
     }
 
-    /** Returns how much work is waiting in the queues and schedules of all projects, and how late it is. */
-    public Stats stats() {
+    /** Returns statistics about queues and schedules, for dashboards. */
+    public DatabaseVitals.Figures statistics() {
         refuseIfClosed();
-        return toStats(storage.vitals().figures(), storage.vitals().read());
+        return storage.vitals().figures();
     }
 
-    private static Stats toStats(DatabaseVitals.Figures figures, DatabaseVitals vitals) {
-        DatabaseVitals.OldTransaction old = vitals.oldTransaction();
-        return new Stats(
-                figures.queues().stream()
-                        .map(queue -> new Stats.QueueStats(queue.queue(), queue.due(), queue.oldestDue()))
-                        .toList(),
-                figures.schedules().stream()
-                        .map(schedule -> new Stats.ScheduleStats(
-                                schedule.name(),
-                                schedule.paused(),
-                                schedule.nextAt(),
-                                schedule.lag(),
-                                schedule.lastSuccess()))
-                        .toList(),
-                figures.scheduleCount(),
-                figures.activeSchedules(),
-                vitals.stalled(),
-                old == null ? Duration.ZERO : old.age());
+    /** Returns database facts that affect execution: missed instants, stalled runs, open breakers, old transactions. */
+    public DatabaseVitals databaseVitals() {
+        refuseIfClosed();
+        return storage.vitals().read();
     }
 
     /**
@@ -411,27 +394,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /** Returns the live nodes of the cluster and the nodes that died within the last hour. */
-    public List<NodeInfo> nodes() {
+    public List<NodeView> nodes() {
         refuseIfClosed();
-        return storage.nodes().list().stream().map(Carillon::toNodeInfo).toList();
-    }
-
-    private static NodeInfo toNodeInfo(NodeView node) {
-        NodeRegistration info = node.info();
-        return new NodeInfo(
-                info.id(),
-                info.name(),
-                info.host(),
-                info.pid(),
-                info.version(),
-                info.handlers(),
-                info.slots(),
-                node.busy(),
-                info.wakeup(),
-                node.startedAt(),
-                node.lastHeartbeatAt(),
-                node.deadAt(),
-                node.deathReason());
+        return storage.nodes().list();
     }
 
     private void notifyListeners(ScheduleEvent event) {

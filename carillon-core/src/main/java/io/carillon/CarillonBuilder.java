@@ -2,20 +2,24 @@ package io.carillon;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.internal.api.Handlers;
-import io.carillon.internal.engine.listener.Listeners;
-import io.carillon.internal.json.JsonCodec;
-import io.carillon.internal.value.Names;
+import io.carillon.engine.EngineConfig;
+import io.carillon.engine.Listeners;
+import io.carillon.json.JsonCodec;
+import io.carillon.run.ContextPropagator;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
+import io.carillon.run.PayloadCodec;
 import io.carillon.run.ReturningHandler;
+import io.carillon.run.RunListener;
 import io.carillon.run.TransactionalHandler;
-import io.carillon.schedule.ScheduleOptions;
+import io.carillon.schedule.ScheduleListener;
+import io.carillon.schedule.TickPlanner;
 import io.carillon.schedule.When;
-import io.carillon.spi.ContextPropagator;
-import io.carillon.spi.PayloadCodec;
-import io.carillon.spi.RunListener;
-import io.carillon.spi.ScheduleListener;
+import io.carillon.store.Wakeup;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import io.carillon.value.SchemaMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,8 +45,8 @@ public final class CarillonBuilder {
     @Nullable
     DataSource listenDataSource;
 
-    private NodeConfig config = NodeConfig.defaults();
-    private UnaryOperator<NodeConfig> changes = config -> config;
+    EngineConfig config = EngineConfig.defaults();
+    TickPlanner planner = TickPlanner.defaults();
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     Listeners listeners = Listeners.none();
@@ -57,11 +61,11 @@ public final class CarillonBuilder {
 
     /** Registers the handler for runs of this type. */
     public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler) {
-        return handle(type, handler, HandlerOptions.defaults());
+        return handle(type, handler, options -> options);
     }
 
     /** Like {@link #handle(HandlerType, Handler)}, but with options: queue, priority, timeout, retries. */
-    public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler, HandlerOptions options) {
+    public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, false, (payload, run, connection) -> {
             handler.handle(payload, run);
             return null;
@@ -69,19 +73,18 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Registers a handler that returns a value, which is stored as the result of the run, or an
-     * {@link io.carillon.run.Outcome}.
+     * Registers a handler that returns an {@link io.carillon.run.Outcome} or a result, which is stored with the run.
      */
-    public <T, R> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T, R> handler) {
-        return handleReturning(type, handler, HandlerOptions.defaults());
+    public <T> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T> handler) {
+        return handleReturning(type, handler, options -> options);
     }
 
     /**
-     * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue,
-     * priority, timeout, retries.
+     * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue, priority, timeout,
+     * retries.
      */
-    public <T, R> CarillonBuilder handleReturning(
-            HandlerType<T> type, ReturningHandler<T, R> handler, HandlerOptions options) {
+    public <T> CarillonBuilder handleReturning(
+            HandlerType<T> type, ReturningHandler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, false, (payload, run, connection) -> handler.handle(payload, run));
     }
 
@@ -90,15 +93,15 @@ public final class CarillonBuilder {
      * they happen exactly once.
      */
     public <T> CarillonBuilder handleInTransaction(HandlerType<T> type, TransactionalHandler<T> handler) {
-        return handleInTransaction(type, handler, HandlerOptions.defaults());
+        return handleInTransaction(type, handler, options -> options);
     }
 
     /**
-     * Like {@link #handleInTransaction(HandlerType, TransactionalHandler)}, but with options: queue,
-     * priority, timeout, retries.
+     * Like {@link #handleInTransaction(HandlerType, TransactionalHandler)}, but with options: queue, priority, timeout,
+     * retries.
      */
     public <T> CarillonBuilder handleInTransaction(
-            HandlerType<T> type, TransactionalHandler<T> handler, HandlerOptions options) {
+            HandlerType<T> type, TransactionalHandler<T> handler, UnaryOperator<HandlerOptions> options) {
         return add(type, options, true, (payload, run, connection) -> {
             handler.handle(payload, run, requireNonNull(connection));
             return null;
@@ -106,30 +109,33 @@ public final class CarillonBuilder {
     }
 
     private <T> CarillonBuilder add(
-            HandlerType<T> type, HandlerOptions options, boolean transactional, Handlers.HandlerCode<T> handlerCode) {
-        requireNonNull(options, "options");
-        handlers.add(new Handlers.RegisteredHandler<>(type, options, transactional, handlerCode));
+            HandlerType<T> type,
+            UnaryOperator<HandlerOptions> options,
+            boolean transactional,
+            Handlers.HandlerCode<T> handlerCode) {
+        handlers.add(new Handlers.RegisteredHandler<>(
+                type, options.apply(HandlerOptions.defaults()), transactional, handlerCode));
         return this;
     }
 
     /**
-     * Declares a schedule. When the instance is created, the schedule is created, or changed if its
-     * stored definition differs.
+     * Declares a schedule. When the instance is created, the schedule is created, or changed if its stored definition
+     * differs.
      */
     public <T> CarillonBuilder schedule(String name, When when, HandlerType<T> type, T payload) {
-        return schedule(name, when, type, payload, ScheduleOptions.defaults());
+        return schedule(name, when, type, payload, options -> options);
     }
 
     /** Like {@link #schedule(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
     public <T> CarillonBuilder schedule(
-            String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
+            String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
         Names.check("schedule", name);
-        requireNonNull(options, "options");
         if (schedules.containsKey(name))
             throw new CarillonException(
                     ErrorCode.DUPLICATE_SCHEDULE,
                     "Two schedules are named '%s'. Schedule names must be unique.".formatted(name));
-        schedules.put(name, api -> api.define(name, when, type, payload, options));
+        ScheduleOptions chosen = options.apply(ScheduleOptions.defaults());
+        schedules.put(name, api -> api.define(name, when, type, payload, chosen));
         return this;
     }
 
@@ -141,15 +147,19 @@ public final class CarillonBuilder {
 
     /** Sets how many runs this node executes at the same time. Default: 50, or 256 if the JDK has virtual threads. */
     public CarillonBuilder concurrency(int runs) {
-        return change(config -> config.concurrency(runs));
+        EngineConfig.Slots slots = config.slots();
+        config = config.with(new EngineConfig.Slots(runs, slots.transactional(), slots.maxClaimSize()));
+        return this;
     }
 
     /**
-     * Sets how long {@link Carillon#close()} waits for running attempts before it releases their runs.
-     * Default: 30 seconds.
+     * Sets how long {@link Carillon#close()} waits for running attempts before it releases their runs. Default: 30
+     * seconds.
      */
     public CarillonBuilder shutdownTimeout(Duration timeout) {
-        return change(config -> config.shutdownTimeout(timeout));
+        EngineConfig.TimingSettings timingSettings = config.timing();
+        config = config.with(new EngineConfig.TimingSettings(timingSettings.poll(), timingSettings.plan(), timeout));
+        return this;
     }
 
     /**
@@ -157,12 +167,14 @@ public final class CarillonBuilder {
      * bridges longer interruptions of planning but stores more ticks.
      */
     public CarillonBuilder lookAhead(Duration ahead) {
-        return change(config -> config.lookAhead(ahead));
+        this.planner = TickPlanner.withLookAhead(ahead);
+        return this;
     }
 
     /** Sets whether every node plans (the default) or one node plans for the cluster. */
-    public CarillonBuilder planning(NodeConfig.Planning planning) {
-        return change(config -> config.planning(planning));
+    public CarillonBuilder planning(EngineConfig.Planning planning) {
+        config = config.with(planning);
+        return this;
     }
 
     /**
@@ -170,29 +182,17 @@ public final class CarillonBuilder {
      * changes it later.
      */
     public CarillonBuilder wakeup(Wakeup wakeup) {
-        return change(config -> config.wakeup(wakeup));
+        config = config.with(wakeup);
+        return this;
     }
 
     /**
-     * Sets all settings of the node. A setting made with {@link #concurrency}, {@link #shutdownTimeout},
-     * {@link #lookAhead}, {@link #planning} or {@link #wakeup} wins over this one, whatever the order of the calls.
+     * Replaces all engine settings, including those set before with {@link #concurrency}, {@link #shutdownTimeout},
+     * {@link #planning} and {@link #wakeup}.
      */
-    public CarillonBuilder config(NodeConfig config) {
-        this.config = requireNonNull(config, "config");
+    public CarillonBuilder config(EngineConfig config) {
+        this.config = config;
         return this;
-    }
-
-    private CarillonBuilder change(UnaryOperator<NodeConfig> change) {
-        // Rejects an invalid value here instead of at the start.
-        requireNonNull(change.apply(NodeConfig.defaults()));
-        UnaryOperator<NodeConfig> earlier = changes;
-        changes = config -> change.apply(earlier.apply(config));
-        return this;
-    }
-
-    /** Returns the settings of the node: those of {@link #config}, changed by the methods for single settings. */
-    NodeConfig nodeConfig() {
-        return changes.apply(config);
     }
 
     /** Sets how the database schema is handled at the start: migrate (the default), only validate, or ignore. */
@@ -208,21 +208,20 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Adds a listener for the attempts of this node. May be called several times. A listener that also implements
-     * {@link ScheduleListener} receives schedule events too.
+     * Adds a listener for attempts and planning on this node. May be called several times. A listener that also
+     * implements {@link ScheduleListener} receives schedule events too.
      */
     public CarillonBuilder listener(RunListener listener) {
-        listeners = listeners.withRunListener(listener);
+        listeners = listeners.with(listener);
         return listener instanceof ScheduleListener both ? scheduleListener(both) : this;
     }
 
     /**
-     * Adds a listener for schedule changes made by this process and for planned instants that this process
-     * records as missed or skipped. A non-blocking listener also receives the ticks that this process plans. May
-     * be called several times.
+     * Adds a listener for schedule changes made by this process and for planned instants that this process records as
+     * missed or skipped. May be called several times.
      */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
-        listeners = listeners.withScheduleListener(listener);
+        listeners = listeners.with(listener);
         return this;
     }
 
@@ -273,7 +272,7 @@ public final class CarillonBuilder {
      * closed. In the wake-up mode {@code http} no node is started.
      */
     public Carillon start() {
-        startsNode = nodeConfig().wakeup().mode() != Wakeup.Mode.HTTP;
+        startsNode = config.wakeup().mode() != Wakeup.Mode.HTTP;
         Carillon carillon = Carillon.of(this);
         try {
             if (startsNode) carillon.startEngine();

@@ -1,47 +1,37 @@
 package io.carillon;
 
-import io.carillon.internal.value.Names;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a handler: queue, priority, timeout and retries of its runs. Immutable; each method returns
- * a changed copy.
+ * Options of a handler: queue, priority, timeout and retries of its runs. Immutable; each method returns a changed
+ * copy.
+ *
+ * @param queue the queue of the runs; null for the queue named after the handler
  */
-public final class HandlerOptions {
-    private final @Nullable String queue;
-    private final Priority priority;
-    private final Duration timeout;
-    private final Retry retry;
-    private final List<Class<? extends Throwable>> noRetryOn;
-    private final boolean keepPayload;
-
-    private HandlerOptions(
-            @Nullable String queue,
-            Priority priority,
-            Duration timeout,
-            Retry retry,
-            List<Class<? extends Throwable>> noRetryOn,
-            boolean keepPayload) {
+public record HandlerOptions(
+        @Nullable String queue,
+        Priority priority,
+        Duration timeout,
+        Retry retry,
+        List<Class<? extends Throwable>> noRetryOn,
+        boolean keepPayload) {
+    public HandlerOptions {
         if (queue != null) Names.check("queue", queue);
+        noRetryOn = List.copyOf(noRetryOn);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(30)) > 0)
             throw new CarillonException(
                     ErrorCode.INVALID_OPTION, "timeout must be between 1 ms and 30 days (was %s).".formatted(timeout));
-        this.queue = queue;
-        this.priority = priority;
-        this.timeout = timeout;
-        this.retry = retry;
-        this.noRetryOn = List.copyOf(noRetryOn);
-        this.keepPayload = keepPayload;
     }
 
-    /** Returns the default options. Each method that sets an option names its default. */
-    public static HandlerOptions defaults() {
+    static HandlerOptions defaults() {
         return new HandlerOptions(null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 
@@ -51,8 +41,8 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets the priority of the runs, which {@link io.carillon.run.Enqueue#priority} can override.
-     * Default: {@link Priority#NORMAL}.
+     * Sets the priority of the runs, which {@link io.carillon.run.Enqueue#priority} can override. Default: {@link
+     * Priority#NORMAL}.
      */
     public HandlerOptions priority(Priority priority) {
         return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
@@ -63,14 +53,12 @@ public final class HandlerOptions {
         return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /** Sets how often and after which delays a failed run is retried. Default: {@link Retry#defaults}. */
+    /** Sets how often and after which delays a failed run is retried. */
     public HandlerOptions retry(Retry retry) {
         return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 
-    /**
-     * Adds exception types that end the run without a retry. The causes of an exception are checked too. Default: none.
-     */
+    /** Adds exception types that end the run without a retry. The causes of an exception are checked too. */
     @SafeVarargs
     public final HandlerOptions noRetryOn(Class<? extends Throwable>... errors) {
         List<Class<? extends Throwable>> all = new ArrayList<>(noRetryOn);
@@ -84,55 +72,5 @@ public final class HandlerOptions {
      */
     public HandlerOptions keepPayload(boolean keep) {
         return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keep);
-    }
-
-    /** Returns the queue of the runs; null for the queue named after the handler. */
-    public @Nullable String queue() {
-        return queue;
-    }
-
-    /** Returns the priority of the runs. */
-    public Priority priority() {
-        return priority;
-    }
-
-    /** Returns how long one attempt may take. */
-    public Duration timeout() {
-        return timeout;
-    }
-
-    /** Returns how often and after which delays a failed run is retried. */
-    public Retry retry() {
-        return retry;
-    }
-
-    /** Returns the exception types that end the run without a retry. */
-    public List<Class<? extends Throwable>> noRetryOn() {
-        return noRetryOn;
-    }
-
-    /** Returns whether history keeps the payload of succeeded runs. */
-    public boolean keepPayload() {
-        return keepPayload;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof HandlerOptions that && values().equals(that.values());
-    }
-
-    @Override
-    public int hashCode() {
-        return values().hashCode();
-    }
-
-    @Override
-    public String toString() {
-        return "HandlerOptions[queue=%s, priority=%s, timeout=%s, retry=%s, noRetryOn=%s, keepPayload=%s]"
-                .formatted(values().toArray());
-    }
-
-    private List<@Nullable Object> values() {
-        return Arrays.asList(queue, priority, timeout, retry, noRetryOn, keepPayload);
     }
 }

@@ -1,14 +1,13 @@
 package io.carillon;
 
-import io.carillon.internal.api.RunFactory;
-import io.carillon.internal.run.NewRun;
-import io.carillon.internal.store.AdminPorts;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
+import io.carillon.run.NewRun;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
-import io.carillon.spi.ScheduleListener;
+import io.carillon.schedule.ScheduleListener;
+import io.carillon.store.AdminPorts;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
@@ -66,7 +65,7 @@ public final class Project implements Enqueuer {
 
     /** Returns the runs of this project. */
     public Runs runs() {
-        return new Runs(ports.runs(), name(), changeHooks.wakeNodes(), runFactory.codec());
+        return new Runs(ports.runs(), name(), changeHooks.wakeNodes());
     }
 
     /** Returns the queues of this project. */

@@ -1,10 +1,15 @@
 package io.carillon;
 
-import io.carillon.internal.run.Lane;
-import io.carillon.internal.store.run.LaneInfo;
-import io.carillon.internal.store.run.LaneStore;
-import io.carillon.internal.value.Names;
+import io.carillon.run.Lane;
+import io.carillon.run.QueueLimits;
+import io.carillon.store.LaneInfo;
+import io.carillon.store.LaneStore;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import io.carillon.value.TextCleaner;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The queues of a project: their pauses, limits and weights. */
 public final class Queues {
@@ -20,32 +25,20 @@ public final class Queues {
         this.wakeNodes = wakeNodes;
     }
 
-    /**
-     * Pauses a queue until it is resumed: no node starts further runs of it. Returns false if the queue
-     * is already paused.
-     */
+    /** Pauses a queue: no node starts further runs of it. Returns false if the queue is already paused. */
     public boolean pause(String queue) {
-        return pause(queue, PauseOptions.untilResumed());
+        return pause(queue, "library", null);
+    }
+
+    /** Like {@link #pause(String)}, but records the person or program that paused the queue, and the reason. */
+    public boolean pause(String queue, String by, @Nullable String reason) {
+        return lanes.pause(
+                lane(queue), TextCleaner.clean(by, 200), reason == null ? null : TextCleaner.clean(reason, 1_000));
     }
 
     /**
-     * Like {@link #pause(String)}, but with options: the reason of the pause and its author.
-     *
-     * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the options have an end
-     */
-    public boolean pause(String queue, PauseOptions options) {
-        if (options.end() != null)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    ("A queue is paused until it is resumed (end was %s). Use PauseOptions.untilResumed() and call"
-                                    + " resume.")
-                            .formatted(options.end()));
-        return lanes.pause(lane(queue), options.by(), options.reason());
-    }
-
-    /**
-     * Resumes a paused queue and closes its breaker. Returns false if the queue was neither paused nor stopped
-     * by its breaker.
+     * Resumes a paused queue and closes its breaker. Returns false if the queue was neither paused nor stopped by its
+     * breaker.
      */
     public boolean resume(String queue) {
         boolean resumed = lanes.resume(lane(queue));
@@ -79,22 +72,8 @@ public final class Queues {
     }
 
     /** Returns the queues that have runs or settings. Counts stop at 10,000. */
-    public List<QueueInfo> list() {
-        return lanes.list(project).stream().map(Queues::toQueueInfo).toList();
-    }
-
-    private static QueueInfo toQueueInfo(LaneInfo info) {
-        LaneInfo.Breaker breaker = info.breaker();
-        LaneInfo.Pause pause = info.pause();
-        return new QueueInfo(
-                info.lane().project(),
-                info.lane().queue(),
-                info.waiting(),
-                info.running(),
-                info.limits(),
-                info.weight(),
-                breaker == null ? null : new QueueInfo.Breaker(breaker.state(), breaker.until()),
-                pause == null ? null : new QueueInfo.Pause(pause.at(), pause.by(), pause.reason()));
+    public List<LaneInfo> list() {
+        return lanes.list(project);
     }
 
     private Lane lane(String queue) {

@@ -1,29 +1,31 @@
 package io.carillon;
 
-import io.carillon.internal.api.RunFactory;
-import io.carillon.internal.store.schedule.ScheduleAdmin;
-import io.carillon.internal.value.Names;
-import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.DroppedHistoryPolicy;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
-import io.carillon.schedule.ScheduleChange;
 import io.carillon.schedule.ScheduleDefinition;
-import io.carillon.schedule.ScheduleOptions;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.carillon.schedule.When;
-import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.ScheduleListener;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleAdmin;
+import io.carillon.store.ScheduleChange;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
+import io.carillon.value.TextCleaner;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** The schedules of a project: create, change, pause, trigger, backfill and delete them, and read their ledger. */
 public final class Schedules {
@@ -48,20 +50,22 @@ public final class Schedules {
      * @return what changed, with warnings about timings that are valid but probably unintended
      */
     public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload) {
-        return upsert(name, when, type, payload, ScheduleOptions.defaults());
+        return upsert(name, when, type, payload, options -> options);
     }
 
     /** Like {@link #upsert(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
-    public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
-        ScheduleChange change = upsert(define(name, when, type, payload, options));
+    public <T> ScheduleChange upsert(
+            String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
+        ScheduleChange change = upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
         wakeNodes.run();
         return change;
     }
 
     /** Creates or changes a schedule with an encoded payload, for callers that know the target only by name. */
-    public ScheduleChange upsert(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
+    public ScheduleChange upsert(
+            String name, When when, Target target, Payload encoded, UnaryOperator<ScheduleOptions> options) {
         Payload checked = RunFactory.requireWithinLimit(target.name(), encoded);
-        ScheduleChange change = upsert(define(name, when, target, checked, options));
+        ScheduleChange change = upsert(define(name, when, target, checked, options.apply(ScheduleOptions.defaults())));
         wakeNodes.run();
         return change;
     }
@@ -98,7 +102,8 @@ public final class Schedules {
     }
 
     ScheduleChange upsert(ScheduleDefinition scheduleDefinition) {
-        ScheduleChange change = admin.upsert(scheduleDefinition, runFactory.runHeaders()::forSchedule);
+        ScheduleChange change =
+                admin.upsert(scheduleDefinition, id -> runFactory.runHeaders().forSchedule(id.value()));
         String project = scheduleDefinition.project();
         if (change instanceof ScheduleChange.Created)
             listener.onScheduleEvent(new ScheduleEvent.Created(project, scheduleDefinition.name()));
@@ -137,22 +142,27 @@ public final class Schedules {
     }
 
     /**
-     * Pauses a schedule until it is resumed. Planned instants within the pause are skipped and not caught up later.
+     * Pauses a schedule. Planned instants within the pause are skipped and not caught up later.
      *
+     * @param reason why the schedule is paused; null if unknown
+     * @param until when the schedule resumes automatically; null if only {@link #resume} ends the pause
      * @return whether this call paused the schedule; false if it was already paused
      * @throws CarillonException with {@link ErrorCode#UNKNOWN_SCHEDULE} if the schedule does not exist
      */
-    public boolean pause(String name) {
-        return pause(name, PauseOptions.untilResumed());
+    public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
+        return pause(name, "library", reason, until);
     }
 
-    /** Like {@link #pause(String)}, but with options: the end of the pause, its reason and its author. */
-    public boolean pause(String name, PauseOptions options) {
-        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, options.by(), options.reason(), options.end());
+    /**
+     * Like {@link #pause(String, String, Instant)}, but also records the person or program that paused the schedule. A
+     * planned instant exactly at {@code until} runs.
+     */
+    public boolean pause(String name, String by, @Nullable String reason, @Nullable Instant until) {
+        String why = reason == null ? null : TextCleaner.clean(reason, 1_000);
+        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, TextCleaner.clean(by, 200), why, until);
         boolean paused = admin.pause(runFactory.project(), checked(name), pause);
         if (paused)
-            listener.onScheduleEvent(
-                    new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), pause.reason(), pause.until()));
+            listener.onScheduleEvent(new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), why, until));
         return paused;
     }
 
@@ -178,7 +188,7 @@ public final class Schedules {
         if (!admin.trigger(runFactory.project(), checked(name), run))
             throw new CarillonException(
                     ErrorCode.UNKNOWN_SCHEDULE,
-                    "There is no schedule '%s'. schedules().list() returns the existing schedules."
+                    "No schedule is named '%s'. schedules().list() returns the existing schedules."
                             .formatted(TextCleaner.clean(name, 100)));
         wakeNodes.run();
         return run;
@@ -236,8 +246,8 @@ public final class Schedules {
     }
 
     /**
-     * Deletes a schedule and its waiting ticks. Runs that have started continue. Returns false if the schedule
-     * does not exist.
+     * Deletes a schedule and its waiting ticks. Runs that have started continue. Returns false if the schedule does not
+     * exist.
      */
     public boolean delete(String name) {
         boolean deleted = admin.delete(runFactory.project(), checked(name));

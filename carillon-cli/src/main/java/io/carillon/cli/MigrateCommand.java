@@ -2,8 +2,6 @@ package io.carillon.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.Schema;
 import io.carillon.cli.config.Settings;
 import io.carillon.cli.shell.ConnectionPools;
@@ -11,6 +9,8 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -83,8 +83,7 @@ final class MigrateCommand implements Callable<Integer> {
             throw new CarillonException(
                     problem.code(),
                     ("The schema is at version %d, but this release needs version %d. Run 'carillon migrate' as a "
-                                    + "database user who may create tables, or apply the SQL of 'carillon migrate"
-                                    + " --print'.")
+                                    + "database user who may create tables, or apply the SQL of 'carillon migrate --print'.")
                             .formatted(schema.appliedVersion(), schema.requiredVersion()),
                     problem);
         }

@@ -1,13 +1,12 @@
 package io.carillon.micrometer;
 
 import io.carillon.Carillon;
+import io.carillon.run.Attempt;
 import io.carillon.run.Origin;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunInfo;
-import io.carillon.spi.RunListener;
-import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.ScheduleListener;
-import io.micrometer.core.instrument.Counter;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleEvent;
+import io.carillon.schedule.ScheduleListener;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -25,13 +24,10 @@ import java.util.function.ToDoubleFunction;
  */
 public final class CarillonMeters implements RunListener, ScheduleListener {
     private final MeterRegistry registry;
-    private final Counter ticksPlanned;
 
     /** Creates an instance that publishes to this registry. */
     public CarillonMeters(MeterRegistry registry) {
         this.registry = registry;
-        // Registered here, so that dashboards show 0 before the first tick.
-        ticksPlanned = registry.counter("carillon.ticks.planned");
     }
 
     @Override
@@ -40,37 +36,35 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
     }
 
     @Override
-    public void onRunEvent(RunEvent event) {
-        if (event instanceof RunEvent.AttemptStarted started) countStart(started);
-        else if (event instanceof RunEvent.AttemptEnded ended) countEnd(ended);
-    }
-
-    private void countStart(RunEvent.AttemptStarted started) {
-        RunInfo run = started.run();
-        if (run.origin() == Origin.TICK) timer("carillon.tick.lateness", run).record(started.lateness());
+    public void onAttemptStarted(Attempt attempt, Duration late) {
+        Attempt.Times times = attempt.times();
+        if (attempt.origin() == Origin.TICK)
+            timer("carillon.tick.lateness", attempt).record(late);
         // A later attempt waited for its retry delay, which says nothing about the load of the nodes.
-        if (run.attempt() == 1) timer("carillon.run.wait", run).record(started.waited());
+        if (attempt.number() > 1) return;
+        Duration waited = late.minus(Duration.between(times.expectedAt(attempt.origin()), times.dueAt()));
+        timer("carillon.run.wait", attempt).record(waited.isNegative() ? Duration.ZERO : waited);
     }
 
-    private void countEnd(RunEvent.AttemptEnded ended) {
-        RunInfo run = ended.run();
-        timer("carillon.run", run).record(ended.took());
-        if (ended instanceof RunEvent.Failed)
-            registry.counter("carillon.attempt.retries", tags(run)).increment();
-        else if (ended instanceof RunEvent.Succeeded) countFinished(run, "succeeded");
-        else if (ended instanceof RunEvent.Cancelled) countFinished(run, "cancelled");
-        else if (ended instanceof RunEvent.Dead) countFinished(run, "dead");
+    @Override
+    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+        timer("carillon.run", attempt).record(took);
+        if (transition instanceof Transition.Retry) {
+            registry.counter("carillon.attempt.retries", tags(attempt)).increment();
+        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.AwaitCallback)) {
+            registry.counter("carillon.runs.finished", tags(attempt).and("outcome", outcome(transition)))
+                    .increment();
+        }
     }
 
-    private void countFinished(RunInfo run, String outcome) {
-        registry.counter("carillon.runs.finished", tags(run).and("outcome", outcome))
-                .increment();
+    @Override
+    public void onTicksPlanned(String project, String schedule, int ticks) {
+        registry.counter("carillon.ticks.planned").increment(ticks);
     }
 
     @Override
     public void onScheduleEvent(ScheduleEvent event) {
-        if (event instanceof ScheduleEvent.Planned planned) ticksPlanned.increment(planned.ticks());
-        else if (event instanceof ScheduleEvent.Missed missed)
+        if (event instanceof ScheduleEvent.Missed missed)
             registry.counter(
                             "carillon.schedule.missed",
                             "schedule",
@@ -99,7 +93,6 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                 cache,
                 "carillon.lease.expired",
                 snapshot -> snapshot.counts().rescued() + snapshot.counts().quarantined());
-        counter(cache, "carillon.rescue.failures", snapshot -> snapshot.counts().rescueFailures());
         counter(cache, "carillon.nodes.died", snapshot -> snapshot.counts().deadNodes());
         FunctionTimer.builder(
                         "carillon.db.poll",
@@ -140,17 +133,22 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                 .register(registry);
     }
 
-    private Timer timer(String name, RunInfo run) {
+    private Timer timer(String name, Attempt attempt) {
         return Timer.builder(name)
-                .tags(tags(run))
+                .tags(tags(attempt))
                 .publishPercentileHistogram()
                 .minimumExpectedValue(Duration.ofMillis(1))
                 .maximumExpectedValue(Duration.ofMinutes(15))
                 .register(registry);
     }
 
-    private static Tags tags(RunInfo run) {
-        return Tags.of("type", run.target().name(), "queue", run.queue());
+    private static Tags tags(Attempt attempt) {
+        return Tags.of("type", attempt.target().name(), "queue", attempt.lane().queue());
+    }
+
+    private static String outcome(Transition transition) {
+        if (transition instanceof Transition.Complete) return "succeeded";
+        return transition instanceof Transition.Cancel ? "cancelled" : "dead";
     }
 
     private static String version() {

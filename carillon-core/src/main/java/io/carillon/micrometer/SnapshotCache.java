@@ -1,8 +1,8 @@
 package io.carillon.micrometer;
 
 import io.carillon.Carillon;
-import io.carillon.NodeStatus;
-import io.carillon.Stats;
+import io.carillon.engine.EngineStatus;
+import io.carillon.store.DatabaseVitals;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -20,18 +20,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotCache {
     private static final long CACHE_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final NodeStatus.Counts NO_COUNTS = new NodeStatus.Counts(0, 0, 0, 0, 0, 0, Duration.ZERO);
+    private static final EngineStatus.Counts NO_COUNTS = new EngineStatus.Counts(0, 0, 0, 0, 0, Duration.ZERO);
 
     /**
      * The values that the gauges publish. A component is null before the first successful read, the status also if the
      * process has no node.
      */
-    record Snapshot(@Nullable NodeStatus status, @Nullable Stats stats, int issues) {
-        NodeStatus.SlotUsage slots() {
-            return status == null ? new NodeStatus.SlotUsage(0, 0) : status.slots();
+    record Snapshot(
+            @Nullable EngineStatus status,
+            DatabaseVitals.@Nullable Figures figures,
+            @Nullable DatabaseVitals databaseVitals,
+            int issues) {
+        EngineStatus.SlotUsage slots() {
+            return status == null ? new EngineStatus.SlotUsage(0, 0) : status.slots();
         }
 
-        NodeStatus.Counts counts() {
+        EngineStatus.Counts counts() {
             return status == null ? NO_COUNTS : status.counts();
         }
 
@@ -44,19 +48,20 @@ final class SnapshotCache {
         }
 
         double schedules() {
-            return stats == null ? 0 : stats.scheduleCount();
+            return figures == null ? 0 : figures.scheduleCount();
         }
 
         double activeSchedules() {
-            return stats == null ? 0 : stats.activeSchedules();
+            return figures == null ? 0 : figures.activeSchedules();
         }
 
         double stalled() {
-            return stats == null ? 0 : stats.stalledRuns();
+            return databaseVitals == null ? 0 : databaseVitals.stalled();
         }
 
         double oldestTransaction() {
-            return stats == null ? 0 : seconds(stats.oldestTransaction());
+            DatabaseVitals.OldTransaction old = databaseVitals == null ? null : databaseVitals.oldTransaction();
+            return old == null ? 0 : seconds(old.age());
         }
     }
 
@@ -66,7 +71,7 @@ final class SnapshotCache {
     private final MultiGauge lag;
     private final MultiGauge nextRun;
     private final MultiGauge lastSuccess;
-    private Snapshot last = new Snapshot(null, null, 0);
+    private Snapshot last = new Snapshot(null, null, null, 0);
     private long readAt = System.nanoTime() - CACHE_NANOS;
 
     SnapshotCache(Carillon carillon, MeterRegistry registry) {
@@ -88,7 +93,8 @@ final class SnapshotCache {
         try {
             last = new Snapshot(
                     carillon.status().orElse(null),
-                    carillon.stats(),
+                    carillon.statistics(),
+                    carillon.databaseVitals(),
                     carillon.health().issues().size());
             updateGauges(last);
         } catch (RuntimeException unreadable) {
@@ -99,13 +105,13 @@ final class SnapshotCache {
     }
 
     private void updateGauges(Snapshot now) {
-        Stats stats = now.stats();
-        if (stats == null) return;
+        DatabaseVitals.Figures figures = now.figures();
+        if (figures == null) return;
         Map<String, Long> activeByQueue =
                 now.status() == null ? Map.of() : now.status().activeByQueue();
         runs.register(
                 Stream.concat(
-                                stats.queues().stream()
+                                figures.queues().stream()
                                         .map(queue -> row("queue", queue.queue(), "state", "due", queue.due())),
                                 activeByQueue.entrySet().stream()
                                         .map(entry ->
@@ -113,21 +119,21 @@ final class SnapshotCache {
                         .toList(),
                 true);
         oldestDue.register(
-                stats.queues().stream()
+                figures.queues().stream()
                         .map(queue -> MultiGauge.Row.of(Tags.of("queue", queue.queue()), seconds(queue.oldestDue())))
                         .toList(),
                 true);
-        lag.register(schedules(stats, schedule -> Optional.of(seconds(schedule.lag()))), true);
-        nextRun.register(schedules(stats, schedule -> epoch(schedule.nextAt())), true);
-        lastSuccess.register(schedules(stats, schedule -> epoch(schedule.lastSuccess())), true);
+        lag.register(schedules(figures, schedule -> Optional.of(seconds(schedule.lag()))), true);
+        nextRun.register(schedules(figures, schedule -> epoch(schedule.nextAt())), true);
+        lastSuccess.register(schedules(figures, schedule -> epoch(schedule.lastSuccess())), true);
     }
 
     private interface ScheduleValue {
-        Optional<Double> from(Stats.ScheduleStats schedule);
+        Optional<Double> from(DatabaseVitals.ScheduleVitals schedule);
     }
 
-    private static List<MultiGauge.Row<?>> schedules(Stats stats, ScheduleValue scheduleValue) {
-        return stats.schedules().stream()
+    private static List<MultiGauge.Row<?>> schedules(DatabaseVitals.Figures figures, ScheduleValue scheduleValue) {
+        return figures.schedules().stream()
                 .<MultiGauge.Row<?>>flatMap(schedule ->
                         scheduleValue
                                 .from(schedule)

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Run(
         RunId id,
-        String project,
-        String queue,
+        Lane lane,
         RunState state,
         Priority priority,
         Origin origin,
@@ -48,8 +47,7 @@ public record Run(
     public Optional<Duration> lateness() {
         Instant started = instants.startedAt();
         if (started == null) return Optional.empty();
-        Instant planned = instants.plannedAt();
-        Instant expected = planned == null || origin != Origin.TICK ? instants.dueAt() : planned;
+        Instant expected = new Attempt.Times(instants.plannedAt(), instants.dueAt()).expectedAt(origin);
         return Optional.of(started.isBefore(expected) ? Duration.ZERO : Duration.between(expected, started));
     }
 

@@ -18,8 +18,8 @@ public interface RunContext {
     int failures();
 
     /**
-     * Returns the instant that the schedule planned, even if the run starts late; empty for runs without
-     * a planned instant.
+     * Returns the instant that the schedule planned, even if the run starts late; empty for runs without a planned
+     * instant.
      */
     Optional<Instant> plannedAt();
 
@@ -36,7 +36,7 @@ public interface RunContext {
      * Returns whether the run was cancelled, timed out, or released to another node. The handler should stop as soon as
      * possible. Its thread is also interrupted.
      */
-    boolean isStopRequested();
+    boolean isCancelled();
 
     /** Reports progress, which is shown while the run executes. */
     void reportProgress(long done, long total);

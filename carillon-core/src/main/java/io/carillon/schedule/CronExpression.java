@@ -2,10 +2,6 @@ package io.carillon.schedule;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.CronSyntaxException;
-import io.carillon.internal.cron.CronDescriber;
-import io.carillon.internal.cron.CronFields;
-import io.carillon.internal.cron.CronParser;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
@@ -29,7 +25,7 @@ public final class CronExpression {
     }
 
     /**
-     * Parses an expression. An expression that no instant matches is valid and has no next instant.
+     * Parses an expression. An expression that never fires is valid and has no next instant.
      *
      * @throws CronSyntaxException if the text is not a cron expression
      */
@@ -47,9 +43,9 @@ public final class CronExpression {
     }
 
     /**
-     * Returns the first planned instant strictly after the given one; empty if there is none. The policy applies
-     * only to expressions with a fixed time: an expression whose second, minute or hour field starts with a star
-     * follows the clock.
+     * Returns the first planned instant strictly after the given one; empty if there is none. The policy applies only
+     * to expressions with a fixed time: an expression whose second, minute or hour field starts with a star follows the
+     * clock.
      */
     public Optional<Instant> next(Instant after, ZoneId zone, DstPolicy policy) {
         requireNonNull(policy, "policy");
@@ -63,7 +59,7 @@ public final class CronExpression {
      * Returns how many planned instants lie between {@code first}, which is one of them, and {@code until}, both
      * inclusive. The cost grows with the number of months, not with the number of instants.
      */
-    public long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
+    long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
         return WallTimeResolver.count(
                 first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effectivePolicy(policy));
     }

@@ -67,9 +67,9 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     /**
-     * Returns the first planned instant strictly after the given one; empty if it is outside the calendar of
-     * java.time, or if every wall time is in a gap that the policy skips. The policy applies only to days, weeks,
-     * months and years.
+     * Returns the first planned instant strictly after the given one; empty if it is outside the calendar of java.time,
+     * or if every wall time is in a gap that the policy skips. The policy applies only to days, weeks, months and
+     * years.
      */
     public Optional<Instant> next(Instant after, DstPolicy policy) {
         requireNonNull(policy, "policy");
@@ -107,12 +107,12 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     @Nullable
     LocalDateTime wallTimeAtOrAfter(LocalDateTime from) {
         long k = stepsBefore(from);
-        LocalDateTime wallTime = wallTimeOf(k);
-        while (wallTime != null && wallTime.isBefore(from)) {
+        LocalDateTime wall = wallTimeOf(k);
+        while (wall != null && wall.isBefore(from)) {
             k++;
-            wallTime = wallTimeOf(k);
+            wall = wallTimeOf(k);
         }
-        return wallTime;
+        return wall;
     }
 
     private Optional<Instant> nextElapsed(Instant first, Instant after) {
@@ -130,11 +130,11 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         ZoneRules rules = start.getZone().getRules();
         long k = stepsBefore(wallTimeBefore(after));
         for (int skipped = 0; skipped < MAX_SKIPPED; k++) {
-            LocalDateTime wallTime = wallTimeOf(k);
-            if (wallTime == null) {
+            LocalDateTime wall = wallTimeOf(k);
+            if (wall == null) {
                 return Optional.empty();
             }
-            List<Instant> instants = k == 0 ? startInstants(rules, policy) : instants(wallTime, rules, policy);
+            List<Instant> instants = k == 0 ? startInstants(rules, policy) : instants(wall, rules, policy);
             for (Instant instant : instants) {
                 if (instant.isAfter(after)) {
                     return Optional.of(instant);
@@ -153,16 +153,16 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         return policy.repeat() == Repeat.BOTH && last.isAfter(first) ? List.of(first, last) : List.of(first);
     }
 
-    private static List<Instant> instants(LocalDateTime wallTime, ZoneRules rules, DstPolicy policy) {
-        ZoneOffsetTransition transition = rules.getTransition(wallTime);
+    private static List<Instant> instants(LocalDateTime wall, ZoneRules rules, DstPolicy policy) {
+        ZoneOffsetTransition transition = rules.getTransition(wall);
         if (transition == null) {
-            return List.of(wallTime.toInstant(rules.getOffset(wallTime)));
+            return List.of(wall.toInstant(rules.getOffset(wall)));
         }
         if (transition.isGap()) {
             return policy.gap() == Gap.SKIP ? List.of() : List.of(transition.getInstant());
         }
-        Instant first = wallTime.toInstant(transition.getOffsetBefore());
-        Instant second = wallTime.toInstant(transition.getOffsetAfter());
+        Instant first = wall.toInstant(transition.getOffsetBefore());
+        Instant second = wall.toInstant(transition.getOffsetAfter());
         if (policy.repeat() == Repeat.BOTH) {
             return List.of(first, second);
         }
@@ -170,13 +170,13 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     /** Returns a number of steps that ends before the given wall time. It may be too small by a few steps. */
-    private long stepsBefore(LocalDateTime wallTime) {
-        return Math.max(0, unit.between(start.toLocalDateTime(), wallTime) / amount - 1);
+    private long stepsBefore(LocalDateTime wall) {
+        return Math.max(0, unit.between(start.toLocalDateTime(), wall) / amount - 1);
     }
 
     /**
-     * Returns a wall time that is earlier than every step after the given instant. Offsets differ by less
-     * than two days.
+     * Returns a wall time that is earlier than every step after the given instant. Offsets differ by less than two
+     * days.
      */
     private static LocalDateTime wallTimeBefore(Instant instant) {
         Instant earliest = LocalDateTime.MIN.plusDays(2).toInstant(ZoneOffset.UTC);

@@ -1,6 +1,6 @@
 package io.carillon.schedule;
 
-import io.carillon.internal.value.Names;
+import io.carillon.value.Names;
 import java.util.Arrays;
 
 /** The definition of a schedule: its name, timing, work and policies. Equal definitions describe the same schedule. */
@@ -17,8 +17,8 @@ public record ScheduleDefinition(
     }
 
     /**
-     * The work of each run: queue, priority, target and encoded payload. Ticks store a copy, so that execution
-     * needs no join.
+     * The work of each run: queue, priority, target and encoded payload. Ticks store a copy, so that execution needs no
+     * join.
      */
     @SuppressWarnings("ArrayRecordComponent") // equals compares the content
     public record RunTemplate(

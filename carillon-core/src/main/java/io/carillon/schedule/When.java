@@ -1,11 +1,8 @@
 package io.carillon.schedule;
 
-import io.carillon.CarillonException;
-import io.carillon.CronSyntaxException;
-import io.carillon.ErrorCode;
-import io.carillon.internal.value.Dates;
-import io.carillon.internal.value.TextCleaner;
-import io.carillon.internal.value.Years;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.TextCleaner;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,6 +12,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -23,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter) {
     private static final Duration MAX_JITTER = Duration.ofDays(1);
+    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     /** The three kinds of timing, and a timing that this process cannot read. */
     public sealed interface Timing {
@@ -68,9 +69,9 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /**
      * The bounds of a schedule.
      *
-     * @param from the earliest possible instant, inclusive; null if unbounded
-     * @param until the latest possible instant, inclusive; null if unbounded
-     * @param excluded dates on which the schedule does not run
+     * @param from the first instant that may fire, inclusive; null if unbounded
+     * @param until the last instant that may fire, inclusive; null if unbounded
+     * @param excluded dates on which the schedule does not fire
      * @param maxRuns how many runs the schedule creates; null if unlimited
      */
     public record Bounds(
@@ -87,13 +88,13 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 throw invalid("%d excluded dates are given; at most %d are allowed."
                         .formatted(excluded.size(), MAX_EXCLUDED));
             for (LocalDate date : excluded)
-                Years.check("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
+                checkYear("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
             if (maxRuns != null && maxRuns < 1)
                 throw invalid("maxRuns must be at least 1 (was %d).".formatted(maxRuns));
-            if (from != null) Years.check("from", from);
-            if (until != null) Years.check("until", until);
+            if (from != null) checkYear("start", from);
+            if (until != null) checkYear("end", until);
             if (from != null && until != null && from.isAfter(until))
-                throw invalid("from must not be after until (from was %s, until was %s).".formatted(from, until));
+                throw invalid("start must not be after end (was %s > %s).".formatted(from, until));
         }
     }
 
@@ -118,7 +119,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** Returns a timing with a fixed interval. The start determines all later instants. */
     public static When every(long amount, ChronoUnit unit, ZonedDateTime start) {
-        Years.check("start", start.toInstant());
+        checkYear("start", start.toInstant());
         try {
             return of(new Timing.Every(Interval.every(amount, unit, start)));
         } catch (IllegalArgumentException wrong) {
@@ -169,7 +170,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 : this;
     }
 
-    /** Returns a timing with one planned instant. */
+    /** Returns a timing that fires once, at an instant. */
     public static When once(Instant at) {
         return of(new Timing.Once(at));
     }
@@ -183,12 +184,12 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return new When(timing, dst, bounds, jitter);
     }
 
-    /** Sets the earliest possible instant, inclusive. */
+    /** Sets the first instant that may fire, inclusive. */
     public When from(Instant from) {
         return withBounds(new Bounds(from, bounds.until, bounds.excluded, bounds.maxRuns));
     }
 
-    /** Sets the latest possible instant, inclusive. */
+    /** Sets the last instant that may fire, inclusive. */
     public When until(Instant until) {
         return withBounds(new Bounds(bounds.from, until, bounds.excluded, bounds.maxRuns));
     }
@@ -223,7 +224,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /** Returns the first planned instant strictly after the given one; empty if there is none. */
     public Optional<Instant> next(Instant after) {
         Optional<Instant> at = nextIncludingExcluded(after);
-        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(Dates.endOfDay(at.get(), zone()));
+        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(endOfDay(at.get()));
         return at;
     }
 
@@ -237,6 +238,28 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return !bounds.excluded.isEmpty() && bounds.excluded.contains(LocalDate.ofInstant(at, zone()));
     }
 
+    /**
+     * Returns the end of the day, but not before the instant itself: if the clock goes back over midnight, the date
+     * starts twice.
+     */
+    private Instant endOfDay(Instant at) {
+        LocalDate date = LocalDate.ofInstant(at, zone());
+        Instant last = date.plusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
+        return last.isAfter(at) ? last : at;
+    }
+
+    /**
+     * Returns an instant up to which all instants have the same date as the given one. At least the given instant, at
+     * most {@code until}.
+     */
+    Instant endOfSameDate(Instant at, Instant until) {
+        Instant last = endOfDay(at);
+        ZoneOffsetTransition change = zone().getRules().nextTransition(at);
+        // If the clock changes on that date, the date may start twice. The caller then proceeds instant by instant.
+        if (change != null && !change.getInstant().isAfter(last)) return at;
+        return last.isBefore(until) ? last : until;
+    }
+
     /** Returns the distance between consecutive instants; null if it is not constant. */
     public @Nullable Duration fixedPeriod() {
         return timing instanceof Timing.Every every && every.interval().isElapsed()
@@ -247,6 +270,45 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 : null;
     }
 
+    /**
+     * Returns how many instants, including those on excluded dates, lie between {@code first}, which is one of them,
+     * and {@code until}, both inclusive.
+     */
+    long count(Instant first, Instant until) {
+        if (timing instanceof Timing.Cron cron)
+            return cron.expression().count(first, clampToEnd(until), cron.zone(), dst);
+        long number = 0;
+        for (Optional<Instant> at = Optional.of(first);
+                at.isPresent() && !at.get().isAfter(until);
+                at = nextIncludingExcluded(at.get())) number++;
+        return number;
+    }
+
+    /** Returns the last instant at or before {@code until}, by binary search. {@code first} is one of the instants. */
+    static Instant lastAtOrBefore(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
+        long low = first.getEpochSecond() - 1;
+        long high = until.getEpochSecond() + 1;
+        while (high - low > 1) {
+            long middle = low + (high - low) / 2;
+            Optional<Instant> found = next.apply(Instant.ofEpochSecond(middle));
+            if (found.isPresent() && !found.get().isAfter(until)) low = middle;
+            else high = middle;
+        }
+        Instant last = first;
+        Optional<Instant> at = next.apply(Instant.ofEpochSecond(low));
+        while (at.isPresent() && !at.get().isAfter(until)) {
+            last = at.get();
+            at = next.apply(last);
+        }
+        return last;
+    }
+
+    /** Limits {@code until} to the end of the bounds and of the supported years. */
+    Instant clampToEnd(Instant until) {
+        Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
+        return end.isAfter(LATEST) ? LATEST : end;
+    }
+
     /** Returns {@code after}, or the instant immediately before the start of the bounds if that is later. */
     private Instant clampToStart(Instant after) {
         Instant from = bounds.from;
@@ -254,7 +316,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     private boolean isWithinEnd(Instant at) {
-        return !at.isAfter(Years.LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
+        return !at.isAfter(LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
     }
 
     private Optional<Instant> nextUnbounded(Instant after) {
@@ -296,7 +358,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
             if (missing == 0 || page.entries().isEmpty() || bounds.excluded.isEmpty()) break;
             Instant last = page.entries().get(page.entries().size() - 1).utc();
             if (!isWithinEnd(last)) break;
-            from = excludes(last) ? Dates.endOfDay(last, zone()) : last;
+            from = excludes(last) ? endOfDay(last) : last;
             page = unboundedPreview(from, missing);
         }
         return new Preview(page.description(), page.zone(), entries, warnings());
@@ -323,8 +385,8 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /**
-     * Returns warnings about notations that are valid but probably unintended, such as a cron step larger
-     * than its field.
+     * Returns warnings about notations that are valid but probably unintended, such as a cron step larger than its
+     * field.
      */
     public List<String> warnings() {
         return timing instanceof Timing.Cron cron ? cron.expression().warnings() : List.of();
@@ -355,6 +417,12 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                             .formatted(TextCleaner.clean(name, 60)),
                     unknown);
         }
+    }
+
+    /** Rejects years that the database cannot store. */
+    static void checkYear(String what, Instant at) {
+        if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
+            throw invalid("%s must be between the years 1 and 9999 (was %s).".formatted(what, at));
     }
 
     private static CarillonException invalid(String what) {

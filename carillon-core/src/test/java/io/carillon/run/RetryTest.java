@@ -3,9 +3,9 @@ package io.carillon.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.RandomTrials;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -40,10 +40,11 @@ class RetryTest {
     @Test
     void pauses_within_bounds_whatever_the_policy_and_however_often_it_failed() {
         RandomTrials.run("pauses stay between nothing and the cap", 20_000, random -> {
-            Retry retry = Retry.exponential(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
-                    .factor(1 + random.nextDouble() * 99)
-                    .cap(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
-                    .attempts(1 + random.nextInt(10_000));
+            Retry retry = new Retry(
+                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
+                    1 + random.nextDouble() * 99,
+                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
+                    1 + random.nextInt(10_000));
             int failures = random.nextBoolean() ? 1 + random.nextInt(20) : random.nextInt(Integer.MAX_VALUE);
 
             Duration longest = retry.longestPause(failures);

@@ -2,10 +2,6 @@ package io.carillon.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.schedule.InstantRange;
-import io.carillon.internal.schedule.InstantSearch;
-import io.carillon.internal.schedule.TickPlan;
-import io.carillon.internal.schedule.TickPlanner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -63,7 +59,7 @@ class CronCountTest {
                 .as(when + " after " + after)
                 .isEqualTo(count);
         assertThat(gaps).isEqualTo(iterated(when, after, until));
-        assertThat(InstantSearch.lastAtOrBefore(
+        assertThat(When.lastAtOrBefore(
                         when::nextIncludingExcluded,
                         when.nextIncludingExcluded(after).orElseThrow(),
                         until.plusMillis(500)))

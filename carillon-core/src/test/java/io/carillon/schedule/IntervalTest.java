@@ -254,15 +254,12 @@ class IntervalTest {
             if (interval.unit().isTimeBased()) {
                 grid.add(start.toInstant().plus(interval.unit().getDuration().multipliedBy(k * interval.amount())));
             } else {
-                LocalDateTime wallTime = start.toLocalDateTime().plus(k * interval.amount(), interval.unit());
-                ZonedDateTime first = ZonedDateTime.ofLocal(wallTime, start.getZone(), null);
+                LocalDateTime wall = start.toLocalDateTime().plus(k * interval.amount(), interval.unit());
+                ZonedDateTime first = ZonedDateTime.ofLocal(wall, start.getZone(), null);
                 ZonedDateTime second = first.withLaterOffsetAtOverlap();
-                if (!first.toLocalDateTime().equals(wallTime)) {
+                if (!first.toLocalDateTime().equals(wall)) {
                     if (policy.gap() == Gap.RUN_AFTER) {
-                        grid.add(start.getZone()
-                                .getRules()
-                                .getTransition(wallTime)
-                                .getInstant());
+                        grid.add(start.getZone().getRules().getTransition(wall).getInstant());
                     }
                     continue;
                 }

@@ -1,13 +1,12 @@
 package io.carillon.schedule;
 
-import io.carillon.internal.schedule.TickPlan;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 
 /** Creates schedules for tests of the planner. */
-public final class TestSchedules {
+final class TestSchedules {
     static final Duration AHEAD = Duration.ofMinutes(2);
 
     private TestSchedules() {}
@@ -21,11 +20,11 @@ public final class TestSchedules {
                 "default", 1, "handler", "report", "{}".getBytes(StandardCharsets.UTF_8), "json");
     }
 
-    public static Schedule schedule(When when, SchedulePolicies schedulePolicies, Instant cursor) {
+    static Schedule schedule(When when, SchedulePolicies schedulePolicies, Instant cursor) {
         return schedule(ScheduleId.generate(), when, schedulePolicies, cursor);
     }
 
-    public static Schedule schedule(ScheduleId id, When when, SchedulePolicies schedulePolicies, Instant cursor) {
+    static Schedule schedule(ScheduleId id, When when, SchedulePolicies schedulePolicies, Instant cursor) {
         return new Schedule(
                 id,
                 1,
@@ -35,7 +34,7 @@ public final class TestSchedules {
     }
 
     /** Returns the schedule after a plan was written. */
-    public static Schedule afterPlan(TickPlan plan) {
+    static Schedule afterPlan(TickPlan plan) {
         Schedule before = plan.schedule();
         long ticks = before.planningState().ticks() + plan.ticks().size();
         return new Schedule(
@@ -46,7 +45,7 @@ public final class TestSchedules {
                 null);
     }
 
-    public static TickPlan.LateTick late(String planned) {
+    static TickPlan.LateTick late(String planned) {
         return new TickPlan.LateTick(UUID.randomUUID(), Instant.parse(planned), false);
     }
 }

@@ -1,8 +1,5 @@
 package io.carillon.embedded;
 
-import io.carillon.embedded.internal.datadir.ClusterFiles;
-import io.carillon.embedded.internal.datadir.LogFile;
-import io.carillon.embedded.internal.datadir.Settings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URLEncoder;
@@ -47,15 +44,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * Deletes a data directory with its password and log, and returns the deleted files and directories; empty if there
      * were none. Refuses, and deletes nothing, while another process owns the directory or a server runs on it, and if
      * this class did not create it.
-     *
-     * @param callerFiles files of the caller that belong to the data, such as keys; deleted only together with it
      */
-    public static List<Path> delete(Path dataDirectory, Path... callerFiles) {
+    public static List<Path> delete(Path dataDirectory) {
         try {
             ClusterFiles files = ClusterFiles.of(dataDirectory);
             OwnerLock lock = OwnerLock.acquire(files);
             try {
-                return new ClusterRemoval(files, List.of(callerFiles)).run();
+                return new ClusterRemoval(files).run();
             } finally {
                 lock.close();
             }

@@ -1,7 +1,5 @@
 package io.carillon.embedded;
 
-import io.carillon.embedded.internal.datadir.ClusterFiles;
-import io.carillon.embedded.internal.datadir.LogFile;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

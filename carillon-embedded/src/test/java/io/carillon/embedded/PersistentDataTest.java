@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.embedded.internal.datadir.ClusterFiles;
-import io.carillon.embedded.internal.datadir.LogFile;
-import io.carillon.embedded.internal.datadir.Processes;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,24 +79,11 @@ class PersistentDataTest {
     }
 
     @Test
-    void deletes_files_of_the_caller_only_together_with_the_data() throws Exception {
-        Path data = directory.resolve("data");
-        Path key = Files.writeString(directory.resolve("master.key"), "secret");
-
-        assertThat(EmbeddedPostgres.delete(data, key)).isEmpty();
-        assertThat(key).exists();
-
-        EmbeddedPostgres.in(data).start().close();
-        assertThat(EmbeddedPostgres.delete(data, key)).contains(key);
-        assertThat(key).doesNotExist();
-    }
-
-    @Test
     void does_not_delete_under_a_server_that_outlived_its_owner() throws Exception {
         Path data = shared.resolve("data");
         try (EmbeddedPostgres postgres = EmbeddedPostgres.in(data).start()) {
             // Without the lock of the owner, as after its death.
-            ClusterRemoval removal = new ClusterRemoval(ClusterFiles.of(data), List.of());
+            ClusterRemoval removal = new ClusterRemoval(ClusterFiles.of(data));
             assertThatThrownBy(removal::run)
                     .hasMessageContaining("PostgreSQL with process id " + postgres.pid() + " runs on");
             assertThat(data.resolve("PG_VERSION")).exists();

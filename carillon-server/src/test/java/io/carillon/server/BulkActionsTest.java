@@ -48,8 +48,7 @@ class BulkActionsTest {
     }
 
     private static String waiting(String queue) {
-        return SERVER.query("SELECT count(*) FROM carillon.run WHERE queue = '" + queue + "'")
-                .text();
+        return SERVER.queryText("SELECT count(*) FROM carillon.run WHERE queue = '" + queue + "'");
     }
 
     @Test
@@ -69,6 +68,7 @@ class BulkActionsTest {
                 awaitEnd(SERVER.post(key(), "/v1/bulk-actions", body("cancel", "waiting", "many", "")));
 
         assertThat(cancelled.at("/state")).isEqualTo("done");
+        assertThat(cancelled.at("/matching")).isEqualTo("2500");
         assertThat(cancelled.at("/done")).isEqualTo("2500");
         assertThat(waiting("many")).isEqualTo("0");
         assertThat(SERVER.get(key(), "/v1/bulk-actions?limit=1")
@@ -77,10 +77,9 @@ class BulkActionsTest {
                 .isEqualTo(cancelled.at("/id"));
         List<String> lines = List.of("bulk.cancel", "bulk.end");
         for (String line : lines)
-            assertThat(SERVER.query(("SELECT count(*) FROM carillon.audit WHERE action = '%s' AND (object = 'bulk/%s'"
-                                            + " OR detail ->> 'bulk' = '%s')")
-                                    .formatted(line, cancelled.at("/id"), cancelled.at("/id")))
-                            .text())
+            assertThat(SERVER.queryText(
+                            "SELECT count(*) FROM carillon.audit WHERE action = '%s' AND (object = 'bulk/%s' OR detail ->> 'bulk' = '%s')"
+                                    .formatted(line, cancelled.at("/id"), cancelled.at("/id"))))
                     .as(line)
                     .isEqualTo("1");
     }

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
 import io.carillon.server.http.Caller;
-import io.carillon.server.openapi.OpenApiDescription;
-import io.carillon.server.openapi.SampleRequests;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -28,8 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class JwtVerifierTest {
     private static final byte[] SECRET = "a secret of at least thirty-two bytes".getBytes(StandardCharsets.UTF_8);
     private static final String GOOD =
-            "{\"iss\":\"https://id.example\",\"aud\":[\"other\",\"carillon\"],\"sub\":\"ann\",\"project\":\"default\","
-                    + "\"scope\":\"openid read\",\"exp\":32503680000}";
+            "{\"iss\":\"https://id.example\",\"aud\":[\"other\",\"carillon\"],\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"openid read\",\"exp\":32503680000}";
 
     @RegisterExtension
     static final RestTestServer SERVER = new RestTestServer(
@@ -73,8 +70,7 @@ class JwtVerifierTest {
         String manager = shared(GOOD.replace("openid read", "manage"));
         SERVER.post(manager, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                 .requireStatus(201);
-        assertThat(SERVER.query("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1")
-                        .text())
+        assertThat(SERVER.queryText("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1"))
                 .isEqualTo("subject ann");
     }
 
@@ -98,8 +94,7 @@ class JwtVerifierTest {
         String cut = good.substring(0, good.length() - 4);
         for (String token : List.of(none, swapped, cut, good + "x", "a.b.c", "..", "a.b"))
             assertThat(SERVER.get(token, "/v1/stats").status()).as(token).isEqualTo(401);
-        assertThat(SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'unknown'")
-                        .text())
+        assertThat(SERVER.queryText("SELECT count(*) FROM carillon.project WHERE project = 'unknown'"))
                 .isEqualTo("0");
     }
 
@@ -109,13 +104,13 @@ class JwtVerifierTest {
         KeyPair ec = pair("EC");
         RSAPublicKey rsaPublic = (RSAPublicKey) rsa.getPublic();
         ECPublicKey ecPublic = (ECPublicKey) ec.getPublic();
-        String document = ("{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\","
-                        + "\"crv\":\"P-256\",\"kid\":\"e\",\"x\":\"%s\",\"y\":\"%s\"},{\"kty\":\"odd\"}]}")
-                .formatted(
-                        number(rsaPublic.getModulus()),
-                        number(rsaPublic.getPublicExponent()),
-                        number(ecPublic.getW().getAffineX()),
-                        number(ecPublic.getW().getAffineY()));
+        String document =
+                "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\",\"crv\":\"P-256\",\"kid\":\"e\",\"x\":\"%s\",\"y\":\"%s\"},{\"kty\":\"odd\"}]}"
+                        .formatted(
+                                number(rsaPublic.getModulus()),
+                                number(rsaPublic.getPublicExponent()),
+                                number(ecPublic.getW().getAffineX()),
+                                number(ecPublic.getW().getAffineY()));
         JwtVerifier tokens =
                 JwtVerifier.withPublicKeys("https://id.example", "carillon", new JwkSet(() -> Optional.of(document)));
 

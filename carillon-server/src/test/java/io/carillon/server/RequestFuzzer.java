@@ -1,7 +1,5 @@
 package io.carillon.server;
 
-import io.carillon.server.openapi.OpenApiDescription;
-import io.carillon.server.openapi.SampleRequests;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

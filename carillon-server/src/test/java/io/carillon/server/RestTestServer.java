@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.server.openapi.OpenApiDescription;
-import io.carillon.spi.Keyring;
-import io.carillon.testkit.QueryResult;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
@@ -15,6 +13,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -27,10 +29,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A real server on a real database, called over HTTP; one per test class. Every response is validated against
- * the API description.
+ * A real server on a real database, called over HTTP; one per test class. Every response is validated against the API
+ * description.
  */
-public final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
+final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     static final JsonMapper JSON = OpenApiDescription.JSON;
 
     private final UnaryOperator<CarillonBuilder> carillonSettings;
@@ -42,7 +44,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     private CarillonServer server;
     private String bootstrap;
 
-    public RestTestServer() {
+    RestTestServer() {
         this(builder -> builder, server -> server);
     }
 
@@ -94,7 +96,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         post(bootstrap, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
     }
 
-    public CarillonServer server() {
+    CarillonServer server() {
         return server;
     }
 
@@ -107,7 +109,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** Returns the bootstrap key, an admin of the project default. */
-    public String bootstrap() {
+    String bootstrap() {
         return bootstrap;
     }
 
@@ -140,33 +142,33 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
     }
 
     /** A response. */
-    public record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
+    record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
         JsonNode json() {
             return JSON.readTree(text);
         }
 
-        public String code() {
+        String code() {
             return json().path("code").stringValue("");
         }
 
-        public String at(String pointer) {
+        String at(String pointer) {
             return json().at(pointer).asString();
         }
 
-        public Optional<String> header(String name) {
+        Optional<String> header(String name) {
             return headers.entrySet().stream()
                     .filter(header -> header.getKey().equalsIgnoreCase(name))
                     .map(header -> header.getValue().get(0))
                     .findFirst();
         }
 
-        public Reply requireStatus(int wanted) {
+        Reply requireStatus(int wanted) {
             assertThat(status).as(text).isEqualTo(wanted);
             return this;
         }
     }
 
-    public Reply get(String key, String path) {
+    Reply get(String key, String path) {
         return send(key, "GET", path, null);
     }
 
@@ -182,7 +184,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         return send(key, "DELETE", path, null);
     }
 
-    public Reply send(String key, String method, String path, String body, String... headers) {
+    Reply send(String key, String method, String path, String body, String... headers) {
         Reply reply = sendTo(server.port(), key, method, path, body, headers);
         OpenApiDescription.instance()
                 .find(method, path)
@@ -198,7 +200,7 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
         return reply;
     }
 
-    public Reply sendTo(int port, String key, String method, String path, String body, String... headers) {
+    Reply sendTo(int port, String key, String method, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .timeout(Duration.ofSeconds(30))
                 .method(
@@ -236,8 +238,15 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
                 .at("/key");
     }
 
-    /** Executes a query as the owner of the database. */
-    QueryResult query(String sql, Object... parameters) {
-        return database.query(sql, parameters);
+    /** Reads one value as the owner of the database. */
+    String queryText(String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException failure) {
+            throw new AssertionError(failure);
+        }
     }
 }

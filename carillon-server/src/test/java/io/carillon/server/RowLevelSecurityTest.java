@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * PostgreSQL isolates projects even if a statement of the server lacks its condition, or uses the API of
- * the wrong project.
+ * PostgreSQL isolates projects even if a statement of the server lacks its condition, or uses the API of the wrong
+ * project.
  */
 class RowLevelSecurityTest {
     @RegisterExtension
@@ -64,10 +64,10 @@ class RowLevelSecurityTest {
     @Test
     void is_active_where_the_migration_could_create_the_role() {
         assertThat(transactions.isRowSecurityActive()).isTrue();
-        String who = inProject("alpha", connection -> first(connection, "SELECT current_user"));
+        String who = transactions.runInProject("alpha", connection -> first(connection, "SELECT current_user"));
         assertThat(who).isEqualTo("carillon_api");
-        String after =
-                inProject("alpha", connection -> first(connection, "SELECT current_setting('carillon.project')"));
+        String after = transactions.runInProject(
+                "alpha", connection -> first(connection, "SELECT current_setting('carillon.project')"));
         assertThat(after).isEqualTo("alpha");
     }
 
@@ -86,8 +86,7 @@ class RowLevelSecurityTest {
                 "webhook_secret"
             })
     void a_statement_without_a_condition_sees_one_project_only(String table) {
-        String all = SERVER.query("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'")
-                .text();
+        String all = SERVER.queryText("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'");
         assertThat(Integer.parseInt(all)).isPositive();
         assertThat(RowLevelSecurityTest.<Object>inProject(
                         "alpha", connection -> first(connection, "SELECT count(*) FROM carillon." + table)))
@@ -101,24 +100,21 @@ class RowLevelSecurityTest {
 
     @Test
     void every_table_with_a_project_has_row_level_security_or_is_inaccessible() {
-        String open = SERVER.query("""
+        String open = SERVER.queryText("""
                 SELECT string_agg(c.relname, ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project' AND NOT a.attisdropped
                  WHERE n.nspname = 'carillon' AND c.relkind IN ('r', 'p')
                    AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
                    AND NOT (c.relrowsecurity AND EXISTS (
-                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'current_project_only'
-                           AND NOT p.polpermissive AND p.polcmd = '*'
-                            AND pg_get_expr(p.polqual,
-                              c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
-                """).text();
+                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'one_project' AND NOT p.polpermissive AND p.polcmd = '*'
+                            AND pg_get_expr(p.polqual, c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
+                """);
         assertThat(open).isNull();
-        assertThat(SERVER.query("""
+        assertThat(SERVER.queryText("""
                 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                 WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p')
-                   AND c.relname <> 'node'
+                 WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p') AND c.relname <> 'node'
                    AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
-                """).text())
+                """))
                 .as("tables without a policy that the role may access, except node")
                 .isEqualTo("0");
     }
@@ -140,14 +136,14 @@ class RowLevelSecurityTest {
                 "UPDATE carillon.lane SET project = 'alpha' WHERE project = 'beta'",
                 "UPDATE carillon.audit SET actor = 'unknown'",
                 "DELETE FROM carillon.audit",
-                "SELECT * FROM carillon.server_secret",
+                "SELECT * FROM carillon.secret",
                 "DELETE FROM carillon.project")) {
-            inProject(
+            transactions.runInProject(
                     "beta",
                     connection -> update(
                             connection,
                             "INSERT INTO carillon.lane (queue, project) VALUES ('b', 'beta') ON CONFLICT DO NOTHING"));
-            assertThatThrownBy(() -> inProject("beta", connection -> {
+            assertThatThrownBy(() -> transactions.runInProject("beta", connection -> {
                         try (Statement statement = connection.createStatement()) {
                             return statement.execute(sql);
                         }
@@ -173,7 +169,7 @@ class RowLevelSecurityTest {
                     return 1;
                 }))
                 .isEqualTo(1);
-        assertThatThrownBy(() -> inProject(
+        assertThatThrownBy(() -> transactions.runInProject(
                         "beta",
                         connection -> SERVER.carillon()
                                 .project("alpha")
@@ -217,12 +213,8 @@ class RowLevelSecurityTest {
                         : null);
     }
 
-    private interface ConnectionWork<T> {
-        T run(Connection connection) throws SQLException;
-    }
-
-    private static <T> T inProject(String project, ConnectionWork<T> work) {
-        return transactions.runInProject(project, session -> work.run(session.connection()));
+    private static <T> T inProject(String project, Transactions.Work<T> work) {
+        return transactions.runInProject(project, work);
     }
 
     private static String first(Connection connection, String sql) throws SQLException {

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
-import io.carillon.CarillonException;
+import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.spi.Keyring;
+import io.carillon.value.CarillonException;
 import java.net.http.HttpHeaders;
 import java.util.List;
 import java.util.Map;
@@ -73,8 +73,7 @@ class SecretsTest {
         String all = read.text()
                 + SERVER.get(key, "/v1/secrets").requireStatus(200).text()
                 + SERVER.get(key, "/v1/audit").requireStatus(200).text()
-                + SERVER.query("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t")
-                        .text();
+                + SERVER.queryText("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t");
         assertThat(all).contains("orders").doesNotContain(secret, secret.substring(6));
         assertThat(SERVER.post(key, "/v1/secrets", "{\"name\":\"orders\"}")
                         .requireStatus(409)
@@ -122,8 +121,7 @@ class SecretsTest {
         assertThat(webhookReceiver.received("/run").get(0).header("authorization"))
                 .isEqualTo("Bearer t0ps3cret");
         assertThat(SERVER.get(key, "/v1/runs/" + run).requireStatus(200).text()).doesNotContain("t0ps3cret");
-        assertThat(SERVER.query("SELECT string_agg(convert_from(payload, 'UTF8'), '') FROM carillon.run_history")
-                        .text())
+        assertThat(SERVER.queryText("SELECT string_agg(convert_from(payload, 'UTF8'), '') FROM carillon.run_history"))
                 .contains("/run")
                 .doesNotContain("t0ps3cret");
         // A header value cannot be used to sign.

@@ -31,7 +31,7 @@ class ServerClocksTest {
 
     /** The only class that reads the system clock, as on a machine that is an hour behind. */
     private static final String SLOW_CLOCK_SOURCE = """
-            package io.carillon.internal.value;
+            package io.carillon.value;
 
             public final class WallClock {
                 private WallClock() {}
@@ -78,8 +78,8 @@ class ServerClocksTest {
             source.setUrl(arguments[0]);
             source.setUser(arguments[1]);
             source.setPassword(arguments[2]);
-            System.out.println("behind "
-                    + Duration.ofMillis(System.currentTimeMillis() - io.carillon.internal.value.WallClock.millis()));
+            System.out.println(
+                    "behind " + Duration.ofMillis(System.currentTimeMillis() - io.carillon.value.WallClock.millis()));
             try (Carillon carillon = Carillon.on(source).build();
                     CarillonServer server = CarillonServer.on(carillon, source)
                             .listen("127.0.0.1", 0)
@@ -144,9 +144,8 @@ class ServerClocksTest {
         SERVER.put(key, "/v1/schedules/minutes", "{\"when\":{\"cron\":\"* * * * *\"},\"target\":{\"handler\":\"a\"}}")
                 .requireStatus(201);
         for (int port : both()) {
-            Instant now = Instant.parse(SERVER.query(
-                            "SELECT to_char(carillon.clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
-                    .text());
+            Instant now = Instant.parse(SERVER.queryText(
+                    "SELECT to_char(carillon.clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"));
             assertThat(Instant.parse(get(port, key, "/v1/schedules/minutes/ledger")
                             .path("to")
                             .stringValue("")))

@@ -14,7 +14,7 @@ import java.util.Set;
  * {@link HistoryRecorder} records the events, {@link HistoryChecker} checks them.
  */
 public record History(
-        List<HistoryEvent> events, List<NodeLoss> losses, Expectations expectations, Optional<FinalState> finalState) {
+        List<RunEvent> events, List<NodeLoss> losses, Expectations expectations, Optional<FinalState> finalState) {
     /** A node that was killed, frozen or disconnected, and when. The time must not be before the event. */
     public record NodeLoss(String node, Instant at) {}
 
@@ -25,8 +25,8 @@ public record History(
     public record RetryExpectation(Retry retry, Duration tolerance) {}
 
     /**
-     * How soon the runs of a lost node are leased again, and how soon other nodes start new runs while runs
-     * are always due.
+     * How soon the runs of a lost node are leased again, and how soon other nodes start new runs while runs are always
+     * due.
      */
     public record FailoverTimes(Duration rescueWithin, Optional<Duration> startWithin) {}
 
@@ -57,7 +57,7 @@ public record History(
     }
 
     /** Returns a history of these events, in any order, without node losses and expectations. */
-    public static History of(List<HistoryEvent> events) {
+    public static History of(List<RunEvent> events) {
         Expectations none = new Expectations(List.of(), List.of(), Optional.empty(), Optional.empty());
         return new History(events, List.of(), none, Optional.empty());
     }

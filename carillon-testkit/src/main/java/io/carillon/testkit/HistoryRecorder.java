@@ -1,21 +1,22 @@
 package io.carillon.testkit;
 
-import io.carillon.internal.jdbc.Row;
 import io.carillon.run.RunId;
-import io.carillon.testkit.internal.server.Sql;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.UUID;
 
 /**
- * Records what happens to the runs of a test database: which node leased each run and when, according to the
- * tables. Triggers in the database record the events in the transaction that writes them. The triggers exist as
- * long as the database.
+ * Records what happens to the runs of a test database: which node leased each run and when, according to the tables.
+ * Triggers in the database record the events in the transaction that writes them. The triggers exist as long as the
+ * database.
  */
 public final class HistoryRecorder {
     // The triggers run after the statement has written its tables, so they can read the final state of a run.
     private static final String INSTALL = """
-            CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text,
-              at timestamptz DEFAULT clock_timestamp());
+            CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text, at timestamptz DEFAULT clock_timestamp());
             TRUNCATE public.run_event;
             CREATE OR REPLACE FUNCTION public.note_run_event() RETURNS trigger LANGUAGE plpgsql AS $$
             DECLARE
@@ -26,18 +27,17 @@ public final class HistoryRecorder {
                   (NEW.id, 0, NULL, 'CREATED', coalesce(NEW.project || '/' || NEW.target_name || '/' || NEW.key, ''));
               ELSIF TG_OP = 'DELETE' THEN
                 INSERT INTO public.run_event VALUES
-                  (OLD.id, OLD.attempt, OLD.owner, 'ENDED',
-                    coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
+                  (OLD.id, OLD.attempt, OLD.owner, 'ENDED', coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
               ELSIF NEW.owner IS NOT NULL AND NEW.attempt <> OLD.attempt THEN
                 INSERT INTO public.run_event VALUES (NEW.id, NEW.attempt, NEW.owner, 'LEASED', '');
               ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN
-                again := least(NEW.ready_at, NEW.gate_arrival_at);
+                again := least(NEW.ready_at, NEW.gate_at);
                 INSERT INTO public.run_event VALUES
                   (OLD.id, OLD.attempt, OLD.owner, 'RELEASED',
                    CASE WHEN NEW.failures > OLD.failures AND isfinite(again)
                         THEN 'failed ' || to_char(again AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
                         WHEN NEW.failures > OLD.failures THEN 'failed'
-                        WHEN NEW.node_deaths > OLD.node_deaths THEN 'crashed' ELSE '' END);
+                        WHEN NEW.suspect > OLD.suspect THEN 'crashed' ELSE '' END);
               END IF;
               RETURN NULL;
             END $$;
@@ -63,17 +63,18 @@ public final class HistoryRecorder {
     }
 
     /** Returns all events so far. Nodes are given by their display names. */
-    public List<HistoryEvent> events() {
-        return sql.call(session -> session.query(EVENTS).list(HistoryRecorder::event));
+    public List<RunEvent> events() {
+        return sql.list(EVENTS, HistoryRecorder::event);
     }
 
-    private static HistoryEvent event(Row row) throws SQLException {
-        return new HistoryEvent(
-                new RunId(row.uuid("run")).toString(),
-                row.integer("attempt"),
-                row.text("node"),
-                HistoryEvent.Kind.valueOf(row.text("kind")),
-                row.instant("at"),
-                row.text("detail"));
+    private static RunEvent event(ResultSet row) throws SQLException {
+        Instant at = row.getObject("at", OffsetDateTime.class).toInstant();
+        return new RunEvent(
+                new RunId(row.getObject("run", UUID.class)).toString(),
+                row.getInt("attempt"),
+                row.getString("node"),
+                RunEvent.Kind.valueOf(row.getString("kind")),
+                at,
+                row.getString("detail"));
     }
 }

@@ -1,11 +1,11 @@
 package io.carillon.testkit;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
-import io.carillon.testkit.internal.server.Sql;
-import io.carillon.testkit.internal.server.TestServer;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
 import javax.sql.DataSource;
 
@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 public final class TestClock {
     private static final String FIND_FOREIGN_DATABASE = """
             SELECT datname FROM pg_catalog.pg_database
-             WHERE datname = current_database() AND shobj_description(oid, 'pg_database') IS DISTINCT FROM :comment
+             WHERE datname = current_database() AND shobj_description(oid, 'pg_database') IS DISTINCT FROM ?
             """;
 
     // The lock prevents that two processes create the same schema concurrently, which would violate a unique index of
@@ -27,36 +27,34 @@ public final class TestClock {
               PERFORM pg_advisory_xact_lock(hashtext('carillon_test'));
               IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'carillon_test') THEN RETURN; END IF;
               CREATE SCHEMA carillon_test;
-              CREATE TABLE carillon_test.clock (stopped_at timestamptz, time_offset interval NOT NULL);
+              CREATE TABLE carillon_test.clock (stands timestamptz, ahead interval NOT NULL);
               INSERT INTO carillon_test.clock VALUES (NULL, '0');
               CREATE OR REPLACE FUNCTION carillon.clock() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
-                SELECT coalesce(stopped_at, statement_timestamp() + time_offset) FROM carillon_test.clock
+                SELECT coalesce(stands, statement_timestamp() + ahead) FROM carillon_test.clock
               $$;
             END $install$
             """;
 
     // Each change and its notification are one statement, so that a woken node reads the new time.
     private static final String STOP_AT = """
-            WITH moved AS (UPDATE carillon_test.clock SET stopped_at = :instant)
-            SELECT pg_notify('carillon', 'check')
+            WITH moved AS (UPDATE carillon_test.clock SET stands = ?)
+            SELECT pg_notify('carillon', 'look')
             """;
 
     private static final String ADVANCE = """
             WITH moved AS (
-              UPDATE carillon_test.clock
-                 SET stopped_at = stopped_at + step,
-                     time_offset = CASE WHEN stopped_at IS NULL THEN time_offset + step ELSE time_offset END
-                FROM (SELECT :micros * interval '1 microsecond' AS step) s)
-            SELECT pg_notify('carillon', 'check')
+              UPDATE carillon_test.clock SET stands = stands + step, ahead = CASE WHEN stands IS NULL THEN ahead + step ELSE ahead END
+                FROM (SELECT ? * interval '1 microsecond' AS step) s)
+            SELECT pg_notify('carillon', 'look')
             """;
 
     private static final String USE_REAL_TIME = """
-            WITH moved AS (UPDATE carillon_test.clock SET stopped_at = NULL, time_offset = '0')
-            SELECT pg_notify('carillon', 'check')
+            WITH moved AS (UPDATE carillon_test.clock SET stands = NULL, ahead = '0')
+            SELECT pg_notify('carillon', 'look')
             """;
 
-    private static final String NOW = "SELECT carillon.clock() AS now";
-    private static final String IS_STOPPED = "SELECT stopped_at IS NOT NULL AS stopped FROM carillon_test.clock";
+    private static final String NOW = "SELECT carillon.clock()";
+    private static final String IS_STOPPED = "SELECT stands IS NOT NULL FROM carillon_test.clock";
 
     private final Sql sql;
 
@@ -67,9 +65,7 @@ public final class TestClock {
     /** Returns the clock of a database created by the test kit. Rejects any other database. */
     public static TestClock on(DataSource dataSource) {
         Sql sql = new Sql(dataSource);
-        List<String> foreign = sql.call(session -> session.query(FIND_FOREIGN_DATABASE)
-                .text("comment", TestServer.DATABASE_COMMENT)
-                .list(row -> row.text("datname")));
+        List<String> foreign = sql.list(FIND_FOREIGN_DATABASE, row -> row.getString(1), TestServer.DATABASE_COMMENT);
         if (!foreign.isEmpty()) {
             throw new CarillonException(
                     ErrorCode.UNSUITABLE_DATA_SOURCE,
@@ -83,29 +79,30 @@ public final class TestClock {
 
     /** Stops the clock at this instant, truncated to microseconds. */
     public void stopAt(Instant instant) {
-        sql.call(session -> session.query(STOP_AT).instant("instant", instant).list(row -> row));
+        change(STOP_AT, OffsetDateTime.ofInstant(instant, ZoneOffset.UTC));
     }
 
     /** Advances the clock. A stopped clock stays stopped at the new time, a running clock continues from there. */
     public void advance(Duration by) {
-        long micros = by.toSeconds() * 1_000_000 + by.toNanosPart() / 1_000;
-        sql.call(session -> session.query(ADVANCE).number("micros", micros).list(row -> row));
+        change(ADVANCE, by.toSeconds() * 1_000_000 + by.toNanosPart() / 1_000);
     }
 
     /** Returns to real time. */
     public void useRealTime() {
-        sql.call(session -> session.query(USE_REAL_TIME).list(row -> row));
+        change(USE_REAL_TIME);
     }
 
     /** Returns the current time of the database clock. */
     public Instant now() {
-        return sql.call(session -> session.query(NOW).first(row -> row.instant("now")))
-                .orElseThrow();
+        return sql.one(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
     }
 
     /** Returns whether the clock is stopped. */
     public boolean isStopped() {
-        return sql.call(session -> session.query(IS_STOPPED).first(row -> row.flag("stopped")))
-                .orElseThrow();
+        return sql.one(IS_STOPPED, row -> row.getBoolean(1));
+    }
+
+    private void change(String statement, Object... parameters) {
+        sql.one(statement, row -> "woken", parameters);
     }
 }

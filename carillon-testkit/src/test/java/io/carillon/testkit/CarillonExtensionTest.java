@@ -3,7 +3,6 @@ package io.carillon.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
-import io.carillon.testkit.internal.server.Sql;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -49,9 +48,7 @@ class CarillonExtensionTest {
 
     private static List<String> databases() {
         try (TestDatabase witness = TestDatabase.empty()) {
-            return new Sql(witness.dataSource())
-                    .call(session ->
-                            session.query("SELECT datname FROM pg_database").list(row -> row.text("datname")));
+            return new Sql(witness.dataSource()).list("SELECT datname FROM pg_database", row -> row.getString(1));
         }
     }
 

@@ -2,9 +2,9 @@ package io.carillon.webhook;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.CarillonException;
-import io.carillon.internal.json.JsonCodec;
-import io.carillon.internal.value.TextCleaner;
+import io.carillon.json.JsonCodec;
+import io.carillon.value.CarillonException;
+import io.carillon.value.TextCleaner;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -41,8 +41,8 @@ public record Delivery(
     }
 
     /**
-     * Returns the text to store, at most {@link TextCleaner#MAX_LENGTH} characters long; the body is
-     * shortened if necessary.
+     * Returns the text to store, at most {@link TextCleaner#MAX_LENGTH} characters long; the body is shortened if
+     * necessary.
      */
     String toText() {
         Delivery shorter = this;

@@ -2,9 +2,9 @@ package io.carillon.webhook;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
-import io.carillon.internal.value.Names;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.Names;
 import io.carillon.webhook.guard.TargetAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -140,8 +140,8 @@ public record WebhookTarget(
     }
 
     /**
-     * Lets a receiver that answers 202 continue the work and call back within this time with the callback
-     * token it received.
+     * Lets a receiver that answers 202 continue the work and call back within this time with the callback token it
+     * received.
      */
     public WebhookTarget callback(Duration within) {
         return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, within);

@@ -1,8 +1,6 @@
 package io.carillon.webhook;
 
 import io.carillon.CarillonBuilder;
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
@@ -10,7 +8,9 @@ import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.spi.Secret;
+import io.carillon.seal.Secret;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import io.carillon.webhook.guard.AddressGuard;
 import io.carillon.webhook.hosts.HostLimiter;
 import io.carillon.webhook.send.SendResult;
@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,32 +57,26 @@ public final class Webhooks implements AutoCloseable {
     }
 
     /**
-     * Returns the default options of the handler of webhook runs: the queue {@code webhooks}, kept payloads, a timeout
-     * of two minutes and twelve attempts over one to two days.
+     * Registers the handler of webhook runs on a builder, with the queue {@code webhooks} and twelve attempts over
+     * about a day.
      */
-    public static HandlerOptions defaultOptions() {
-        Retry retry = Retry.exponential(Duration.ofSeconds(5))
+    public CarillonBuilder registerOn(CarillonBuilder carillon) {
+        return registerOn(carillon, options -> options);
+    }
+
+    /** Like {@link #registerOn(CarillonBuilder)}, but with changed options. */
+    public CarillonBuilder registerOn(CarillonBuilder carillon, UnaryOperator<HandlerOptions> options) {
+        Retry overADay = Retry.exponential(Duration.ofSeconds(5))
                 .factor(4)
                 .cap(Duration.ofHours(10))
                 .attempts(12);
-        return HandlerOptions.defaults()
-                .queue("webhooks")
-                .keepPayload(true)
-                .timeout(Duration.ofMinutes(2))
-                .retry(retry);
-    }
-
-    /** Registers the handler of webhook runs on a builder, with {@link #defaultOptions()}. */
-    public CarillonBuilder registerOn(CarillonBuilder carillon) {
-        return registerOn(carillon, defaultOptions());
-    }
-
-    /**
-     * Like {@link #registerOn(CarillonBuilder)}, but with other options. To change some of the defaults, start from
-     * {@link #defaultOptions()}.
-     */
-    public CarillonBuilder registerOn(CarillonBuilder carillon, HandlerOptions options) {
-        return carillon.handleReturning(TYPE, this::deliver, options);
+        return carillon.handleReturning(
+                TYPE,
+                this::deliver,
+                defaults -> options.apply(defaults.queue("webhooks")
+                        .keepPayload(true)
+                        .timeout(Duration.ofMinutes(2))
+                        .retry(overADay)));
     }
 
     private Outcome deliver(WebhookTarget target, RunContext run) throws InterruptedException {
@@ -101,8 +96,8 @@ public final class Webhooks implements AutoCloseable {
     }
 
     /**
-     * Sends a webhook once, immediately, with the id of a run, for a receiver that lost the message. The run
-     * does not change.
+     * Sends a webhook once, immediately, with the id of a run, for a receiver that lost the message. The run does not
+     * change.
      */
     public Delivery replay(String project, RunId run, WebhookTarget target) throws InterruptedException {
         return send(DeliveryMetadata.manual(project, run), target, Map.of());

@@ -1,7 +1,7 @@
 package io.carillon.webhook;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.hosts.HostLimits;
@@ -28,8 +28,8 @@ public final class WebhooksBuilder {
     }
 
     /**
-     * Sets the resolver of host names. Default: the resolver of the operating system. The resolved addresses
-     * are always checked.
+     * Sets the resolver of host names. Default: the resolver of the operating system. The resolved addresses are always
+     * checked.
      */
     public WebhooksBuilder resolver(Resolver resolver) {
         this.resolver = resolver;

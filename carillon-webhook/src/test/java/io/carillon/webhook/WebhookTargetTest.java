@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.CarillonException;
-import io.carillon.internal.json.JsonCodec;
+import io.carillon.json.JsonCodec;
+import io.carillon.value.CarillonException;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -35,12 +35,10 @@ class WebhookTargetTest {
         String json = new String(JSON.encode(target), UTF_8);
 
         assertThat(json)
-                .isEqualTo("{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\","
-                        + "\"headers\":{\"x-team\":\"billing\"},"
-                        + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\","
-                        + "\"body\":\"{\\\"a\\\": 1.10}\","
-                        + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],"
-                        + "\"callback\":\"PT1H\"}");
+                .isEqualTo(
+                        "{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\",\"headers\":{\"x-team\":\"billing\"},"
+                                + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\",\"body\":\"{\\\"a\\\": 1.10}\","
+                                + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],\"callback\":\"PT1H\"}");
         assertThat(read(json)).isEqualTo(target);
         assertThat(read("{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT1S\"}}")
                         .timeouts())

@@ -4,8 +4,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.ours.CarillonDrain;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunListener;
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,8 +52,8 @@ final class HolderChild implements ChildMain.CommandHandler, RunListener {
     }
 
     @Override
-    public void onRunEvent(RunEvent event) {
-        if (event instanceof RunEvent.AttemptEnded) ended.incrementAndGet();
+    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+        ended.incrementAndGet();
     }
 
     /** Returns the used heap after a garbage collection. */

@@ -2,8 +2,10 @@ package io.carillon.bench.ours;
 
 import io.carillon.Carillon;
 import io.carillon.bench.measure.ArrivalCounter;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunListener;
+import io.carillon.run.Attempt;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -31,8 +33,7 @@ public final class RunCounter implements RunListener {
     }
 
     @Override
-    public void onRunEvent(RunEvent event) {
-        if (!(event instanceof RunEvent.AttemptEnded)) return;
+    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
         lastNanos = System.nanoTime();
         ended.incrementAndGet();
     }

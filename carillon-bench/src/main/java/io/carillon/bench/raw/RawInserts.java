@@ -3,8 +3,8 @@ package io.carillon.bench.raw;
 import io.carillon.bench.measure.Threads;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
-import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Priority;
+import io.carillon.value.Uuid7;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -15,9 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class RawInserts {
     static final String INSERT = """
             INSERT INTO carillon.run
-              (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date,
-              'direct', 'handler', ?, 'json', ?)
+              (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'direct', 'handler', ?, 'json', ?)
             """;
 
     private RawInserts() {}

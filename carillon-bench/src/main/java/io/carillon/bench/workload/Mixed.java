@@ -2,7 +2,6 @@ package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.HandlerOptions;
 import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Threads;
@@ -14,9 +13,10 @@ import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
+import io.carillon.run.Attempt;
 import io.carillon.run.Retry;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunListener;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,9 +62,10 @@ final class Mixed implements Workload {
         }
 
         @Override
-        public void onRunEvent(RunEvent event) {
-            if (event instanceof RunEvent.AttemptEnded) ended.incrementAndGet();
-            if (event instanceof RunEvent.Succeeded && event.run().plannedAt() == null) pending.decrementAndGet();
+        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+            ended.incrementAndGet();
+            if (transition instanceof Transition.Complete && attempt.times().plannedAt() == null)
+                pending.decrementAndGet();
         }
 
         /** Enqueues runs and keeps the backlog bounded. */
@@ -120,7 +121,7 @@ final class Mixed implements Workload {
                                     && benchPayload.number() % FAILURE_EVERY == 0)
                                 throw new IllegalStateException("fails once on purpose");
                         },
-                        HandlerOptions.defaults().retry(Retry.exponential(Duration.ofSeconds(1))))
+                        options -> options.retry(Retry.exponential(Duration.ofSeconds(1))))
                 .listener(mixedLoad)
                 .start();
     }
@@ -136,8 +137,8 @@ final class Mixed implements Workload {
             double perSecond = (mixedLoad.ended.get() - before) / Waiting.seconds(start, System.nanoTime());
             slices.add(new Slice(
                     perSecond,
-                    sql.number("SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables"
-                            + " WHERE relid = 'carillon.run'::regclass"),
+                    sql.number(
+                            "SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables WHERE relid = 'carillon.run'::regclass"),
                     sql.number("SELECT pg_total_relation_size('carillon.run')")));
         }
         return slices;

@@ -4,7 +4,7 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.internal.value.SpellingSuggester;
+import io.carillon.value.SpellingSuggester;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All settings, each with its source. Options override environment variables, and these override
- * the configuration file.
+ * All settings, each with its source. Options override environment variables, and these override the configuration
+ * file.
  */
 public final class Settings {
     /** The environment variable that names a configuration file. */

@@ -2,14 +2,12 @@ package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.HandlerOptions;
 import io.carillon.Runs;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,8 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds
- * and reports progress.
+ * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds and reports
+ * progress.
  */
 final class DemoSchedules {
     private static final int REPORT_PAGES = 30;
@@ -26,7 +24,7 @@ final class DemoSchedules {
     private static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Demo HELLO = Demo.named("demo.hello", "*/5 * * * * *", "Hello from Carillon");
-    private static final Demo FLAKY = Demo.named("demo.fails", "0 * * * * *", "always fails");
+    private static final Demo FLAKY = Demo.named("demo.flaky", "0 * * * * *", "always fails");
     private static final Demo REPORT = Demo.named("demo.report", "*/30 * * * * *", REPORT_PAGES + " pages");
     private static final List<Demo> ALL = List.of(HELLO, FLAKY, REPORT);
 
@@ -59,23 +57,18 @@ final class DemoSchedules {
                 .handle(
                         FLAKY.type(),
                         (note, run) -> fail(run),
-                        HandlerOptions.defaults()
-                                .retry(Retry.exponential(Duration.ofSeconds(2)).attempts(3)))
+                        options -> options.retry(
+                                Retry.exponential(Duration.ofSeconds(2)).attempts(3)))
                 .handle(REPORT.type(), (note, run) -> writeReport(run));
     }
 
     /**
-     * Adds the demo schedules. The grace is short, so that one late run replaces all instants missed while the
-     * node was stopped.
+     * Adds the demo schedules. The grace is short, so that one late run replaces all instants missed while the node was
+     * stopped.
      */
     void addSchedules(CarillonBuilder builder) {
         for (Demo demo : ALL)
-            builder.schedule(
-                    demo.name(),
-                    demo.when(),
-                    demo.type(),
-                    demo.note(),
-                    ScheduleOptions.defaults().grace(GRACE));
+            builder.schedule(demo.name(), demo.when(), demo.type(), demo.note(), options -> options.grace(GRACE));
     }
 
     /**
@@ -100,7 +93,7 @@ final class DemoSchedules {
     }
 
     private static void fail(RunContext run) {
-        throw new IllegalStateException("demo.fails fails on purpose (failure %d)".formatted(run.failures() + 1));
+        throw new IllegalStateException("demo.flaky fails on purpose (failure %d)".formatted(run.failures() + 1));
     }
 
     private void writeReport(RunContext run) throws InterruptedException {

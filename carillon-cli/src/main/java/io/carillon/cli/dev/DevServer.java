@@ -1,12 +1,12 @@
 package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
-import io.carillon.CarillonException;
 import io.carillon.cli.config.Address;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.ServerBuilder;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.value.CarillonException;
 import java.net.BindException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The REST API of the development node. The first API key is stored beside the data for later starts
- * and other commands.
+ * The REST API of the development node. The first API key is stored beside the data for later starts and other
+ * commands.
  */
 final class DevServer implements AutoCloseable {
     private static final Address DEFAULT_ADDRESS = new Address("127.0.0.1", 8080);

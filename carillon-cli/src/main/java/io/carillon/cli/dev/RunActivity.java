@@ -1,11 +1,11 @@
 package io.carillon.cli.dev;
 
+import io.carillon.run.Attempt;
 import io.carillon.run.Run;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunInfo;
-import io.carillon.spi.RunListener;
+import io.carillon.run.RunListener;
+import io.carillon.run.Transition;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
@@ -37,24 +37,24 @@ final class RunActivity implements RunListener {
     record Totals(long succeeded, long failed, long dead) {}
 
     private static final class RunningAttempt {
-        final RunInfo run;
+        final Attempt attempt;
         final long startNanos = System.nanoTime();
         double fraction = -1;
 
-        RunningAttempt(RunInfo run) {
-            this.run = run;
+        RunningAttempt(Attempt attempt) {
+            this.attempt = attempt;
         }
     }
 
     private final InstantSource clock;
-    private final Consumer<ActivityEvent> listener;
+    private final Consumer<RunEvent> listener;
     private final Map<RunId, RunningAttempt> runningAttempts = new LinkedHashMap<>();
-    private final Deque<ActivityEvent> recentEvents = new ArrayDeque<>();
+    private final Deque<RunEvent> recentEvents = new ArrayDeque<>();
     private long succeeded;
     private long failed;
     private long dead;
 
-    RunActivity(InstantSource clock, Consumer<ActivityEvent> listener) {
+    RunActivity(InstantSource clock, Consumer<RunEvent> listener) {
         this.clock = clock;
         this.listener = listener;
     }
@@ -62,26 +62,21 @@ final class RunActivity implements RunListener {
     /** Adds runs that ended before this start, in any order. Events since the start stay in front. */
     synchronized void addHistory(List<Run> ended, int deadLetter) {
         ended.stream()
-                .map(ActivityEvent::of)
-                .sorted(Comparator.comparing(ActivityEvent::at).reversed())
+                .map(RunEvent::of)
+                .sorted(Comparator.comparing(RunEvent::at).reversed())
                 .limit(MAX_EVENTS - recentEvents.size())
                 .forEach(recentEvents::addLast);
         dead += deadLetter;
     }
 
     @Override
-    public synchronized void onRunEvent(RunEvent event) {
-        if (event instanceof RunEvent.AttemptStarted started)
-            runningAttempts.put(started.run().id(), new RunningAttempt(started.run()));
-        else if (event instanceof RunEvent.AttemptEnded ended) {
-            runningAttempts.remove(ended.run().id());
-            addEvent(ActivityEvent.of(clock.instant(), ended));
-        }
+    public synchronized void onAttemptStarted(Attempt attempt) {
+        runningAttempts.put(attempt.run(), new RunningAttempt(attempt));
     }
 
     /**
-     * Reports the progress of a demo handler. The view shows it immediately; the database receives it with
-     * the next heartbeat.
+     * Reports the progress of a demo handler. The view shows it immediately; the database receives it with the next
+     * heartbeat.
      */
     synchronized void progress(RunContext run, long done, long total) {
         run.reportProgress(done, total);
@@ -92,10 +87,16 @@ final class RunActivity implements RunListener {
         int now = (int) (entry.fraction * PROGRESS_STEPS);
         if (now > before && now < PROGRESS_STEPS) {
             String percent = now * 100 / PROGRESS_STEPS + " %";
-            ActivityEvent.Details details =
-                    new ActivityEvent.Details(entry.run.attempt(), elapsed(entry), Duration.ZERO, percent);
-            listener.accept(ActivityEvent.of(clock.instant(), entry.run, ActivityEvent.Kind.PROGRESS, details));
+            RunEvent.Details details =
+                    new RunEvent.Details(entry.attempt.number(), elapsed(entry), Duration.ZERO, percent);
+            listener.accept(RunEvent.of(clock.instant(), entry.attempt, RunEvent.Kind.PROGRESS, details));
         }
+    }
+
+    @Override
+    public synchronized void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+        runningAttempts.remove(attempt.run());
+        addEvent(RunEvent.of(clock.instant(), attempt, transition, took));
     }
 
     /** Records the attempts that still ran when the node stopped as handed back. Returns their number. */
@@ -103,14 +104,13 @@ final class RunActivity implements RunListener {
         List<RunningAttempt> rest = List.copyOf(runningAttempts.values());
         runningAttempts.clear();
         for (RunningAttempt entry : rest) {
-            ActivityEvent.Details details =
-                    new ActivityEvent.Details(entry.run.attempt(), elapsed(entry), Duration.ZERO, "");
-            addEvent(ActivityEvent.of(clock.instant(), entry.run, ActivityEvent.Kind.HANDED_BACK, details));
+            RunEvent.Details details = new RunEvent.Details(entry.attempt.number(), elapsed(entry), Duration.ZERO, "");
+            addEvent(RunEvent.of(clock.instant(), entry.attempt, RunEvent.Kind.HANDED_BACK, details));
         }
         return rest.size();
     }
 
-    private void addEvent(ActivityEvent event) {
+    private void addEvent(RunEvent event) {
         switch (event.kind()) {
             case SUCCEEDED -> succeeded++;
             case RETRY -> failed++;
@@ -129,16 +129,16 @@ final class RunActivity implements RunListener {
         List<ActiveRun> rows = new ArrayList<>();
         for (RunningAttempt entry : runningAttempts.values())
             rows.add(new ActiveRun(
-                    entry.run.target().name(),
-                    entry.run.id().toString(),
-                    entry.run.failures() + 1,
+                    entry.attempt.target().name(),
+                    entry.attempt.run().toString(),
+                    entry.attempt.counts().failures() + 1,
                     elapsed(entry),
                     entry.fraction));
         return rows;
     }
 
     /** Returns the recent events, newest first. */
-    synchronized List<ActivityEvent> recentEvents() {
+    synchronized List<RunEvent> recentEvents() {
         return List.copyOf(recentEvents);
     }
 

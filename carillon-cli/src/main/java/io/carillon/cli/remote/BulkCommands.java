@@ -1,10 +1,7 @@
 package io.carillon.cli.remote;
 
-import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
-import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
-
 import io.carillon.cli.client.ApiClient;
-import io.carillon.cli.remote.flags.AllowedValues;
+import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
@@ -30,6 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class BulkCommands extends RemoteCommandGroup {
     private static final Set<String> ENDED_STATES = Set.of("dead", "quarantined");
     private static final String PATH = "/v1/bulk-actions";
+    private static final int BAR_COLUMNS = 30;
     private static final long FIRST_POLL_MILLIS = 100;
     private static final long POLL_MILLIS = 500;
     /** Without a terminal, a line is printed at most every so many polls. */
@@ -77,8 +75,8 @@ final class BulkCommands extends RemoteCommandGroup {
 
     @Command(description = "Count the matching runs.", sortOptions = false)
     int count(@Mixin Filter filter) {
-        // The server counts runs for an action. The dry run does not execute it; it only has to be allowed
-        // in this state.
+        // The server counts runs for an action. The dry run does not execute it; it only has to be allowed in this
+        // state.
         String action = ENDED_STATES.contains(filter.state) ? "redrive" : "cancel";
         JsonNode answer = client().post(PATH, filter.request(action).put("dryRun", true));
         printer().printResult(countText(answer), answer, "matching");
@@ -120,7 +118,7 @@ final class BulkCommands extends RemoteCommandGroup {
                 false,
                 new ListRequest(PATH, Map.of(), limit),
                 "id",
-                List.of("id", "action", "state", "done", "createdAt"));
+                List.of("id", "action", "state", "done", "matching"));
     }
 
     @Command(description = "Show the progress of a bulk action.", sortOptions = false)
@@ -141,8 +139,8 @@ final class BulkCommands extends RemoteCommandGroup {
     private int startBulk(ObjectNode request, Consent consent, String done) {
         ApiClient apiClient = client();
         if (!consent.yes)
-            throw new UsageException("%s and would be %s. Add --yes to execute the action."
-                    .formatted(matchText(apiClient.post(PATH, request.deepCopy().put("dryRun", true))), done));
+            throw new UsageException("%s runs match and would be %s. Add --yes to execute the action."
+                    .formatted(countText(apiClient.post(PATH, request.deepCopy().put("dryRun", true))), done));
         JsonNode action = apiClient.post(PATH, request);
         String id = action.path("id").stringValue("");
         if (consent.noWait) {
@@ -164,28 +162,27 @@ final class BulkCommands extends RemoteCommandGroup {
     }
 
     /**
-     * Shows the number of changed runs until the action ends: in one line on a terminal, otherwise a line from time to
-     * time. The total is not known, because the server does not count the runs first. The action does not depend on
-     * this command.
+     * Shows the progress until the action ends: a bar on a terminal, otherwise a line from time to time. The action
+     * does not depend on it.
      */
     private JsonNode watch(ApiClient apiClient, JsonNode begun, String id) {
-        boolean terminal = Terminal.current(shell.environment()).isPresent();
+        boolean bar = Terminal.current(shell.environment()).isPresent();
         JsonNode action = begun;
         String last = "";
         for (int polls = 0; isRunning(action) && !Thread.currentThread().isInterrupted(); polls++) {
-            if (polls == 1 && !terminal)
+            if (polls == 1 && !bar)
                 shell.err()
                         .println("carillon: bulk action %s runs on the server; 'carillon bulk abort %s' aborts it."
                                 .formatted(id, id));
-            String line = progressText(action);
-            if (terminal) draw(line);
+            String line = "%d of %s".formatted(action.path("done").longValue(), countText(action));
+            if (bar) draw(action, line);
             else if (polls % POLLS_PER_LINE == POLLS_PER_LINE - 1 && !line.equals(last))
                 shell.err().println("carillon: " + (last = line));
             pause(polls == 0 ? FIRST_POLL_MILLIS : POLL_MILLIS);
             action = poll(apiClient, id);
         }
-        if (terminal) {
-            draw(progressText(action));
+        if (bar) {
+            draw(action, "%d runs".formatted(action.path("done").longValue()));
             shell.err().println();
         }
         return action;
@@ -203,27 +200,21 @@ final class BulkCommands extends RemoteCommandGroup {
         }
     }
 
-    /** Returns the number of matching runs. The server reads a limited number of runs: {@code 7+} means 7 or more. */
+    /** Returns the number of matching runs. The server counts up to a limit: {@code 10000+} means that many or more. */
     private static String countText(JsonNode answer) {
         return answer.path("matching").longValue() + (answer.path("more").booleanValue(false) ? "+" : "");
-    }
-
-    private static String matchText(JsonNode answer) {
-        boolean more = answer.path("more").booleanValue(false);
-        return "%s%d runs match"
-                .formatted(more ? "At least " : "", answer.path("matching").longValue());
-    }
-
-    private static String progressText(JsonNode action) {
-        return "%d runs changed".formatted(action.path("done").longValue());
     }
 
     private static boolean isRunning(JsonNode action) {
         return action.path("state").stringValue("").equals("running");
     }
 
-    private void draw(String line) {
-        shell.err().print("\r" + line + " ");
+    private void draw(JsonNode action, String line) {
+        double all = Math.max(1, action.path("matching").doubleValue());
+        double part = isRunning(action) ? Math.min(1, action.path("done").doubleValue() / all) : 1;
+        shell.err()
+                .print("\r%s %s "
+                        .formatted(RenderOptions.of(shell.environment()).bar(BAR_COLUMNS, part), line));
         shell.err().flush();
     }
 }

@@ -1,10 +1,7 @@
 package io.carillon.cli.remote;
 
-import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
-
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.CarillonException;
 import io.carillon.Schema;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.config.Settings;
@@ -14,6 +11,8 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
+import io.carillon.store.DatabaseVitals;
+import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.DateTimeException;
@@ -205,16 +204,16 @@ final class DoctorCommand extends RemoteCommandGroup {
         }
     }
 
-    private void checkConnections(Schema.Server server) {
+    private void checkConnections(DatabaseVitals.Server server) {
         checkClock("clock of the database", server.now());
-        boolean compiles = server.mayCompileStatements();
+        boolean compiles = DatabaseVitals.mayCompileStatements(server.jitAboveCost());
         addFinding(
                 "jit",
                 compiles ? "warning" : "ok",
                 compiles
                         ? ("jit_above_cost is %.0f: frequent statements may be compiled at each execution; "
                                         + "set it to at least %.0f, or jit to off")
-                                .formatted(server.jitAboveCost(), Schema.Server.MIN_JIT_ABOVE_COST)
+                                .formatted(server.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST)
                         : "no frequent statement is compiled");
         boolean complete = server.missingTimeouts().isEmpty();
         addFinding(
@@ -222,10 +221,8 @@ final class DoctorCommand extends RemoteCommandGroup {
                 complete ? "ok" : "warning",
                 complete
                         ? "connections to an unresponsive server time out"
-                        : ("missing or 0 in the database URL: %s; 'carillon serve' sets timeouts that the URL leaves "
-                                        + "out, an application with this URL does not: add connectTimeout=5, "
-                                        + "socketTimeout=10, loginTimeout=30 and, with several hosts, "
-                                        + "targetServerType=primary")
+                        : ("missing in the database URL: %s; set connectTimeout=5, socketTimeout=10 and, with several "
+                                        + "hosts, targetServerType=primary")
                                 .formatted(String.join(", ", server.missingTimeouts())));
         int free = server.maxConnections() - server.connections();
         String counts = "%d of %d in use".formatted(server.connections(), server.maxConnections());

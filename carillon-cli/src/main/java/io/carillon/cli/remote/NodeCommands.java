@@ -1,7 +1,5 @@
 package io.carillon.cli.remote;
 
-import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
-
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
@@ -14,8 +12,8 @@ import tools.jackson.databind.JsonNode;
 /** {@code carillon node}. */
 @Command(
         name = "node",
-        description = "Show nodes and their health, and execute due runs if no node is running. For keys of the "
-                + "project 'default'.",
+        description = "Show nodes and their health, and execute due runs where no node runs. For keys of the project "
+                + "'default'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class NodeCommands extends RemoteCommandGroup {
@@ -38,9 +36,7 @@ final class NodeCommands extends RemoteCommandGroup {
 
     @Command(
             name = "run-due",
-            description =
-                    "Plan and execute due runs once, in the server's process. Use it from a crontab if no node is "
-                            + "running.",
+            description = "Plan and execute due runs once, in the server's process. Use it from a crontab where no node runs.",
             sortOptions = false)
     int runDue(
             @Option(

@@ -4,7 +4,6 @@ import io.carillon.cli.answer.Format;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.Profiles;
 import io.carillon.cli.client.ServerConnection;
-import io.carillon.cli.remote.flags.JsonBody;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
@@ -85,7 +84,7 @@ final class ProfileCommands implements Callable<Integer> {
         List<JsonNode> rows = new ArrayList<>();
         for (String name : profiles.names()) {
             Profiles.Profile profile = profiles.get(name);
-            rows.add(JsonBody.emptyBody()
+            rows.add(RemoteCommandGroup.emptyBody()
                     .put("name", name)
                     .put("url", profile.url())
                     .put("key", profile.key() == null ? "none" : "hidden")

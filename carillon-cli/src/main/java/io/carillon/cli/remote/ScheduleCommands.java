@@ -1,12 +1,7 @@
 package io.carillon.cli.remote;
 
-import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
-import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
-
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
-import io.carillon.cli.remote.flags.ScheduleFlags;
-import io.carillon.cli.remote.flags.WhenFlags;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
@@ -218,10 +213,7 @@ final class ScheduleCommands extends RemoteCommandGroup {
         return ExitCode.OK;
     }
 
-    @Command(
-            description =
-                    "Delete a schedule with its waiting ticks and backfill runs. Runs that have started " + "continue.",
-            sortOptions = false)
+    @Command(description = "Delete a schedule. Running runs continue; waiting runs are skipped.", sortOptions = false)
     int delete(@Parameters(paramLabel = "NAME") String name) {
         return deleteItem("Deleted %s.".formatted(name), "name", name, ApiClient.path("schedules", name));
     }

@@ -2,8 +2,6 @@ package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
-import io.carillon.cli.remote.flags.AllowedValues;
-import io.carillon.cli.remote.flags.ScheduleFlags;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -11,8 +9,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Changes parts of a schedule. The rest stays as it was read, and a concurrent change of another client
- * is not overwritten.
+ * Changes parts of a schedule. The rest stays as it was read, and a concurrent change of another client is not
+ * overwritten.
  */
 final class ScheduleUpdater {
     /** The options of the timing that can be cleared. */

@@ -1,10 +1,7 @@
 package io.carillon.cli.remote;
 
-import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
-
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
-import io.carillon.cli.remote.flags.JsonInput;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
@@ -64,8 +61,8 @@ final class StreamCommand extends RemoteCommandGroup {
         private String event = "";
         private int shownCount;
         /**
-         * Whether the server has accepted a connection. From then on the command waits for a server
-         * that is unavailable.
+         * Whether the server has accepted a connection. From then on the command waits for a server that is
+         * unavailable.
          */
         private boolean connected;
 

@@ -3,8 +3,8 @@ package io.carillon.cli.shell;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 
 /** Creates connection pools. */
 public final class ConnectionPools {
@@ -24,7 +24,6 @@ public final class ConnectionPools {
         // for its first response before it tries the next host.
         config.addDataSourceProperty("connectTimeout", "5");
         config.addDataSourceProperty("socketTimeout", "10");
-        config.addDataSourceProperty("loginTimeout", "30");
         config.addDataSourceProperty("tcpKeepAlive", "true");
         config.setValidationTimeout(VALIDATION_MILLIS);
         config.setJdbcUrl(url.jdbcUrl());

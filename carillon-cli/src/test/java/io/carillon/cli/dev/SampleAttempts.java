@@ -1,18 +1,19 @@
 package io.carillon.cli.dev;
 
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
 import io.carillon.run.Origin;
+import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.RunInfo;
-import java.time.Duration;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Attempts in the form in which a listener receives them. */
+/** Attempts in the form in which the engine passes them to a listener. */
 final class SampleAttempts {
     static final Instant NOW = Instant.parse("2026-06-01T12:00:00.120Z");
 
@@ -22,22 +23,19 @@ final class SampleAttempts {
         return new RunId(new UUID(0, number));
     }
 
-    static RunInfo attempt(long run, String handler, int failuresBefore) {
-        return new RunInfo(
+    static Attempt attempt(long run, String handler, int failuresBefore) {
+        return new Attempt(
                 run(run),
-                "default",
-                "default",
-                Target.handler(handler),
+                failuresBefore + 1,
+                new Lane("default", "default"),
                 Priority.NORMAL,
                 Origin.TICK,
-                failuresBefore + 1,
-                failuresBefore,
+                new Target(Target.HANDLER, handler),
+                new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
+                new Attempt.Times(NOW, NOW),
+                new Attempt.Counts(failuresBefore, 0, 0),
                 null,
-                NOW);
-    }
-
-    static RunEvent started(long run, String handler, int failuresBefore) {
-        return new RunEvent.AttemptStarted(attempt(run, handler, failuresBefore), Duration.ZERO, Duration.ZERO);
+                null);
     }
 
     /** Returns the context of a handler. Only its id and its progress matter. */
@@ -84,7 +82,7 @@ final class SampleAttempts {
             }
 
             @Override
-            public boolean isStopRequested() {
+            public boolean isCancelled() {
                 return false;
             }
 

@@ -1,14 +1,13 @@
 package io.carillon.it.cli;
 
 import io.carillon.Carillon;
-import io.carillon.HandlerOptions;
 import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
+import io.carillon.seal.Keyring;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
@@ -59,8 +58,8 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                         (payload, run) -> {
                             throw new IllegalStateException("broken on purpose");
                         },
-                        HandlerOptions.defaults()
-                                .retry(Retry.exponential(Duration.ofMillis(1)).attempts(2)))
+                        options -> options.retry(
+                                Retry.exponential(Duration.ofMillis(1)).attempts(2)))
                 .start();
         server = CarillonServer.on(carillon, database.pool(8))
                 .webhooks(webhooks)

@@ -3,9 +3,9 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.internal.value.WallClock;
-import io.carillon.spi.Keyring;
+import io.carillon.seal.Keyring;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.WallClock;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -188,8 +188,7 @@ class ServeCommandTest {
     private static String token(String secret, String issuer) throws Exception {
         long until = WallClock.millis() / 1_000 + 600;
         String claims =
-                ("{\"iss\":\"%s\",\"aud\":\"carillon\",\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"read\","
-                                + "\"exp\":%d}")
+                "{\"iss\":\"%s\",\"aud\":\"carillon\",\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"read\",\"exp\":%d}"
                         .formatted(issuer, until);
         String signed = base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8)) + "."
                 + base64(claims.getBytes(StandardCharsets.UTF_8));

@@ -3,14 +3,17 @@ package io.carillon.it.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
-import io.carillon.NodeConfig.Planning;
+import io.carillon.engine.EngineConfig.Planning;
 import io.carillon.testkit.History;
-import io.carillon.testkit.HistoryEvent;
 import io.carillon.testkit.HistoryRecorder;
 import io.carillon.testkit.NodeProcess;
-import io.carillon.testkit.QueryResult;
+import io.carillon.testkit.RunEvent;
 import io.carillon.testkit.TestDatabase;
 import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,14 +28,13 @@ final class Cluster implements AutoCloseable {
     // An attempt whose node was killed counts until the kill; the next attempt starts later.
     private static final String MAX_CONCURRENT = """
             WITH span AS (
-              SELECT s.at AS from_at, coalesce(d.at,
-                (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
+              SELECT s.at AS from_at, coalesce(d.at, (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
                 FROM side_log s
                 LEFT JOIN side_log d ON d.run = s.run AND d.attempt = s.attempt AND d.event = 'done'
                WHERE s.event = 'started' AND s.run = ANY (string_to_array(?, ',')))
             SELECT max(live) FROM (
               SELECT sum(step) OVER (ORDER BY at, step) AS live
-                FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) rescue
+                FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) sweep
             """;
 
     /** Large enough for a node, and soon full. */
@@ -80,12 +82,27 @@ final class Cluster implements AutoCloseable {
         return nodes.get(name);
     }
 
-    TestDatabase database() {
-        return database;
+    void execute(String sql) {
+        database.execute(sql);
     }
 
-    QueryResult query(String sql, Object... parameters) {
-        return database.query(sql, parameters);
+    /** Returns the rows of a query, each as the text of its columns. */
+    List<List<String>> rows(String sql, String... parameters) {
+        try (Connection connection = database.dataSource().getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) statement.setString(i + 1, parameters[i]);
+            try (ResultSet rows = statement.executeQuery()) {
+                List<List<String>> all = new ArrayList<>();
+                while (rows.next()) {
+                    List<String> row = new ArrayList<>();
+                    for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) row.add(rows.getString(i));
+                    all.add(row);
+                }
+                return all;
+            }
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
     }
 
     /** Kills a node and records the time. */
@@ -101,7 +118,7 @@ final class Cluster implements AutoCloseable {
     }
 
     private void noteLoss(String victim) {
-        query("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
+        rows("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
     }
 
     /** Starts a new node, with a new name, for each node that has died, and records the deaths. */
@@ -123,20 +140,19 @@ final class Cluster implements AutoCloseable {
 
     /** Returns the history; {@code late} is the allowed delay of a retry after its due time. */
     private History history(Duration late) {
-        List<HistoryEvent> events = new ArrayList<>(recorder.events());
-        for (List<String> row : query(
-                        "SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'")
-                .rows())
-            events.add(new HistoryEvent(
+        List<RunEvent> events = new ArrayList<>(recorder.events());
+        for (List<String> row :
+                rows("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'"))
+            events.add(new RunEvent(
                     row.get(0),
                     Integer.parseInt(row.get(1)),
                     row.get(2),
-                    HistoryEvent.Kind.STARTED,
+                    RunEvent.Kind.STARTED,
                     instant(row.get(3)),
                     ""));
         History history = History.of(events).expectRetries(ClusterNode.RETRY, late);
-        for (List<String> row : query("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'")
-                .rows()) history = history.nodeLost(row.get(0), instant(row.get(1)));
+        for (List<String> row : rows("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'"))
+            history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
@@ -146,9 +162,9 @@ final class Cluster implements AutoCloseable {
      */
     History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
-        for (List<String> row : query("SELECT name, extract(epoch FROM dead_at) FROM carillon.node"
-                        + " WHERE dead_reason LIKE 'no heartbeat%'")
-                .rows()) history = history.nodeLost(row.get(0), instant(row.get(1)));
+        for (List<String> row :
+                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no heartbeat%'"))
+            history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
@@ -160,26 +176,24 @@ final class Cluster implements AutoCloseable {
         // A killed node may not be declared dead yet, and a node that just started may not have its LISTEN session yet.
         await("all live nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listeningNodes() == liveNodes());
         Map<String, Instant> heartbeats = new LinkedHashMap<>();
-        for (List<String> row : query(
-                        "SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL")
-                .rows()) heartbeats.put(row.get(0), instant(row.get(1)));
+        for (List<String> row :
+                rows("SELECT name, extract(epoch FROM beat_at) FROM carillon.node WHERE dead_at IS NULL"))
+            heartbeats.put(row.get(0), instant(row.get(1)));
         int listening = listeningNodes();
-        Instant now =
-                instant(query("SELECT extract(epoch FROM clock_timestamp())").text());
+        Instant now = instant(text("SELECT extract(epoch FROM clock_timestamp())"));
         return history()
                 .expectRescueWithin(Duration.ofSeconds(15))
                 .finalState(new History.FinalState(now, heartbeats, listening, 0, Set.of(mayWait)));
     }
 
     private int liveNodes() {
-        return (int) query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL")
-                .number();
+        return (int) number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL");
     }
 
     private int listeningNodes() {
-        return (int) query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                        + " AND query = 'LISTEN carillon'")
-                .number();
+        return (int)
+                number(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
     }
 
     private static Instant instant(String epoch) {
@@ -189,7 +203,15 @@ final class Cluster implements AutoCloseable {
 
     /** Returns the largest number of these runs that executed at the same time. */
     long maxConcurrent(List<String> runs) {
-        return query(MAX_CONCURRENT, String.join(",", runs)).number();
+        return number(MAX_CONCURRENT, String.join(",", runs));
+    }
+
+    String text(String sql, String... parameters) {
+        return rows(sql, parameters).get(0).get(0);
+    }
+
+    long number(String sql, String... parameters) {
+        return Long.parseLong(text(sql, parameters));
     }
 
     @Override

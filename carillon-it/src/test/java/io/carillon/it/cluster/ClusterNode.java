@@ -3,8 +3,7 @@ package io.carillon.it.cluster;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.HandlerOptions;
-import io.carillon.NodeConfig;
+import io.carillon.engine.EngineConfig;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
@@ -41,8 +40,7 @@ final class ClusterNode {
             Retry.exponential(Duration.ofMillis(50)).cap(Duration.ofMillis(400)).attempts(6);
 
     static final String SIDE_LOG = """
-            CREATE TABLE side_log (run text, attempt int, node text, planned timestamptz, event text,
-              at timestamptz DEFAULT clock_timestamp())
+            CREATE TABLE side_log (run text, attempt int, node text, planned timestamptz, event text, at timestamptz DEFAULT clock_timestamp())
             """;
 
     private final DataSource dataSource;
@@ -66,11 +64,11 @@ final class ClusterNode {
             Duration deathTimeout = Duration.ofMillis(Long.parseLong(arguments[5]));
             Carillon carillon = Carillon.on(dataSource)
                     .nodeName(arguments[3])
-                    .config(NodeConfig.defaults()
-                            .heartbeat(heartbeatInterval, deathTimeout)
-                            .planning(NodeConfig.Planning.valueOf(arguments[6])))
-                    .handle(WORK, node::work, HandlerOptions.defaults().retry(RETRY))
-                    .handle(POISON, node::poison, HandlerOptions.defaults().retry(RETRY.attempts(2)))
+                    .config(EngineConfig.defaults()
+                            .with(new EngineConfig.HeartbeatSettings(heartbeatInterval, deathTimeout))
+                            .with(EngineConfig.Planning.valueOf(arguments[6])))
+                    .handle(WORK, node::work, options -> options.retry(RETRY))
+                    .handle(POISON, node::poison, options -> options.retry(RETRY.attempts(2)))
                     .start();
             System.out.println("ready " + arguments[3]);
             new CountDownLatch(1).await();

@@ -1,16 +1,19 @@
 package io.carillon.it.cluster;
 
-import static io.carillon.it.cluster.ReplicatedPostgres.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.NodeConfig;
 import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.engine.EngineConfig;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +35,7 @@ class DatabaseFreezeTest {
     @Test
     void declares_no_node_dead() throws Exception {
         freeze(
-                NodeConfig.defaults().heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2)),
+                new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(2)),
                 Duration.ofMillis(2_200));
     }
 
@@ -40,10 +43,10 @@ class DatabaseFreezeTest {
     @ParameterizedTest
     @ValueSource(ints = {11, 20, 60})
     void declares_no_node_dead_with_the_default_settings(int seconds) throws Exception {
-        freeze(NodeConfig.defaults(), Duration.ofSeconds(seconds));
+        freeze(EngineConfig.HeartbeatSettings.defaults(), Duration.ofSeconds(seconds));
     }
 
-    private static void freeze(NodeConfig config, Duration time) throws Exception {
+    private static void freeze(EngineConfig.HeartbeatSettings heartbeatSettings, Duration time) throws Exception {
         CountDownLatch finish = new CountDownLatch(1);
         List<AutoCloseable> opened = new ArrayList<>();
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
@@ -53,7 +56,7 @@ class DatabaseFreezeTest {
                 opened.add(
                         0,
                         Carillon.on(pool)
-                                .config(config)
+                                .config(EngineConfig.defaults().with(heartbeatSettings))
                                 .handle(ITEM, (item, run) -> finish.await())
                                 .start());
             }
@@ -61,25 +64,21 @@ class DatabaseFreezeTest {
             RunId held = node.enqueue(ITEM, new Item(1)).run();
             await().atMost(Duration.ofSeconds(20))
                     .until(
-                            () -> query(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
-                                    .texts()
+                            () -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
                                     .size(),
                             size -> size == 1);
-            long before = query(postgres, "SELECT min(heartbeat_count) FROM carillon.node")
-                    .number();
+            long before = Long.parseLong(
+                    texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
 
             await("all pools are full")
                     .atMost(Duration.ofSeconds(30))
                     .until(() ->
-                            query(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
-                                            .texts()
+                            texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
                                             .size()
                                     == NODES * POOL);
-            List<String> others = query(
-                            postgres,
-                            "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2')"
-                                    + " AND query NOT LIKE 'LISTEN%'")
-                    .texts();
+            List<String> others = texts(
+                    postgres,
+                    "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
             // The postmaster first, so that no new process starts while they are listed.
             signal("STOP", List.of("" + postgres.pid()));
             List<String> all = processes(postgres);
@@ -101,17 +100,14 @@ class DatabaseFreezeTest {
                     .atMost(Duration.ofSeconds(90))
                     .ignoreExceptions()
                     .until(
-                            () -> query(
+                            () -> texts(
                                             postgres,
-                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL"
-                                                    + " OR heartbeat_count > "
+                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR beat > "
                                                     + (before + 2))
-                                    .texts()
                                     .size(),
                             size -> size >= NODES);
 
-            assertThat(query(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL")
-                            .texts())
+            assertThat(texts(postgres, "SELECT dead_why FROM carillon.node WHERE dead_at IS NOT NULL"))
                     .isEmpty();
             assertThat(node.runs().get(held).orElseThrow().attempt()).isEqualTo(1);
             finish.countDown();
@@ -127,8 +123,9 @@ class DatabaseFreezeTest {
         return sum(postgres);
     }
 
-    private static long sum(EmbeddedPostgres postgres) {
-        return query(postgres, "SELECT sum(heartbeat_count) FROM carillon.node").number();
+    private static long sum(EmbeddedPostgres postgres) throws SQLException {
+        return Long.parseLong(
+                texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
     }
 
     /** Returns the postmaster and all its children. */
@@ -147,6 +144,17 @@ class DatabaseFreezeTest {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start()
                 .waitFor();
+    }
+
+    private static List<String> texts(EmbeddedPostgres postgres, String sql) throws SQLException {
+        try (Connection connection =
+                        java.sql.DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> texts = new ArrayList<>();
+            while (rows.next()) texts.add(rows.getString(1));
+            return texts;
+        }
     }
 
     private static HikariDataSource pool(EmbeddedPostgres postgres, String name) {

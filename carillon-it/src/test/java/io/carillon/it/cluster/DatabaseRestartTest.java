@@ -10,8 +10,8 @@ import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.When;
+import io.carillon.store.LedgerEntry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -62,7 +62,7 @@ class DatabaseRestartTest {
             await("a few ticks planned after the crash")
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> cursor(first).isAfter(back.plusSeconds(4)));
-            first.schedules().pause("tick");
+            first.schedules().pause("tick", "counting", null);
             everyInstantOnce(first);
             first.close();
             second.close();

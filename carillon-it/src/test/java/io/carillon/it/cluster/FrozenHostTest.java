@@ -55,8 +55,7 @@ class FrozenHostTest {
             try (Carillon one = node(shipped, COMMAND);
                     Carillon other = node(documented, LIBRARY);
                     Carillon writer = Carillon.on(writers).build()) {
-                assertThat(ReplicatedPostgres.query(postgres.primary, "SELECT sync_state FROM pg_stat_replication")
-                                .texts())
+                assertThat(ReplicatedPostgres.ask(postgres.primary, "SELECT sync_state FROM pg_stat_replication"))
                         .containsExactly("sync");
                 Thread writes = new Thread(() -> write(writer), "writer");
                 writes.start();
@@ -133,10 +132,8 @@ class FrozenHostTest {
     /** Returns the attempt in which each run succeeded, read from the new primary. */
     private static Map<RunId, Integer> ended(ReplicatedPostgres postgres) throws SQLException {
         Map<RunId, Integer> ended = new java.util.HashMap<>();
-        for (String row : ReplicatedPostgres.query(
-                        postgres.standby,
-                        "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")
-                .texts()) {
+        for (String row : ReplicatedPostgres.ask(
+                postgres.standby, "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")) {
             String[] parts = row.split(" ", -1);
             Integer twice = ended.put(new RunId(java.util.UUID.fromString(parts[0])), Integer.parseInt(parts[1]));
             assertThat(twice).as("ended twice: " + parts[0]).isNull();
@@ -147,7 +144,7 @@ class FrozenHostTest {
     /** The settings that docs/operations.md gives for the library. */
     private static HikariDataSource documentedPool(String url) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&loginTimeout=30&tcpKeepAlive=true");
+        config.setJdbcUrl(url + "&connectTimeout=5&socketTimeout=10&tcpKeepAlive=true");
         config.setMaximumPoolSize(12);
         config.setConnectionTimeout(10_000);
         config.setValidationTimeout(2_000);

@@ -4,8 +4,8 @@ import static io.carillon.it.cluster.ClusterNode.WORK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.QueueLimits;
 import io.carillon.it.cluster.ClusterNode.Work;
+import io.carillon.run.QueueLimits;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;
@@ -35,8 +35,7 @@ class LimitClusterTest {
             }
 
             await().atMost(Duration.ofSeconds(60))
-                    .until(() -> cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                                    .number()
+                    .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
                             == RUNS);
             assertThat(cluster.maxConcurrent(all)).isBetween(3L, 6L);
             History history = cluster.finalHistory().expectLimit(Set.copyOf(all), 6);
@@ -44,15 +43,13 @@ class LimitClusterTest {
             assertThat(HistoryChecker.maxConcurrent(history, Set.copyOf(all)))
                     .as("runs leased at the same time")
                     .isGreaterThanOrEqualTo(3);
-            assertThat(cluster.query("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'")
-                            .number())
+            assertThat(cluster.number("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'"))
                     .as("nodes that executed runs")
                     .isGreaterThan(1);
         }
     }
 
     private static long done(Cluster cluster) {
-        return cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'")
-                .number();
+        return cluster.number("SELECT count(*) FROM side_log WHERE event = 'done'");
     }
 }

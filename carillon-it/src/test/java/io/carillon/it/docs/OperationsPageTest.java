@@ -2,9 +2,9 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.Health;
-import io.carillon.NodeConfig;
-import io.carillon.it.architecture.SourceTree;
+import io.carillon.HealthIssue;
+import io.carillon.engine.EngineConfig;
+import io.carillon.it.walls.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** docs/operations.md covers every health issue and states the actual retention. */
@@ -15,18 +15,18 @@ class OperationsPageTest {
     void gives_advice_for_every_issue() {
         String watch = PAGE.substring(PAGE.indexOf("\n## Watch\n"), PAGE.indexOf("\n## What is kept"));
 
-        for (Health.Kind issue : Health.Kind.values())
+        for (HealthIssue issue : HealthIssue.values())
             assertThat(watch).containsPattern("(?m)^\\| [^|]*`" + issue.name() + "`[^|]* \\| .+ \\|$");
     }
 
     @Test
     void states_the_actual_retention() {
-        NodeConfig config = NodeConfig.defaults();
+        EngineConfig.Retention retention = EngineConfig.Retention.defaults();
 
         assertThat(PAGE)
                 .contains("| ended runs and the ledger of instants | %d days"
-                        .formatted(config.historyRetention().toDays()))
+                        .formatted(retention.history().toDays()))
                 .contains("| dead and quarantined runs, with payload | %d days"
-                        .formatted(config.deadRunRetention().toDays()));
+                        .formatted(retention.deadRuns().toDays()));
     }
 }

@@ -6,41 +6,35 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.AuthorizationPropagator;
 import io.carillon.BulkActions;
 import io.carillon.Carillon;
-import io.carillon.HandlerOptions;
-import io.carillon.Health;
-import io.carillon.NodeConfig;
-import io.carillon.NodeInfo;
-import io.carillon.NodeStatus;
-import io.carillon.PauseOptions;
 import io.carillon.Project;
-import io.carillon.QueueLimits;
-import io.carillon.Stats;
-import io.carillon.Wakeup;
+import io.carillon.engine.EngineConfig;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
+import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.Retry;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.run.RunListener;
 import io.carillon.run.RunState;
 import io.carillon.schedule.DroppedHistoryPolicy;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
-import io.carillon.schedule.ScheduleOptions;
+import io.carillon.schedule.ScheduleEvent;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
-import io.carillon.spi.AuthorizationPropagator;
-import io.carillon.spi.RunEvent;
-import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.WakeTransport;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.WakeTransport;
+import io.carillon.store.Wakeup;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.net.URI;
@@ -113,7 +107,7 @@ Carillon.on(dataSource)
     static void handlers(DataSource dataSource, Mail mail, Bank bank) {
 Carillon carillon = Carillon.on(dataSource)
     .handle(REMIND, (reminder, run) -> mail.send(reminder.to()),
-        HandlerOptions.defaults().queue("mail").timeout(ofMinutes(2))
+        options -> options.queue("mail").timeout(ofMinutes(2))
             .retry(Retry.exponential(ofSeconds(5)).factor(2).cap(ofHours(1)).attempts(8))
             .noRetryOn(InvalidAddress.class))
     .start();
@@ -127,20 +121,15 @@ Carillon carillon = Carillon.on(dataSource)
             .build();
     }
 
-    static void results(Carillon carillon, RunId run) {
-Optional<String> receipt = carillon.runs().result(run, String.class);   // empty unless the run succeeded with a result
-    }
-
-    static void runs(
-            Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
+    static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).uniqueKey("remind:" + order));
-carillon.enqueue(REMIND, reminder, Enqueue.now().uniqueKey("remind:" + order, ofHours(1))); // keeps the key for an hour
+carillon.enqueue(REMIND, reminder, Enqueue.now().uniqueKey("remind:" + order, ofHours(1)));   // holds the key for an hour at least
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // in your transaction; visible when it commits
-carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));           // one at a time
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));           // one run of this key at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));        // five at a time
-carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // in order, one by one
+carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // one after the other, in order
 carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSeconds(1))); // five starts in any second
     }
 
@@ -151,17 +140,20 @@ Carillon.on(dataSource)
     .scheduleListener(event -> {
         if (event instanceof ScheduleEvent.Missed missed) alarm.raise(missed.schedule(), missed.instants().count());
     })
-    .listener(event -> {
-        if (event instanceof RunEvent.Dead dead) alarm.raise(dead.run().target().name(), 1);
+    .listener(new RunListener() {
+        @Override
+        public void onRunDead(Attempt attempt, String error) {
+            alarm.raise(attempt.target().name(), 1);
+        }
     })
     .start();
     }
 
     static void bulk(Carillon carillon, Instant tomorrow, AtomicBoolean enough) {
 BulkActions late = carillon.runs().bulk(RunFilter.all().queue("mail").state(RunState.WAITING));
-BulkActions.Count count = late.countFirst(10_000);  // changes nothing; reads at most 10,000 runs of the queue
+long matching = late.count(10_000);                     // changes nothing; 10,000 means 10,000 or more
 late.reschedule(tomorrow);
-late.continueWhile(done -> !enough.get()).cancel(); // the condition is tested after each chunk
+late.continueWhile(progress -> !enough.get()).cancel(); // the condition is tested after each chunk
 BulkActions dead = carillon.runs().bulk(RunFilter.all().handler("reminder.send").state(RunState.DEAD));
 dead.redrive();
 dead.delete();
@@ -170,7 +162,7 @@ dead.delete();
     static void projects(Carillon carillon, Reminder reminder, Connection connection, RunId run) {
 Project acme = carillon.project("acme");
 acme.enqueue(REMIND, reminder);
-acme.schedules().pause("nightly-report", PauseOptions.untilResumed().reason("their holiday"));
+acme.schedules().pause("nightly-report", "their holiday", null);
 carillon.in(connection).schedules().delete("nightly-report");
 acme.in(connection).runs().cancel(run);
     }
@@ -183,27 +175,19 @@ server.bootstrapKey().ifPresent(System.out::println);
 
     static void tokens(Carillon carillon, DataSource dataSource) {
 JwkSet keys = JwkSet.fromUri(URI.create("https://id.example/.well-known/jwks.json"));
-CarillonServer.on(carillon, dataSource)
-    .tokenVerifier(JwtVerifier.withPublicKeys("https://id.example", "carillon", keys))
-    .start();
+CarillonServer.on(carillon, dataSource).tokenVerifier(JwtVerifier.withPublicKeys("https://id.example", "carillon", keys)).start();
     }
 
     static void limits(Carillon carillon) {
-carillon.queues().limit("mail", QueueLimits.maxRunning(10));                            // ten at a time on all nodes
+carillon.queues().limit("mail", QueueLimits.maxRunning(10));                            // ten at a time, on all nodes together
 carillon.queues().limit("mail", QueueLimits.rate(600, ofMinutes(1)));                   // ten starts per second
 carillon.queues().limit("mail", QueueLimits.maxRunning(10).andRate(600, ofMinutes(1))); // both
 carillon.queues().limit("mail", QueueLimits.none());
-carillon.queues().weight("mail", 3);   // three times the share of a queue without a weight
-    }
-
-    static void queuePauses(Carillon carillon) {
-carillon.queues().pause("mail", PauseOptions.untilResumed().by("ann").reason("the mail server moves"));
-carillon.queues().resume("mail");
+carillon.queues().weight("mail", 3);                                                    // three times the share of a queue without a weight
     }
 
     static void overlaps(Carillon carillon) {
-carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"),
-    ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
+carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(OverlapPolicy.SKIP));
     }
 
     static void adaptive(Carillon carillon) {
@@ -212,7 +196,7 @@ carillon.schedules().upsert("sweep", When.adaptive(ofSeconds(30), ofMinutes(10))
 
     static void missed(Carillon carillon, Instant start, Instant end) {
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
-    ScheduleOptions.defaults().missed(MissedPolicy.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
+    options -> options.missed(MissedPolicy.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
         .grace(ofMinutes(1)).catchUp(ofHours(6)));
 When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .from(start).until(end)                                 // both inclusive
@@ -221,12 +205,12 @@ When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .jitter(ofMinutes(5));
     }
 
-    static void editing(Carillon carillon, Instant from, Instant to, Instant end) {
-carillon.schedules().pause("nightly-report");   // until it is resumed
-carillon.schedules().pause("nightly-report", PauseOptions.until(end).by("ann").reason("stocktaking"));
+    static void editing(Carillon carillon, Instant from, Instant to, Instant until) {
+carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until it is resumed
+carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // with the name of the user
 carillon.schedules().resume("nightly-report");
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
-    ScheduleOptions.defaults().pauseAfter(5));
+    options -> options.pauseAfter(5));
 RunId run = carillon.schedules().trigger("nightly-report");
 int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);
@@ -238,7 +222,7 @@ Optional<Explanation> why = carillon.runs().explain(run);
     static void wakeup(DataSource dataSource, WakeTransport transport, Carillon carillon) {
 Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
-Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // rejects a missing transport
+Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // the error names a missing transport
 carillon.wakeup(Wakeup.polling());   // at run time; no data changes
     }
 
@@ -261,8 +245,7 @@ meters.watch(carillon);
 
     static void contextPropagators(DataSource dataSource, OpenTelemetry openTelemetry, SecretKey key, Calls calls) {
 Carillon traced = Carillon.on(dataSource).contextPropagator(new CarillonTraces(openTelemetry)).start();
-AuthorizationPropagator authorizationPropagator =
-    new AuthorizationPropagator(key, ofHours(1), () -> calls.currentToken());
+AuthorizationPropagator authorizationPropagator = new AuthorizationPropagator(key, ofHours(1), () -> calls.currentToken());
 Carillon.on(dataSource)
     .contextPropagator(authorizationPropagator)
     .handle(REMIND, (reminder, run) -> calls.asCaller(authorizationPropagator.current().orElseThrow(), reminder))
@@ -270,24 +253,7 @@ Carillon.on(dataSource)
     }
 
     static void retention(DataSource dataSource) {
-Carillon.on(dataSource)
-    .config(NodeConfig.defaults().historyRetention(ofDays(90)).deadRunRetention(ofDays(365)))
-    .start();
-    }
-
-    static void settings(DataSource dataSource) {
-Carillon.on(dataSource)
-    .config(NodeConfig.defaults().pollInterval(ofSeconds(5)).historyRetention(ofDays(90)))
-    .concurrency(100)
-    .start();
-    }
-
-    static void state(Carillon carillon) {
-boolean executing = carillon.isRunning();          // does this process execute runs? never throws, even after close()
-Optional<NodeStatus> status = carillon.status();   // what does its node do? empty without a node
-List<NodeInfo> nodes = carillon.nodes();           // which nodes are there?
-Stats stats = carillon.stats();                    // how much work is waiting, and how late is it?
-Health health = carillon.health();                 // is anything wrong, and what should be done?
+Carillon.on(dataSource).config(EngineConfig.defaults().with(new EngineConfig.Retention(ofDays(90), ofDays(365)))).start();
     }
 
     interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }

@@ -4,13 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.standardwebhooks.Webhook;
 import io.carillon.Carillon;
-import io.carillon.run.AttemptRecord;
 import io.carillon.run.RunId;
 import io.carillon.schedule.When;
+import io.carillon.seal.Keyring;
+import io.carillon.seal.Secret;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.spi.Keyring;
-import io.carillon.spi.Secret;
+import io.carillon.store.AttemptRecord;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;
@@ -25,13 +25,13 @@ import javax.sql.DataSource;
 @SuppressWarnings("unused")
 final class WebhookSnippets {
     // spotless:off
-    interface SecretManager { List<Secret> valuesOf(String project, String name); }
+    interface Vault { List<Secret> valuesOf(String project, String name); }
 
     private WebhookSnippets() {}
 
-    static void start(DataSource dataSource, SecretManager secretManager) {
+    static void start(DataSource dataSource, Vault vault) {
 Webhooks webhooks = Webhooks.builder()
-    .secrets((project, name) -> secretManager.valuesOf(project, name))   // newest first; two during a rotation
+    .secrets((project, name) -> vault.valuesOf(project, name))   // newest first; two during a rotation
     .build();
 Carillon carillon = webhooks.registerOn(Carillon.on(dataSource)).start();
 

@@ -3,11 +3,11 @@ package io.carillon.it.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
-import io.carillon.SchemaMode;
-import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.postgres.migration.Migrator;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.SchemaMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -43,13 +43,11 @@ class MigratorTest {
     @Test
     void changes_nothing_the_second_time() {
         migrator.run(SchemaMode.AUTO);
-        List<String> first =
-                database.query("SELECT migration::text FROM carillon.migration").texts();
+        List<String> first = Catalog.lines(database, "SELECT migration::text FROM carillon.migration");
 
         migrator.run(SchemaMode.AUTO);
 
-        assertThat(database.query("SELECT migration::text FROM carillon.migration")
-                        .texts())
+        assertThat(Catalog.lines(database, "SELECT migration::text FROM carillon.migration"))
                 .isEqualTo(first);
     }
 
@@ -84,7 +82,7 @@ class MigratorTest {
     @Test
     void validates_without_changes_and_reports_what_an_old_schema_lacks() {
         refuses(ErrorCode.SCHEMA_TOO_OLD, migrator, SchemaMode.VALIDATE, "is at version 0 and lacks 0001_tables.sql")
-                .withMessageContaining("Schema.sql(1) or 'carillon migrate --print'");
+                .withMessageContaining("Migrator.print(1)");
         assertThat(Catalog.schemaExists(database)).isFalse();
 
         migrator.run(SchemaMode.AUTO);
@@ -136,11 +134,7 @@ class MigratorTest {
         migrator.run(mode);
 
         database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = %d".formatted(next, next));
-        refuses(
-                ErrorCode.SCHEMA_TOO_NEW,
-                migrator,
-                mode,
-                "%04d_later needs a release with schema version %d or later".formatted(next, next));
+        refuses(ErrorCode.SCHEMA_TOO_NEW, migrator, mode, "%04d_later needs code %d or later".formatted(next, next));
     }
 
     @Test
@@ -168,15 +162,15 @@ class MigratorTest {
 
     @Test
     void a_file_that_fails_in_the_middle_changes_nothing() {
-        database.execute("CREATE SCHEMA carillon; CREATE TABLE carillon.unique_key_window (x integer)");
+        database.execute("CREATE SCHEMA carillon; CREATE TABLE carillon.key_hold (x integer)");
         List<String> before = Catalog.objects(database);
 
         refuses(ErrorCode.STORAGE, migrator, SchemaMode.AUTO, "0001_tables.sql failed")
-                .withMessageContaining("\"unique_key_window\" already exists")
+                .withMessageContaining("\"key_hold\" already exists")
                 .withMessageContaining("It changed nothing");
 
         assertThat(Catalog.objects(database)).isEqualTo(before);
-        database.execute("DROP TABLE carillon.unique_key_window");
+        database.execute("DROP TABLE carillon.key_hold");
         migrator.run(SchemaMode.AUTO);
     }
 

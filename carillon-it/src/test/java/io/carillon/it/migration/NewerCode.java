@@ -1,6 +1,6 @@
 package io.carillon.it.migration;
 
-import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.postgres.migration.Migrator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
@@ -14,16 +14,13 @@ import javax.sql.DataSource;
  * The migrator as a later version ships it: the same classes, loaded again together with additional migration files.
  */
 public final class NewerCode {
-    private static final String MIGRATIONS_PATH = "io/carillon/internal/postgres/migrations/";
-    private final Path root;
+    private static final String MIGRATIONS_PATH = "io/carillon/postgres/migrations/";
     private final Path directory;
 
     /** Creates a version that has the files of the current one. */
     public NewerCode(Path directory) throws IOException {
-        this.root = directory;
         this.directory = Files.createDirectories(directory.resolve(MIGRATIONS_PATH));
-        try (InputStream index =
-                Migrator.class.getResourceAsStream("/io/carillon/internal/postgres/migrations/index.txt")) {
+        try (InputStream index = Migrator.class.getResourceAsStream("/io/carillon/postgres/migrations/index.txt")) {
             Files.write(this.directory.resolve("index.txt"), index.readAllBytes());
         }
     }
@@ -46,8 +43,9 @@ public final class NewerCode {
 
     private Object migrator(DataSource dataSource) {
         try {
+            URL root = directory.resolve("../../../..").normalize().toUri().toURL();
             URL core = Migrator.class.getProtectionDomain().getCodeSource().getLocation();
-            return new IsolatedClassLoader(root.toUri().toURL(), core)
+            return new IsolatedClassLoader(root, core)
                     .loadClass(Migrator.class.getName())
                     .getConstructor(DataSource.class)
                     .newInstance(dataSource);
@@ -60,7 +58,7 @@ public final class NewerCode {
 
     private static Object mode(Object migrator) {
         try {
-            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.SchemaMode");
+            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.value.SchemaMode");
             return modes.getField("AUTO").get(null);
         } catch (ReflectiveOperationException e) {
             throw new LinkageError(e.getMessage(), e);
@@ -97,9 +95,7 @@ public final class NewerCode {
             synchronized (getClassLoadingLock(name)) {
                 Class<?> loaded = findLoadedClass(name);
                 if (loaded != null) return loaded;
-                return name.startsWith("io.carillon.internal.postgres.")
-                        ? findClass(name)
-                        : super.loadClass(name, resolve);
+                return name.startsWith("io.carillon.postgres.") ? findClass(name) : super.loadClass(name, resolve);
             }
         }
 

@@ -1,12 +1,12 @@
 package io.carillon.it.migration;
 
-import static io.carillon.it.fixture.ApiFixture.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.internal.postgres.migration.Migrator;
-import io.carillon.it.fixture.ApiFixture;
+import io.carillon.it.frontdoor.ApiFixture;
+import io.carillon.postgres.migration.Migrator;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryChecker;
@@ -71,9 +71,7 @@ class RollingUpgradeTest {
         for (int i = 0; i < early; i++) client.enqueue(NOVELTY, new Item(i));
         awaitStarts(100);
         eventually()
-                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'")
-                                .number()
-                        == early);
+                .until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'") == early);
 
         migrate(directory);
         for (Carillon leaving : old) {
@@ -87,12 +85,10 @@ class RollingUpgradeTest {
         load.shutdown();
         assertThat(load.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 
-        eventually()
-                .until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run") == 0);
         assertThat(novelties).hasValue(early + NODES);
         assertThat(starts).hasSize(stored.get());
-        assertThat(fixture.query("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1")
-                        .rows())
+        assertThat(fixture.rows("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1"))
                 .containsExactly(List.of("succeeded", "0", "0"));
         assertThat(longestPause()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
         assertThat(HistoryChecker.check(History.of(recorder.events()))).isEmpty();

@@ -4,17 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.carillon.Carillon;
-import io.carillon.CarillonException;
-import io.carillon.HandlerOptions;
-import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.When;
+import io.carillon.store.AttemptRecord;
+import io.carillon.store.LedgerEntry;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.KitTick;
+import io.carillon.value.CarillonException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,8 +56,8 @@ class DrivenCarillonTest {
                         (note, run) -> {
                             throw new IllegalStateException("broken");
                         },
-                        HandlerOptions.defaults()
-                                .retry(Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
+                        options -> options.retry(
+                                Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
                 .build();
         kit.drive(carillon);
     }

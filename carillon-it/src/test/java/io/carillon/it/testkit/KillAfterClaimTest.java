@@ -6,8 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.CarillonException;
-import io.carillon.NodeConfig;
+import io.carillon.engine.EngineConfig;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -16,6 +15,7 @@ import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -66,8 +66,8 @@ class KillAfterClaimTest {
         await().atMost(Duration.ofSeconds(30)).until(() -> proxy.lostAcknowledgements() == 1);
 
         kit.run(NOTE).running().onAttempt(1);
-        String heartbeat = "SELECT heartbeat_count FROM carillon.node WHERE name = 'doomed'";
-        List<String> last = database.query(heartbeat).texts();
+        String heartbeat = "SELECT beat FROM carillon.node WHERE name = 'doomed'";
+        List<String> last = FirstColumn.of(database.dataSource(), heartbeat);
         assertThat(proxy.connections()).isZero();
         try (Carillon other =
                 named("other", database.dataSource()).config(quick()).start()) {
@@ -78,7 +78,7 @@ class KillAfterClaimTest {
         assertThat(calls).containsExactly("other x");
         kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
         assertThat(client.runs().attempts(run)).extracting("outcome").containsExactly("crashed");
-        assertThat(database.query(heartbeat).texts())
+        assertThat(FirstColumn.of(database.dataSource(), heartbeat))
                 .as("heartbeats after the death")
                 .isEqualTo(last);
         doomed.close();
@@ -120,7 +120,8 @@ class KillAfterClaimTest {
         return Carillon.on(dataSource).nodeName(name).handle(NOTE, (note, run) -> calls.add(name + " " + note.text()));
     }
 
-    private static NodeConfig quick() {
-        return NodeConfig.defaults().heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500));
+    private static EngineConfig quick() {
+        return EngineConfig.defaults()
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(200), Duration.ofMillis(1_500)));
     }
 }

@@ -1,12 +1,11 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.fixture.ApiFixture.awaitState;
-import static io.carillon.it.fixture.ApiFixture.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.Health;
-import io.carillon.it.fixture.ApiFixture;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
@@ -88,8 +87,7 @@ class ListenFaultsTest {
         Carillon node = node(fixture.database().pool(4));
         String before = listener();
 
-        fixture.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before)
-                .rows();
+        fixture.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before);
         startsWithinTheBound(node);
 
         Awaitility.await()
@@ -108,7 +106,7 @@ class ListenFaultsTest {
         for (int i = 0; i < 3; i++) startsWithinTheBound(node);
         assertThat(reportsListenIssue(node)).isTrue();
         assertThat(node.health().issues())
-                .anySatisfy(issue -> assertThat(issue.text()).contains("LISTEN").contains("pooler"));
+                .anySatisfy(issue -> assertThat(issue).contains("LISTEN").contains("pooler"));
         assertThat(listenConnections.get()).isLessThan(5);
 
         isListenDropped = false;
@@ -136,8 +134,8 @@ class ListenFaultsTest {
     }
 
     /**
-     * Behaves like a transaction pooler: LISTEN succeeds, but on a connection that the pooler gives to
-     * another client next.
+     * Behaves like a transaction pooler: LISTEN succeeds, but on a connection that the pooler gives to another client
+     * next.
      */
     private static Connection droppingListen(Connection connection) {
         return wrapped(Connection.class, (method, arguments) -> {
@@ -181,12 +179,11 @@ class ListenFaultsTest {
     }
 
     private static boolean reportsListenIssue(Carillon node) {
-        return node.health().kinds().contains(Health.Kind.LISTEN_NOT_WORKING);
+        return node.health().issues().stream().anyMatch(issue -> issue.contains("LISTEN"));
     }
 
     private String listener() {
-        return fixture.query("SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database()"
-                        + " AND query = 'LISTEN carillon'")
-                .text();
+        return fixture.text(
+                "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
     }
 }

@@ -1,19 +1,18 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.fixture.ApiFixture.awaitState;
-import static io.carillon.it.fixture.ApiFixture.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.HandlerOptions;
-import io.carillon.Health;
-import io.carillon.NodeConfig;
-import io.carillon.QueueLimits;
+import io.carillon.HealthIssue;
+import io.carillon.engine.EngineConfig;
 import io.carillon.it.migration.NewerCode;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
@@ -23,6 +22,7 @@ import io.carillon.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -99,7 +99,7 @@ class PgBouncerTest {
                             if (job.number() == 7 && run.attempt() == 1) throw new IllegalStateException("again");
                             done.incrementAndGet();
                         },
-                        HandlerOptions.defaults().retry(Retry.exponential(Duration.ofMillis(10))))
+                        options -> options.retry(Retry.exponential(Duration.ofMillis(10))))
                 .handleInTransaction(POST, (job, run, connection) -> post(connection, job))
                 .schedule("often", When.every(Duration.ofSeconds(1)), JOB, new Job(-1))
                 .start());
@@ -115,26 +115,21 @@ class PgBouncerTest {
         ids.addAll(enqueueInTransactions(node, pool));
         many.forEach(one -> ids.add(one.run()));
 
-        eventually().until(() -> database.query(SUCCEEDED).number() == ids.size());
+        eventually().until(() -> number(database.dataSource(), SUCCEEDED) == ids.size());
         eventually().until(() -> done.get() >= 60 + 20 + 1_500 + 2);
-        assertThat(database.query("SELECT count(*) FROM books").number()).isEqualTo(20);
-        assertThat(database.query("SELECT count(*) FROM carillon.run_history WHERE attempt > 1")
-                        .number())
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM books")).isEqualTo(20);
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.run_history WHERE attempt > 1"))
                 .isOne();
         assertThat(node.status().orElseThrow().loops().values())
                 .allSatisfy(loop -> assertThat(loop.failures()).isZero());
         for (int i = 0; i < 20; i++) {
-            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_prepared_statements")
-                            .number())
+            assertThat(number(pool, "SELECT count(*) FROM pg_prepared_statements"))
                     .isZero();
-            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_listening_channels()")
-                            .number())
+            assertThat(number(pool, "SELECT count(*) FROM pg_listening_channels()"))
                     .isZero();
-            assertThat(TestDatabase.query(
-                                    pool,
-                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
-                                            + " AND pid = pg_backend_pid()")
-                            .number())
+            assertThat(number(
+                            pool,
+                            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"))
                     .isZero();
         }
     }
@@ -147,7 +142,7 @@ class PgBouncerTest {
         Carillon node =
                 open(Carillon.on(bouncer.pool(8)).handle(JOB, (job, run) -> {}).start());
         Carillon other = open(Carillon.on(bouncer.pool(2)).build());
-        eventually().until(() -> node.health().kinds().contains(Health.Kind.LISTEN_NOT_WORKING));
+        eventually().until(() -> node.health().kinds().contains(HealthIssue.LISTEN_NOT_WORKING));
         long before = transactions();
         long pollsBefore = node.status().orElseThrow().counts().polls();
         long from = System.nanoTime();
@@ -167,10 +162,11 @@ class PgBouncerTest {
     @Test
     void listen_over_a_direct_connection_wakes_the_node_immediately() throws Exception {
         bouncer = PgBouncer.start(database, true);
-        NodeConfig rarely =
-                NodeConfig.defaults().pollInterval(Duration.ofMinutes(1)).shutdownTimeout(Duration.ofSeconds(2));
+        EngineConfig config = EngineConfig.defaults();
+        EngineConfig.TimingSettings rarely = new EngineConfig.TimingSettings(
+                Duration.ofMinutes(1), config.timing().plan(), Duration.ofSeconds(2));
         Carillon node = open(Carillon.on(bouncer.pool(8))
-                .config(rarely)
+                .config(config.with(rarely))
                 .listenDataSource(database.pool(1))
                 .handle(JOB, (job, run) -> {})
                 .start());
@@ -197,11 +193,10 @@ class PgBouncerTest {
                                 "CREATE INDEX CONCURRENTLY run_later ON carillon.run (created_at);"));
         pools.parallelStream().forEach(newer::migrate);
 
-        assertThat(database.query("SELECT max(number) FROM carillon.migration").number())
+        assertThat(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"))
                 .isEqualTo(code + 1);
-        assertThat(database.query("SELECT count(*) FROM carillon.migration").number())
-                .isEqualTo(database.query("SELECT max(number) FROM carillon.migration")
-                        .number());
+        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.migration"))
+                .isEqualTo(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"));
     }
 
     private Carillon open(Carillon carillon) {
@@ -228,8 +223,17 @@ class PgBouncerTest {
     }
 
     private static long transactions() throws SQLException {
-        return database.query("SELECT xact_commit + xact_rollback FROM pg_stat_database"
-                        + " WHERE datname = current_database()")
-                .number();
+        return number(
+                database.dataSource(),
+                "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()");
+    }
+
+    private static long number(DataSource source, String sql) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
     }
 }

@@ -1,23 +1,23 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.fixture.ApiFixture.awaitState;
-import static io.carillon.it.fixture.ApiFixture.eventually;
+import static io.carillon.it.frontdoor.ApiFixture.awaitState;
+import static io.carillon.it.frontdoor.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
-import io.carillon.CarillonException;
-import io.carillon.NodeConfig;
-import io.carillon.NodeInfo;
 import io.carillon.Project;
-import io.carillon.Wakeup;
-import io.carillon.it.fixture.ApiFixture;
+import io.carillon.engine.EngineConfig;
+import io.carillon.it.frontdoor.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.store.NodeView;
+import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
+import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -252,8 +252,11 @@ class WakeModesTest {
     }
 
     private Carillon node(Wakeup wakeup) {
-        NodeConfig config = NodeConfig.defaults().pollInterval(RARELY).shutdownTimeout(Duration.ofSeconds(2));
-        return fixture.node(builder -> builder.config(config).wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        EngineConfig config = EngineConfig.defaults();
+        EngineConfig.TimingSettings timingSettings =
+                new EngineConfig.TimingSettings(RARELY, config.timing().plan(), Duration.ofSeconds(2));
+        return fixture.node(builder ->
+                builder.config(config.with(timingSettings)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
     }
 
     private static void executes(Carillon carillon) {
@@ -266,15 +269,14 @@ class WakeModesTest {
 
     private static List<String> living(Carillon carillon) {
         return carillon.nodes().stream()
-                .filter(NodeInfo::alive)
-                .map(NodeInfo::wakeup)
+                .filter(NodeView::alive)
+                .map(node -> node.info().wakeup())
                 .toList();
     }
 
     private boolean listening() {
-        return fixture.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                                + " AND query = 'LISTEN carillon'")
-                        .number()
+        return fixture.number(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'")
                 > 0;
     }
 

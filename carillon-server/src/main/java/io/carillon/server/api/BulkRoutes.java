@@ -1,8 +1,6 @@
 package io.carillon.server.api;
 
 import io.carillon.BulkActions;
-import io.carillon.CarillonException;
-import io.carillon.internal.value.PublicId;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -16,6 +14,8 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.BulkActionRequest;
 import io.carillon.server.store.BulkRepository.State;
+import io.carillon.value.CarillonException;
+import io.carillon.value.PublicId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -24,9 +24,6 @@ import java.util.UUID;
 
 /** Counts, starts, shows and aborts bulk actions. The {@link BulkWorker} executes them. */
 final class BulkRoutes {
-    /** The largest number of runs that a dry run reads, so that it ends before the limit of a statement. */
-    private static final long MAX_COUNT_READS = 50_000;
-
     private final RequestExecutor executor;
     private final BulkRepository actions;
     private final BulkWorker worker;
@@ -69,17 +66,18 @@ final class BulkRoutes {
                 request.caller().actor(),
                 request.requestId());
         if (dry)
-            return ApiResponse.ok(countToJson(executor.read(
-                    request,
-                    transaction ->
-                            bulkActions(transaction, body, bulkActionRequest).countFirst(MAX_COUNT_READS))));
+            return ApiResponse.ok(putCount(
+                            new JsonObject(),
+                            executor.read(request, transaction -> countMatching(transaction, body, bulkActionRequest)))
+                    .put("dryRun", true));
         ApiResponse response =
                 executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
-                    bulkActions(transaction, body, bulkActionRequest);
+                    long matching = countMatching(transaction, body, bulkActionRequest);
                     UUID id = actions.insert(
-                            transaction.session(), transaction.project().name(), bulkActionRequest);
+                            transaction.connection(), transaction.project().name(), bulkActionRequest, matching);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
+                    transaction.addAuditDetail("matching", Long.toString(matching));
                     return ApiResponse.json(202, toJson(requireAction(transaction, id)));
                 });
         worker.wake();
@@ -100,8 +98,7 @@ final class BulkRoutes {
         return state == null ? "" : state.text();
     }
 
-    /** Returns the bulk actions for the filter, after it has checked that they are allowed for its state. */
-    private static BulkActions bulkActions(
+    private static long countMatching(
             RequestExecutor.RequestTransaction transaction, JsonFields body, BulkActionRequest bulkActionRequest) {
         return body.convert(
                 "filter",
@@ -109,14 +106,15 @@ final class BulkRoutes {
                         .project()
                         .runs()
                         .bulk(bulkActionRequest.filter())
-                        .requireAllowed(bulkActionRequest.operation()));
+                        .requireAllowed(bulkActionRequest.operation())
+                        .count(BulkActions.COUNT_LIMIT + 1));
     }
 
-    private static JsonObject countToJson(BulkActions.Count count) {
-        return new JsonObject()
-                .put("matching", count.matching())
-                .put("more", !count.complete())
-                .put("dryRun", true);
+    /** Adds the number of matching runs, counted up to a limit, and whether there are more. */
+    private static JsonObject putCount(JsonObject jsonObject, long matching) {
+        return jsonObject
+                .put("matching", Math.min(matching, BulkActions.COUNT_LIMIT))
+                .put("more", matching > BulkActions.COUNT_LIMIT);
     }
 
     /** A value that is not a valid id is answered with 404. */
@@ -130,7 +128,7 @@ final class BulkRoutes {
 
     private BulkActionRecord requireAction(RequestExecutor.RequestTransaction transaction, UUID id)
             throws SQLException {
-        return actions.get(transaction.session(), transaction.project().name(), id)
+        return actions.get(transaction.connection(), transaction.project().name(), id)
                 .orElseThrow(() -> Problem.notFound("bulk action"));
     }
 
@@ -140,7 +138,7 @@ final class BulkRoutes {
         List<BulkActionRecord> found = executor.read(
                 request,
                 transaction -> actions.list(
-                        transaction.session(), transaction.project().name(), behind, limit + 1));
+                        transaction.connection(), transaction.project().name(), behind, limit + 1));
         return executor.page(
                 request,
                 found,
@@ -160,7 +158,7 @@ final class BulkRoutes {
         return executor.change(request, "bulk.abort", "bulk/" + PublicId.format(BulkWorker.PREFIX, id), transaction -> {
             requireAction(transaction, id);
             actions.end(
-                    transaction.session(),
+                    transaction.connection(),
                     new BulkRepository.BulkActionKey(transaction.project().name(), id),
                     State.ABORTED,
                     null);
@@ -179,7 +177,7 @@ final class BulkRoutes {
     private static JsonObject toJson(BulkActionRecord bulkActionRecord) {
         BulkActionRequest bulkActionRequest = bulkActionRecord.request();
         BulkRepository.Progress progress = bulkActionRecord.progress();
-        return new JsonObject()
+        JsonObject jsonObject = new JsonObject()
                 .put("id", PublicId.format(BulkWorker.PREFIX, bulkActionRecord.id()))
                 .put("action", bulkActionRequest.action())
                 .put(
@@ -190,7 +188,8 @@ final class BulkRoutes {
                                 .put("handler", bulkActionRequest.filter().handler()))
                 .put("at", bulkActionRequest.at())
                 .put("state", JsonFields.enumText(progress.state()))
-                .put("reason", progress.reason())
+                .put("reason", progress.reason());
+        return putCount(jsonObject, progress.matching())
                 .put("done", progress.done())
                 .put("createdBy", bulkActionRequest.actor())
                 .put("createdAt", bulkActionRecord.createdAt())

@@ -1,7 +1,5 @@
 package io.carillon.server.api;
 
-import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.value.PublicId;
 import io.carillon.server.http.ErrorMapping;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
@@ -10,6 +8,8 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.BulkRepository.BulkActionKey;
 import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.State;
+import io.carillon.value.PublicId;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,19 +69,19 @@ public final class BulkWorker {
     private boolean runChunk(BulkActionKey bulkActionKey, Set<BulkActionKey> postponed) {
         List<Runnable> hints = new ArrayList<>();
         try {
-            boolean worked = context.transactions().runInProject(bulkActionKey.project(), session -> {
+            boolean worked = context.transactions().runInProject(bulkActionKey.project(), connection -> {
                 hints.clear();
                 BulkActionRecord bulkActionRecord =
-                        actions.lockRunning(session, bulkActionKey).orElse(null);
+                        actions.lockRunning(connection, bulkActionKey).orElse(null);
                 if (bulkActionRecord == null) return false;
                 int done = context.carillon()
                         .project(bulkActionKey.project())
-                        .in(session.connection(), hints::add)
+                        .in(connection, hints::add)
                         .runs()
                         .bulk(bulkActionRecord.request().filter())
                         .applyChunk(bulkActionRecord.request().operation(), bulkActionRecord.createdAt());
-                actions.addDone(session, bulkActionKey, done);
-                if (done == 0) end(session, bulkActionKey, bulkActionRecord, State.DONE, null);
+                actions.addDone(connection, bulkActionKey, done);
+                if (done == 0) end(connection, bulkActionKey, bulkActionRecord, State.DONE, null);
                 return true;
             });
             hints.forEach(Runnable::run);
@@ -106,27 +106,27 @@ public final class BulkWorker {
     }
 
     private void markFailed(BulkActionKey bulkActionKey, String code) {
-        context.transactions().runInProject(bulkActionKey.project(), session -> {
+        context.transactions().runInProject(bulkActionKey.project(), connection -> {
             BulkActionRecord bulkActionRecord =
-                    actions.lockRunning(session, bulkActionKey).orElse(null);
-            if (bulkActionRecord != null) end(session, bulkActionKey, bulkActionRecord, State.FAILED, code);
+                    actions.lockRunning(connection, bulkActionKey).orElse(null);
+            if (bulkActionRecord != null) end(connection, bulkActionKey, bulkActionRecord, State.FAILED, code);
             return bulkActionKey;
         });
     }
 
     private void end(
-            Session session,
+            Connection connection,
             BulkActionKey bulkActionKey,
             BulkActionRecord bulkActionRecord,
             State state,
             @Nullable String reason)
             throws SQLException {
-        actions.end(session, bulkActionKey, state, reason);
-        long done = actions.addDone(session, bulkActionKey, 0);
+        actions.end(connection, bulkActionKey, state, reason);
+        long done = actions.addDone(connection, bulkActionKey, 0);
         context.repositories()
                 .audit()
                 .write(
-                        session,
+                        connection,
                         bulkActionKey.project(),
                         new AuditRepository.Change(
                                 bulkActionRecord.request().actor(),

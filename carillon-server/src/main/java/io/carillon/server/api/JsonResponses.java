@@ -1,14 +1,10 @@
 package io.carillon.server.api;
 
-import io.carillon.QueueInfo;
-import io.carillon.internal.value.PublicId;
-import io.carillon.run.AttemptRecord;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleDefinition;
@@ -20,6 +16,10 @@ import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.SecretRepository;
+import io.carillon.store.AttemptRecord;
+import io.carillon.store.LaneInfo;
+import io.carillon.store.LedgerEntry;
+import io.carillon.value.PublicId;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import java.time.Duration;
@@ -216,7 +216,7 @@ final class JsonResponses {
         return new JsonObject()
                 .put("id", run.id().toString())
                 .put("state", run.state().text())
-                .put("queue", run.queue())
+                .put("queue", run.lane().queue())
                 .put("priority", JsonFields.enumText(run.priority()))
                 .put("origin", run.origin().text())
                 .put("target", target(run.target().kind(), run.target().name()))
@@ -294,16 +294,16 @@ final class JsonResponses {
                 .put("late", entry.lateness().orElse(null));
     }
 
-    static JsonObject queue(QueueInfo queue) {
-        QueueInfo.Pause pause = queue.pause();
-        QueueInfo.Breaker breaker = queue.breaker();
+    static JsonObject queue(LaneInfo lane) {
+        LaneInfo.Pause pause = lane.pause();
+        LaneInfo.Breaker breaker = lane.breaker();
         return new JsonObject()
-                .put("name", queue.name())
-                .put("waiting", queue.waiting())
-                .put("running", queue.running())
-                .put("maxRunning", queue.limits().maxRunning())
-                .put("perSecond", queue.limits().perSecond())
-                .put("weight", queue.weight())
+                .put("name", lane.lane().queue())
+                .put("waiting", lane.waiting())
+                .put("running", lane.running())
+                .put("maxRunning", lane.limits().maxRunning())
+                .put("perSecond", lane.limits().perSecond())
+                .put("weight", lane.weight())
                 .put(
                         "breaker",
                         breaker == null

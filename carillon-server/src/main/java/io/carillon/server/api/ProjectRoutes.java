@@ -1,9 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.NodeInfo;
 import io.carillon.RunDueResult;
-import io.carillon.internal.value.Names;
-import io.carillon.internal.value.PublicId;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -15,6 +12,9 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.ProjectRepository;
+import io.carillon.store.NodeView;
+import io.carillon.value.Names;
+import io.carillon.value.PublicId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -73,8 +73,8 @@ final class ProjectRoutes {
         if (!name.equals(request.caller().project())
                 && !(request.caller().project().equals(Caller.ADMIN_PROJECT)
                         && request.caller().hasPermission(Permission.ADMIN))) throw Problem.notFound("project");
-        return projects.runAsServer(session ->
-                ApiResponse.ok(toJson(projects.get(session, name).orElseThrow(() -> Problem.notFound("project")))));
+        return projects.runAsServer(connection ->
+                ApiResponse.ok(toJson(projects.get(connection, name).orElseThrow(() -> Problem.notFound("project")))));
     }
 
     /** Creates a project and its first key, which is shown once. */
@@ -88,15 +88,15 @@ final class ProjectRoutes {
         body.convert("name", () -> Names.check("project", name));
         if (owner.filter(text -> text.length() > 200).isPresent())
             throw Problem.invalid("/owner", "This must have at most 200 characters.");
-        return projects.runAsServer(session -> {
-            if (!projects.insert(session, name, owner.orElse(null)))
+        return projects.runAsServer(connection -> {
+            if (!projects.insert(connection, name, owner.orElse(null)))
                 throw Problem.of(409, "project-exists", "A project of this name already exists. Choose another name.");
             PlaintextApiKey key = PlaintextApiKey.generate();
             executor.context()
                     .repositories()
                     .keys()
                     .insert(
-                            session,
+                            connection,
                             name,
                             new ApiKeyRepository.NewKey(
                                     key.id(),
@@ -107,12 +107,12 @@ final class ProjectRoutes {
                                     null));
             executor.audit(
                     request,
-                    session,
+                    connection,
                     "project.make",
                     "project/" + name,
                     JsonNodeFactory.instance.objectNode().put("key", key.id()));
             return ApiResponse.json(
-                    201, toJson(projects.get(session, name).orElseThrow()).put("key", key.text()));
+                    201, toJson(projects.get(connection, name).orElseThrow()).put("key", key.text()));
         });
     }
 
@@ -130,41 +130,41 @@ final class ProjectRoutes {
         if (waiting.filter(most -> most < 0 || most > 1_000_000_000).isPresent())
             throw Problem.invalid("/maxWaiting", "This must be between 0 and 1000000000.");
         String name = request.pathName("name");
-        return projects.runAsServer(session -> {
+        return projects.runAsServer(connection -> {
             ProjectRepository.Quota quota =
                     new ProjectRepository.Quota(requests.orElse(null), schedules.orElse(null), waiting.orElse(null));
-            if (!projects.updateQuota(session, name, quota)) throw Problem.notFound("project");
+            if (!projects.updateQuota(connection, name, quota)) throw Problem.notFound("project");
             executor.audit(
                     request,
-                    session,
+                    connection,
                     "project.quota",
                     "project/" + name,
                     JsonNodeFactory.instance.objectNode().put("quota", quota.toString()));
-            return ApiResponse.ok(toJson(projects.get(session, name).orElseThrow()));
+            return ApiResponse.ok(toJson(projects.get(connection, name).orElseThrow()));
         });
     }
 
     private ApiResponse nodes(ApiRequest request) {
         request.caller().requireServerAdmin();
-        List<NodeInfo> nodes = executor.context().carillon().nodes();
+        List<NodeView> nodes = executor.context().carillon().nodes();
         return ApiResponse.ok(new JsonObject()
                 .put("items", nodes.stream().map(ProjectRoutes::toJson).toList()));
     }
 
-    private static JsonObject toJson(NodeInfo node) {
+    private static JsonObject toJson(NodeView node) {
         return new JsonObject()
-                .put("id", PublicId.format("nod", node.id()))
-                .put("name", node.name())
+                .put("id", PublicId.format("nod", node.info().id()))
+                .put("name", node.info().name())
                 .put("alive", node.alive())
                 .put("startedAt", node.startedAt())
                 .put("beatAt", node.lastHeartbeatAt())
                 .put("busy", node.busy())
-                .put("slots", node.slots())
-                .put("host", node.host())
-                .put("pid", node.pid())
-                .put("version", node.version())
-                .put("wakeup", node.wakeup())
-                .put("handlers", node.handlers().stream().sorted().toList())
+                .put("slots", node.info().slots())
+                .put("host", node.info().host())
+                .put("pid", node.info().pid())
+                .put("version", node.info().version())
+                .put("wakeup", node.info().wakeup())
+                .put("handlers", node.info().handlers().stream().sorted().toList())
                 .put("deadAt", node.deadAt())
                 .put("deadWhy", node.deathReason());
     }

@@ -1,9 +1,7 @@
 package io.carillon.server.api;
 
-import io.carillon.PauseOptions;
-import io.carillon.QueueInfo;
-import io.carillon.QueueLimits;
 import io.carillon.Queues;
+import io.carillon.run.QueueLimits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -13,6 +11,7 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.store.LaneInfo;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,7 +35,7 @@ final class QueueRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
-        List<QueueInfo> queues = executor.read(
+        List<LaneInfo> queues = executor.read(
                 request, transaction -> transaction.project().queues().list());
         return ApiResponse.ok(new JsonObject()
                 .put("items", queues.stream().map(JsonResponses::queue).toList()));
@@ -47,10 +46,10 @@ final class QueueRoutes {
                 JsonResponses.queue(executor.read(request, transaction -> requireQueue(transaction, request))));
     }
 
-    private static QueueInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+    private static LaneInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
         String name = request.pathName("name");
         return transaction.project().queues().list().stream()
-                .filter(queue -> queue.name().equals(name))
+                .filter(lane -> lane.lane().queue().equals(name))
                 .findFirst()
                 .orElseThrow(() -> Problem.notFound("queue"));
     }
@@ -64,9 +63,7 @@ final class QueueRoutes {
                 body.convert("maxRunning", () -> new QueueLimits(running.orElse(null), rate.orElse(null)));
         return executor.change(request, "queue.limit", "queue/" + request.pathValue("name"), transaction -> {
             transaction.project().queues().limit(request.pathValue("name"), queueLimits);
-            transaction.addAuditDetail(
-                    "limits",
-                    "maxRunning=%s, perSecond=%s".formatted(queueLimits.maxRunning(), queueLimits.perSecond()));
+            transaction.addAuditDetail("limits", queueLimits.toString());
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
@@ -91,14 +88,10 @@ final class QueueRoutes {
         Optional<String> reason = body.text("reason");
         body.refuseUnknown();
         return executor.change(request, "queue.pause", "queue/" + request.pathValue("name"), transaction -> {
-            PauseOptions options =
-                    PauseOptions.untilResumed().by(request.caller().actor());
             transaction
                     .project()
                     .queues()
-                    .pause(
-                            request.pathValue("name"),
-                            reason.map(options::reason).orElse(options));
+                    .pause(request.pathValue("name"), request.caller().actor(), reason.orElse(null));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }
@@ -115,14 +108,10 @@ final class QueueRoutes {
     /** Counts waiting, running, dead and quarantined runs. The history is not counted. */
     private ApiResponse stats(ApiRequest request) {
         return executor.read(request, transaction -> {
-            List<QueueInfo> queues = transaction.project().queues().list();
+            List<LaneInfo> queues = transaction.project().queues().list();
             return ApiResponse.ok(new JsonObject()
-                    .put(
-                            "waiting",
-                            queues.stream().mapToLong(QueueInfo::waiting).sum())
-                    .put(
-                            "running",
-                            queues.stream().mapToLong(QueueInfo::running).sum())
+                    .put("waiting", queues.stream().mapToLong(LaneInfo::waiting).sum())
+                    .put("running", queues.stream().mapToLong(LaneInfo::running).sum())
                     .put(
                             "dead",
                             transaction

@@ -1,9 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.CarillonException;
 import io.carillon.Project;
-import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.value.Names;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
@@ -11,9 +8,12 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.IdempotencyRepository;
+import io.carillon.value.CarillonException;
+import io.carillon.value.Names;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ final class RequestExecutor {
     }
 
     /** The transaction of a request, and the project's API within it. */
-    record RequestTransaction(Project project, Session session, ObjectNode auditDetail) {
+    record RequestTransaction(Project project, Connection connection, ObjectNode auditDetail) {
         /** Adds a detail to the audit entry. It must not contain a secret. */
         void addAuditDetail(String name, String value) {
             auditDetail.put(name, value);
@@ -58,9 +58,9 @@ final class RequestExecutor {
         return context.transactions()
                 .runInProject(
                         project,
-                        session -> action.run(new RequestTransaction(
-                                projectApi.in(session.connection(), hint -> {}),
-                                session,
+                        connection -> action.run(new RequestTransaction(
+                                projectApi.in(connection, hint -> {}),
+                                connection,
                                 JsonNodeFactory.instance.objectNode())));
     }
 
@@ -69,15 +69,13 @@ final class RequestExecutor {
         String project = request.caller().project();
         Project projectApi = context.carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
-        ApiResponse response = context.transactions().runInProject(project, session -> {
+        ApiResponse response = context.transactions().runInProject(project, connection -> {
             hints.clear();
-            return runIdempotent(request, session, () -> {
+            return runIdempotent(request, connection, () -> {
                 RequestTransaction transaction = new RequestTransaction(
-                        projectApi.in(session.connection(), hints::add),
-                        session,
-                        JsonNodeFactory.instance.objectNode());
+                        projectApi.in(connection, hints::add), connection, JsonNodeFactory.instance.objectNode());
                 ApiResponse done = requestAction.run(transaction);
-                audit(request, session, action, object, transaction.auditDetail());
+                audit(request, connection, action, object, transaction.auditDetail());
                 return done;
             });
         });
@@ -85,12 +83,12 @@ final class RequestExecutor {
         return response;
     }
 
-    void audit(ApiRequest request, Session session, String action, String object, ObjectNode detail)
+    void audit(ApiRequest request, Connection connection, String action, String object, ObjectNode detail)
             throws SQLException {
         context.repositories()
                 .audit()
                 .write(
-                        session,
+                        connection,
                         request.caller().project(),
                         new AuditRepository.Change(
                                 request.caller().actor(),
@@ -105,7 +103,7 @@ final class RequestExecutor {
     }
 
     /** Runs the action once per Idempotency-Key; a repeated request receives the stored response. */
-    private ApiResponse runIdempotent(ApiRequest apiRequest, Session session, IdempotentAction idempotentAction)
+    private ApiResponse runIdempotent(ApiRequest apiRequest, Connection connection, IdempotentAction idempotentAction)
             throws SQLException {
         Optional<String> given = apiRequest.header("Idempotency-Key");
         if (given.isEmpty()) return idempotentAction.run();
@@ -113,9 +111,9 @@ final class RequestExecutor {
         String project = apiRequest.caller().project();
         IdempotencyRepository answers = context.repositories().idempotency();
         byte[] request = requestHash(apiRequest);
-        if (!reserveKey(answers, session, project, key, request)) {
+        if (!reserveKey(answers, connection, project, key, request)) {
             IdempotencyRepository.StoredResponse storedResponse =
-                    answers.get(session, project, key).orElseThrow(RequestExecutor::inFlight);
+                    answers.get(connection, project, key).orElseThrow(RequestExecutor::inFlight);
             if (!Arrays.equals(storedResponse.requestHash(), request))
                 throw Problem.of(
                         422,
@@ -125,7 +123,7 @@ final class RequestExecutor {
         }
         ApiResponse response = idempotentAction.run();
         answers.save(
-                session,
+                connection,
                 project,
                 key,
                 new IdempotencyRepository.StoredResponse(
@@ -141,18 +139,15 @@ final class RequestExecutor {
      */
     static void refuseIdempotencyKey(ApiRequest request) {
         if (request.header("Idempotency-Key").isPresent())
-            throw Problem.of(
-                            400,
-                            "invalid-header",
-                            "The response shows a secret and is not stored. The field \"errors\" says where.")
+            throw Problem.of(400, "invalid-header", "The response shows a secret and is not stored. See errors.")
                     .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
     }
 
     private static boolean reserveKey(
-            IdempotencyRepository answers, Session session, String project, String key, byte[] request)
+            IdempotencyRepository answers, Connection connection, String project, String key, byte[] request)
             throws SQLException {
         try {
-            return answers.reserve(session, project, key, request);
+            return answers.reserve(connection, project, key, request);
         } catch (SQLException failure) {
             if (LOCK_TIMEOUT.equals(failure.getSQLState())) throw inFlight();
             throw failure;
@@ -181,7 +176,7 @@ final class RequestExecutor {
         try {
             return Names.checkKey("Idempotency-Key", key);
         } catch (CarillonException wrong) {
-            throw Problem.of(400, "invalid-header", "Invalid header. The field \"errors\" says where.")
+            throw Problem.of(400, "invalid-header", "Invalid header. See errors.")
                     .withFault("Idempotency-Key", String.valueOf(wrong.getMessage()));
         }
     }

@@ -1,7 +1,5 @@
 package io.carillon.server.api;
 
-import io.carillon.CarillonException;
-import io.carillon.run.AttemptRecord;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -20,6 +18,8 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.store.AttemptRecord;
+import io.carillon.value.CarillonException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,7 +110,7 @@ final class RunRoutes {
                         .webhooks()
                         .runs()
                         .payloadOf(
-                                transaction.session(),
+                                transaction.connection(),
                                 transaction.project().name(),
                                 run.id().value())
                         .flatMap(WebhookTargetJson::fromPayload)
@@ -245,8 +245,7 @@ final class RunRoutes {
                 throw Problem.of(
                         409,
                         "run-not-movable",
-                        "Only a waiting run can be rescheduled. A tick, and a run with a concurrency, FIFO or rate key,"
-                                + " cannot.");
+                        "Only a waiting run can be rescheduled, and not one of a schedule or behind a gate.");
             transaction.addAuditDetail("at", due.toString());
             return ApiResponse.ok(JsonResponses.run(requireRun(transaction, request)));
         });

@@ -1,16 +1,16 @@
 package io.carillon.server.api;
 
-import io.carillon.internal.value.Names;
+import io.carillon.ScheduleOptions;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
-import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
+import io.carillon.value.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /** Parses schedules, targets and payloads of requests. */
 final class ScheduleParser {
@@ -116,7 +117,7 @@ final class ScheduleParser {
     }
 
     /** Parses the policies, queue and priority of a schedule. */
-    static ScheduleOptions options(JsonFields body) {
+    static UnaryOperator<ScheduleOptions> options(JsonFields body) {
         Optional<MissedPolicy> missed = body.enumValue("missed", MissedPolicy.class);
         Optional<OverlapPolicy> overlap = body.enumValue("overlap", OverlapPolicy.class);
         Optional<Priority> priority = body.enumValue("priority", Priority.class);
@@ -126,16 +127,18 @@ final class ScheduleParser {
         Optional<Integer> cap = body.integer("missedCap");
         Optional<Duration> spread = body.duration("missedSpread");
         Optional<Integer> pauseAfter = body.integer("pauseAfter");
-        ScheduleOptions chosen = ScheduleOptions.defaults();
-        if (missed.isPresent()) chosen = chosen.missed(missed.get());
-        if (overlap.isPresent()) chosen = chosen.overlap(overlap.get());
-        if (priority.isPresent()) chosen = chosen.priority(priority.get());
-        chosen = applyOption(body, "queue", chosen, queue, ScheduleOptions::queue);
-        chosen = applyOption(body, "grace", chosen, grace, ScheduleOptions::grace);
-        chosen = applyOption(body, "catchUp", chosen, catchUp, ScheduleOptions::catchUp);
-        chosen = applyOption(body, "missedCap", chosen, cap, ScheduleOptions::missedCap);
-        chosen = applyOption(body, "missedSpread", chosen, spread, ScheduleOptions::missedSpread);
-        return applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
+        return defaults -> {
+            ScheduleOptions chosen = defaults;
+            if (missed.isPresent()) chosen = chosen.missed(missed.get());
+            if (overlap.isPresent()) chosen = chosen.overlap(overlap.get());
+            if (priority.isPresent()) chosen = chosen.priority(priority.get());
+            chosen = applyOption(body, "queue", chosen, queue, ScheduleOptions::queue);
+            chosen = applyOption(body, "grace", chosen, grace, ScheduleOptions::grace);
+            chosen = applyOption(body, "catchUp", chosen, catchUp, ScheduleOptions::catchUp);
+            chosen = applyOption(body, "missedCap", chosen, cap, ScheduleOptions::missedCap);
+            chosen = applyOption(body, "missedSpread", chosen, spread, ScheduleOptions::missedSpread);
+            return applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
+        };
     }
 
     private interface ScheduleOptionSetter<T> {

@@ -1,12 +1,8 @@
 package io.carillon.server.api;
 
-import io.carillon.PauseOptions;
 import io.carillon.run.Payload;
 import io.carillon.schedule.DroppedHistoryPolicy;
-import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
-import io.carillon.schedule.ScheduleChange;
-import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -16,6 +12,8 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
+import io.carillon.store.LedgerEntry;
+import io.carillon.store.ScheduleChange;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -81,7 +79,7 @@ final class ScheduleRoutes {
         When when = ScheduleParser.when(body);
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
-        ScheduleOptions options = ScheduleParser.options(body);
+        var options = ScheduleParser.options(body);
         body.refuseUnknown();
         String name = request.pathValue("name");
         return executor.change(request, "schedule.put", "schedule/" + name, transaction -> {
@@ -128,13 +126,10 @@ final class ScheduleRoutes {
         Optional<Instant> until = body.instant("until");
         body.refuseUnknown();
         return executor.change(request, "schedule.pause", auditObject(request), transaction -> {
-            PauseOptions options = until.map(PauseOptions::until)
-                    .orElseGet(PauseOptions::untilResumed)
-                    .by(request.caller().actor());
             transaction
                     .project()
                     .schedules()
-                    .pause(request.pathName("name"), reason.map(options::reason).orElse(options));
+                    .pause(request.pathName("name"), request.caller().actor(), reason.orElse(null), until.orElse(null));
             reason.ifPresent(why -> transaction.addAuditDetail("reason", why));
             return toResponse(requireSchedule(transaction, request));
         });

@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.internal.value.Names;
+import io.carillon.seal.Secret;
 import io.carillon.server.hooks.SecretStore;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -11,7 +11,7 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.SecretRepository;
-import io.carillon.spi.Secret;
+import io.carillon.value.Names;
 import io.carillon.webhook.sign.SigningSecret;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +52,7 @@ final class SecretRoutes {
                 request,
                 transaction -> secretStore
                         .repository()
-                        .list(transaction.session(), transaction.project().name(), after, limit + 1));
+                        .list(transaction.connection(), transaction.project().name(), after, limit + 1));
         return executor.page(request, found, limit, JsonResponses::secret, SecretRepository.StoredSecret::name);
     }
 
@@ -65,7 +65,7 @@ final class SecretRoutes {
             throws SQLException {
         return secretStore
                 .repository()
-                .get(transaction.session(), transaction.project().name(), name)
+                .get(transaction.connection(), transaction.project().name(), name)
                 .orElseThrow(() -> Problem.notFound("secret"));
     }
 
@@ -104,7 +104,7 @@ final class SecretRoutes {
                     null,
                     new ApiKey.Creation(Instant.EPOCH, request.caller().actor()),
                     null);
-            if (!secretStore.repository().insert(transaction.session(), storedSecret))
+            if (!secretStore.repository().insert(transaction.connection(), storedSecret))
                 throw Problem.of(
                         409, "secret-exists", "A secret of this name already exists. Rotate it or use another name.");
             return createdResponse(transaction, name, newSecret);
@@ -123,8 +123,8 @@ final class SecretRoutes {
     }
 
     /**
-     * Replaces a secret. Both secrets sign during the overlap, so that receivers can change theirs at any
-     * time within it.
+     * Replaces a secret. Both secrets sign during the overlap, so that receivers can change theirs at any time within
+     * it.
      */
     private ApiResponse rotate(ApiRequest request) {
         RequestExecutor.refuseIdempotencyKey(request);
@@ -147,7 +147,7 @@ final class SecretRoutes {
             String sealed = secretStore.seal(old.project(), name, newSecret.value());
             secretStore
                     .repository()
-                    .rotate(transaction.session(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
+                    .rotate(transaction.connection(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
             transaction.addAuditDetail("overlap", overlap.toString());
             return createdResponse(transaction, name, newSecret);
         });
@@ -158,7 +158,7 @@ final class SecretRoutes {
         return executor.change(request, "secret.delete", "secret/" + name, transaction -> {
             if (!secretStore
                     .repository()
-                    .delete(transaction.session(), transaction.project().name(), name))
+                    .delete(transaction.connection(), transaction.project().name(), name))
                 throw Problem.notFound("secret");
             return ApiResponse.noContent();
         });

@@ -83,7 +83,7 @@ final class WebhookRoutes {
                     .webhooks()
                     .runs()
                     .payloadOf(
-                            transaction.session(),
+                            transaction.connection(),
                             transaction.project().name(),
                             run.id().value())
                     .flatMap(WebhookTargetJson::fromPayload)
@@ -133,10 +133,7 @@ final class WebhookRoutes {
 
     private static void refuseIdempotencyKey(ApiRequest request) {
         if (request.header("Idempotency-Key").isPresent())
-            throw Problem.of(
-                            400,
-                            "invalid-header",
-                            "Each request sends the webhook again. The field \"errors\" says where.")
+            throw Problem.of(400, "invalid-header", "Each request sends the webhook again. See errors.")
                     .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
     }
 
@@ -160,9 +157,9 @@ final class WebhookRoutes {
                 .orElseThrow(WebhookRoutes::notAwaited);
         Project projectApi = executor.context().carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
-        executor.context().transactions().runInProject(project, session -> {
+        executor.context().transactions().runInProject(project, connection -> {
             hints.clear();
-            Project inside = projectApi.in(session.connection(), hints::add);
+            Project inside = projectApi.in(connection, hints::add);
             boolean recorded = error.isPresent()
                     ? inside.runs().fail(run, attempt, callbackToken, error.get())
                     : inside.runs().complete(run, attempt, callbackToken);
@@ -171,7 +168,7 @@ final class WebhookRoutes {
                     .repositories()
                     .audit()
                     .write(
-                            session,
+                            connection,
                             project,
                             new AuditRepository.Change(
                                     "callback",

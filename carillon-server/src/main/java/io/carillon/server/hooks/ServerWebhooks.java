@@ -2,11 +2,11 @@ package io.carillon.server.hooks;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.seal.Keyring;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.SecretRepository;
 import io.carillon.server.store.Transactions;
 import io.carillon.server.store.WebhookRunRepository;
-import io.carillon.spi.Keyring;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.util.Optional;
@@ -48,8 +48,8 @@ public final class ServerWebhooks implements AutoCloseable {
         }
 
         /**
-         * Creates the webhooks. This reads nothing from the database: the tables may be created later, before
-         * the first use.
+         * Creates the webhooks. This reads nothing from the database: the tables may be created later, before the first
+         * use.
          */
         public ServerWebhooks build() {
             return new ServerWebhooks(this);

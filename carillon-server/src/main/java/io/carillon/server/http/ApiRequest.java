@@ -1,7 +1,7 @@
 package io.carillon.server.http;
 
-import io.carillon.internal.value.Names;
-import io.carillon.internal.value.SpellingSuggester;
+import io.carillon.value.Names;
+import io.carillon.value.SpellingSuggester;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -76,7 +76,7 @@ public final class ApiRequest {
     public String pathName(String name) {
         try {
             return Names.check(name, pathValue(name));
-        } catch (io.carillon.CarillonException impossible) {
+        } catch (io.carillon.value.CarillonException impossible) {
             throw Problem.notFound(name);
         }
     }
@@ -88,7 +88,7 @@ public final class ApiRequest {
     public Optional<String> query(String name) {
         List<String> values = head.query().getOrDefault(name, List.of());
         if (values.size() > 1)
-            throw Problem.of(400, "invalid-parameter", "Duplicate query parameter. The field \"errors\" says where.")
+            throw Problem.of(400, "invalid-parameter", "Duplicate query parameter. See errors.")
                     .withFault(name, "Send this parameter only once.");
         return values.stream().findFirst();
     }
@@ -125,7 +125,7 @@ public final class ApiRequest {
     }
 
     public static Problem invalidParameter(String name, String detail) {
-        return Problem.of(400, "invalid-parameter", "Invalid query parameter. The field \"errors\" says where.")
+        return Problem.of(400, "invalid-parameter", "Invalid query parameter. See errors.")
                 .withFault(name, detail);
     }
 

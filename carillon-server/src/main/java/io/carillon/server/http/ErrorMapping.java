@@ -1,8 +1,8 @@
 package io.carillon.server.http;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
-import io.carillon.internal.value.TextCleaner;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
+import io.carillon.value.TextCleaner;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.Map;
@@ -32,7 +32,7 @@ public final class ErrorMapping {
             case CRON_SYNTAX,
                     INVALID_NAME,
                     INVALID_OPTION,
-                    NO_INSTANTS,
+                    NEVER_FIRES,
                     HISTORY_DROPPED,
                     UNKNOWN_ZONE,
                     PAYLOAD_UNREADABLE,
@@ -44,6 +44,7 @@ public final class ErrorMapping {
             case PAYLOAD_TOO_LARGE -> 413;
             case MALFORMED_ID, UNKNOWN_PROJECT, UNKNOWN_RUN, UNKNOWN_SCHEDULE -> 404;
             case VERSION_CONFLICT, LEASE_LOST, SCHEDULE_UNREADABLE -> 409;
+            case NOT_YET -> 501;
             case ALREADY_CLOSED, DATABASE_UNREACHABLE, SCHEMA_CHANGED, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD -> 503;
             case STORAGE, POOL_TOO_SMALL, UNSUITABLE_DATA_SOURCE -> 500;
         };

@@ -1,7 +1,7 @@
 package io.carillon.server.http;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -24,8 +24,8 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * The Jetty server: passes requests to the {@link RequestDispatcher} and writes its responses. No other
- * class uses Jetty.
+ * The Jetty server: passes requests to the {@link RequestDispatcher} and writes its responses. No other class uses
+ * Jetty.
  */
 public final class JettyServer implements AutoCloseable {
     private static final int HEADER_BYTES = 16 * 1024;

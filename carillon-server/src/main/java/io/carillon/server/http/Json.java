@@ -1,6 +1,6 @@
 package io.carillon.server.http;
 
-import io.carillon.internal.value.TextCleaner;
+import io.carillon.value.TextCleaner;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -15,9 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A strict JSON parser for request bodies: one object, no duplicate fields, nothing after the object, at most
- * {@value #DEPTH} levels of nesting. Numbers keep their exact value. Text that PostgreSQL could not return
- * unchanged is rejected.
+ * A strict JSON parser for request bodies: one object, no duplicate fields, nothing after the object, at most {@value
+ * #DEPTH} levels of nesting. Numbers keep their exact value. Text that PostgreSQL could not return unchanged is
+ * rejected.
  */
 public final class Json {
     static final int DEPTH = 64;
@@ -52,8 +52,7 @@ public final class Json {
             throw Problem.of(
                             400,
                             "malformed-json",
-                            "The body contains NUL or an unpaired surrogate, which cannot be stored."
-                                    + " The field \"errors\" says where.")
+                            "The body contains NUL or an unpaired surrogate, which cannot be stored. See errors.")
                     .withFault(pointer, "Remove or encode the character.");
         });
         return object;

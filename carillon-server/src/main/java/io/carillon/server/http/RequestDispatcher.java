@@ -1,8 +1,8 @@
 package io.carillon.server.http;
 
-import io.carillon.internal.value.PublicId;
-import io.carillon.internal.value.TextCleaner;
-import io.carillon.internal.value.Uuid7;
+import io.carillon.value.PublicId;
+import io.carillon.value.TextCleaner;
+import io.carillon.value.Uuid7;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -134,7 +134,7 @@ public final class RequestDispatcher {
     private static void refuseUnknownParameters(ApiRequest.Head head) {
         for (String name : head.query().keySet())
             if (!head.route().queryParameters().contains(name))
-                throw Problem.of(400, "unknown-parameter", "Unknown query parameter. The field \"errors\" says where.")
+                throw Problem.of(400, "unknown-parameter", "Unknown query parameter. See errors.")
                         .withFault(
                                 TextCleaner.clean(name, 100),
                                 "Allowed parameters: "

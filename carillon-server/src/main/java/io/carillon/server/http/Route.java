@@ -45,6 +45,10 @@ public record Route(String method, String path, Permission permission, Set<Strin
         return new Route("POST", path, permission, Set.of(), action);
     }
 
+    public static Route patch(String path, Permission permission, Action action) {
+        return new Route("PATCH", path, permission, Set.of(), action);
+    }
+
     public static Route delete(String path, Permission permission, Action action) {
         return new Route("DELETE", path, permission, Set.of(), action);
     }

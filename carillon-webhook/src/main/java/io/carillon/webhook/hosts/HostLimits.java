@@ -1,7 +1,7 @@
 package io.carillon.webhook.hosts;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.time.Duration;
 
 /**
@@ -34,16 +34,6 @@ public record HostLimits(int concurrency, int minRequests, Duration window, Dura
     /** Returns a copy with this maximum number of concurrent requests. */
     public HostLimits concurrency(int limit) {
         return new HostLimits(limit, minRequests, window, pause, maxPause);
-    }
-
-    /** Returns a copy whose breaker opens when half of at least {@code minRequests} requests within a window failed. */
-    public HostLimits requests(int minRequests, Duration window) {
-        return new HostLimits(concurrency, minRequests, window, pause, maxPause);
-    }
-
-    /** Returns a copy with these pauses of an open breaker: {@code first}, doubling up to {@code longest}. */
-    public HostLimits pause(Duration first, Duration longest) {
-        return new HostLimits(concurrency, minRequests, window, first, longest);
     }
 
     private static boolean positive(Duration duration) {

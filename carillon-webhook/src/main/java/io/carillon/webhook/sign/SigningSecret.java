@@ -2,8 +2,8 @@ package io.carillon.webhook.sign;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
+import io.carillon.value.CarillonException;
+import io.carillon.value.ErrorCode;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.Base64;
@@ -53,8 +53,8 @@ public final class SigningSecret {
     }
 
     /**
-     * Returns the value of {@code webhook-signature}: one signature per secret, so that the receiver may have
-     * any of them.
+     * Returns the value of {@code webhook-signature}: one signature per secret, so that the receiver may have any of
+     * them.
      */
     public static String signatures(List<SigningSecret> secrets, String id, long timestamp, byte[] body) {
         return secrets.stream().map(secret -> secret.sign(id, timestamp, body)).collect(Collectors.joining(" "));

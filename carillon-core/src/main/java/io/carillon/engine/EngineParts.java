@@ -1,0 +1,33 @@
+package io.carillon.engine;
+
+import io.carillon.run.AttemptInterceptor;
+import io.carillon.schedule.TickPlanner;
+import io.carillon.store.Storage;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The parts of an engine: storage, handlers, the connections for transactional handlers, listeners, planner, and the
+ * identity of the node.
+ */
+public record EngineParts(
+        Storage storage,
+        Map<String, BoundHandler> handlers,
+        HandlerConnections connections,
+        Listeners listeners,
+        TickPlanner planner,
+        NodeIdentity identity) {
+    public EngineParts {
+        handlers = Map.copyOf(handlers);
+    }
+
+    /** Returns these parts with an interceptor that runs before each handler. */
+    public EngineParts withInterceptor(AttemptInterceptor interceptor) {
+        Map<String, BoundHandler> intercepted = new HashMap<>();
+        handlers.forEach((name, handler) -> intercepted.put(name, handler.withInterceptor(interceptor)));
+        return new EngineParts(storage, intercepted, connections, listeners, planner, identity);
+    }
+
+    /** The name, host, process id and version under which this node registers. */
+    public record NodeIdentity(String name, String host, long pid, String version) {}
+}

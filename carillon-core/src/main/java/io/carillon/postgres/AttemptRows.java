@@ -1,0 +1,272 @@
+package io.carillon.postgres;
+
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Origin;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+import io.carillon.run.Transition;
+import io.carillon.store.AttemptRecord;
+import io.carillon.store.ClaimRequest;
+import io.carillon.store.ClaimResult;
+import io.carillon.store.EndedAttempt;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The parameters of claims and endings, and the reading of attempts from rows. */
+final class AttemptRows {
+    /** The attempts of a run that did not end it. */
+    static final String EARLIER_ATTEMPTS = """
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
+              FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
+            """;
+
+    static final String COLUMNS = """
+            ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
+            origin, target, target_name, codec, payload, trace, gate_key
+            """;
+
+    // The runs in claim records that their node still owns. A claim record without such a run gives one row without a
+    // run. Each run is looked up by its key, whatever the statistics say.
+    static final String RECORDED_RUNS = """
+             FROM carillon.claim_note n LEFT JOIN LATERAL (
+                    SELECT mine.* FROM unnest(n.ids) WITH ORDINALITY AS noted(id, number),
+                           LATERAL (SELECT ctid, project, id, attempt, owner, parked FROM carillon.run
+                                     WHERE project = coalesce(n.projects[noted.number::int], n.projects[1]) AND id BETWEEN noted.id AND noted.id
+                                       AND owner = n.node
+                                     ORDER BY id LIMIT 1) mine) r ON true
+            """;
+
+    private AttemptRows() {}
+
+    /**
+     * Returns a statement that claims runs and writes their claim record, so that both commit together, however late.
+     * Leases that expire need no claim record. {@code lockingQuery} locks the runs; the record and the claim find them
+     * at their row locations in the same snapshot. The claim comes last, because PostgreSQL would copy the rows of an
+     * inner statement before it sends them. The claim writes no indexed column, so the update stays HOT.
+     * {@code limitAssignment} is empty, or sets the lane that counts the runs.
+     */
+    static String claimStatement(String lockingQuery, String limitAssignment) {
+        return "WITH picked AS MATERIALIZED (SELECT array(\n" + lockingQuery + """
+                ) AS places),
+                noted AS (
+                  INSERT INTO carillon.claim_note (node, seq, projects, ids)
+                  SELECT :owner::uuid, :note::bigint,
+                         CASE WHEN :sole::text IS NULL THEN array_agg(project) FILTER (WHERE :sole::text IS NULL) ELSE ARRAY[:sole::text] END,
+                         array_agg(id)
+                    FROM carillon.run WHERE ctid = ANY ((SELECT places FROM picked)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
+                UPDATE carillon.run
+                   SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
+                       leased_until = carillon.clock() + make_interval(secs => :lease)""" + limitAssignment + """
+
+                 WHERE ctid = ANY ((SELECT places FROM picked)::tid[])
+                RETURNING\s""" + COLUMNS;
+    }
+
+    /** Binds the parameters that every claim has. */
+    static Query bindRequest(Query query, ClaimRequest request) throws SQLException {
+        List<ClaimRequest.Quota> quotas = request.quotas();
+        return query.uuid("owner", request.owner())
+                .seconds("lease", request.lease())
+                .number("note", request.claimNumber())
+                .text("sole", soleProject(quotas))
+                .column("queues", "text", quotas, quota -> quota.lane().queue())
+                .column("projects", "text", quotas, quota -> quota.lane().project())
+                .column("classes", "smallint", quotas, quota -> quota.priority().number())
+                .column("counts", "int4", quotas, ClaimRequest.Quota::count)
+                .column("lows", "timestamptz", quotas, ClaimRequest.Quota::readyFrom)
+                .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
+                .texts("unknownHandlers", request.unknownHandlers());
+    }
+
+    /**
+     * Returns the project of all quotas, or null if there are several. A single project is recorded once, not with each
+     * run.
+     */
+    private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
+        String first = quotas.get(0).lane().project();
+        return quotas.stream().allMatch(quota -> quota.lane().project().equals(first)) ? first : null;
+    }
+
+    private record ClaimedRow(Attempt attempt, Instant readyAt) {}
+
+    /** Reads the claimed runs in the order in which they became ready. */
+    static ClaimResult readClaimed(Query query, Map<Lane, Instant> fullLanes) throws SQLException {
+        List<ClaimedRow> found = query.list(row -> new ClaimedRow(read(row), row.instant("ready_at")));
+        found.sort(Comparator.comparing(ClaimedRow::readyAt));
+        return new ClaimResult(
+                found.stream().map(ClaimedRow::attempt).toList(),
+                found.stream().map(ClaimedRow::readyAt).toList(),
+                fullLanes);
+    }
+
+    static Attempt read(Row row) throws SQLException {
+        UUID schedule = row.maybeUuid("schedule_id");
+        String trace = row.maybeText("trace");
+        String gate = row.maybeText("gate_key");
+        return new Attempt(
+                runId(row, "id"),
+                row.integer("attempt"),
+                new Lane(row.text("queue"), row.text("project")),
+                Priority.of(row.integer("class")),
+                Origin.of(row.text("origin")),
+                new Target(row.text("target"), row.text("target_name")),
+                new Payload(row.bytes("payload"), row.text("codec")),
+                new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
+                new Attempt.Counts(row.integer("failures"), row.integer("suspect"), row.integer("crashes")),
+                schedule == null && trace == null && gate == null
+                        ? null
+                        : new Attempt.References(schedule, trace, gate),
+                row.text("ctid"));
+    }
+
+    static RunId runId(Row row, String column) throws SQLException {
+        return new RunId(row.uuid(column));
+    }
+
+    /**
+     * An attempt that stays open for a callback. {@code retryDelay} is the delay before the next attempt if this one
+     * fails; null if the run then is dead.
+     */
+    record OpenAttempt(
+            UUID owner,
+            Attempt attempt,
+            Duration sinceStart,
+            @Nullable String callbackTokenHash,
+            @Nullable Duration retryDelay,
+            @Nullable String log,
+            boolean keepPayload,
+            @Nullable String delivery) {
+        private static final String SELECT_OPEN = """
+                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said, a.keep, a.delivery,
+                """ + COLUMNS + """
+                  FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
+
+        private static final String JOIN_DETAILS = """
+                ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said, w.keep_payload AS keep, w.delivery FROM carillon.awaited w
+                                         WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
+                """;
+
+        static final String BY_ATTEMPT =
+                SELECT_OPEN + "project = :project AND id BETWEEN :id AND :id AND attempt = :attempt ORDER BY id LIMIT 1"
+                        + JOIN_DETAILS;
+
+        static final String EXPIRED = SELECT_OPEN
+                + "leased_until IS NOT NULL AND leased_until < carillon.clock() ORDER BY leased_until LIMIT 1000"
+                + JOIN_DETAILS;
+
+        static OpenAttempt read(Row row) throws SQLException {
+            Duration age = row.maybeSeconds("age");
+            return new OpenAttempt(
+                    row.uuid("owner"),
+                    AttemptRows.read(row),
+                    age == null ? Duration.ZERO : age,
+                    row.maybeText("digest"),
+                    row.maybeSeconds("otherwise"),
+                    row.maybeText("said"),
+                    row.flag("keep"),
+                    row.maybeText("delivery"));
+        }
+
+        EndedAttempt succeeded() {
+            return new EndedAttempt(attempt, new Transition.Complete(null), sinceStart, log, keepPayload, delivery);
+        }
+
+        EndedAttempt failed(String error, boolean timedOut) {
+            Transition next = retryDelay == null
+                    ? new Transition.MarkDead(error)
+                    : new Transition.Retry(retryDelay, error, timedOut);
+            return new EndedAttempt(attempt, next, sinceStart, log, keepPayload, delivery);
+        }
+    }
+
+    /** Reads an attempt that has ended. */
+    static AttemptRecord readRecord(Row row) throws SQLException {
+        return new AttemptRecord(
+                row.integer("attempt"),
+                row.uuid("owner"),
+                row.maybeInstant("started_at"),
+                row.instant("ended_at"),
+                row.text("outcome"),
+                row.maybeText("error"),
+                row.maybeSeconds("pause"),
+                row.maybeText("log"),
+                row.maybeText("delivery"));
+    }
+
+    /** The parameters that only some endings have. */
+    static final class EndingParameters {
+        private EndingParameters() {}
+
+        static Query bindResults(Query query, List<EndedAttempt> group) throws SQLException {
+            return query.column("resultCodecs", "text", group, one -> {
+                        Payload result = result(one);
+                        return result == null ? null : result.codec();
+                    })
+                    .column("results", "bytea", group, one -> {
+                        Payload result = result(one);
+                        return result == null ? null : result.bytes();
+                    })
+                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
+        }
+
+        private static @Nullable Payload result(EndedAttempt endedAttempt) {
+            return endedAttempt.transition() instanceof Transition.Complete complete ? complete.result() : null;
+        }
+
+        static Query bindReasons(Query query, List<EndedAttempt> group) throws SQLException {
+            return query.column("reasons", "text", group, one -> {
+                if (one.transition() instanceof Transition.MarkDead markDead) return markDead.error();
+                return one.transition() instanceof Transition.Cancel cancel ? cancel.reason() : null;
+            });
+        }
+
+        static Query bindRetries(Query query, List<EndedAttempt> group) throws SQLException {
+            return query.column("outcomes", "text", group, one -> {
+                        if (!(one.transition() instanceof Transition.Retry retry)) return "snoozed";
+                        return retry.timedOut() ? "timed-out" : "failed";
+                    })
+                    .column(
+                            "errors",
+                            "text",
+                            group,
+                            one -> one.transition() instanceof Transition.Retry retry ? retry.error() : null)
+                    .column("failed", "bool", group, one -> one.transition() instanceof Transition.Retry)
+                    .column("pauses", "float8", group, one -> {
+                        if (one.transition() instanceof Transition.Retry retry)
+                            return DatabaseTime.seconds(retry.delay());
+                        return DatabaseTime.seconds(((Transition.Snooze) one.transition()).delay());
+                    });
+        }
+
+        static Query bindOpenAttempts(Query query, List<EndedAttempt> group) throws SQLException {
+            return query.column(
+                            "digests",
+                            "text",
+                            group,
+                            one -> awaitTransition(one).tokenDigest())
+                    .column(
+                            "atMosts",
+                            "float8",
+                            group,
+                            one -> DatabaseTime.seconds(awaitTransition(one).timeout()))
+                    .column("pauses", "float8", group, one -> {
+                        Duration pause = awaitTransition(one).retryDelay();
+                        return pause == null ? null : DatabaseTime.seconds(pause);
+                    })
+                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
+        }
+
+        private static Transition.AwaitCallback awaitTransition(EndedAttempt endedAttempt) {
+            return (Transition.AwaitCallback) endedAttempt.transition();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.carillon.postgres.backend;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.postgresql.PGConnection;
+
+/**
+ * The server process behind a connection. A pooler answers the driver's startup message itself, and assigns a server
+ * process for a session or only for a transaction.
+ */
+public final class Backend {
+    private static final String PID = "SELECT pg_backend_pid()";
+
+    private Backend() {}
+
+    /** Returns the process that serves this connection now. */
+    public static int pid(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(PID)) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    /**
+     * Returns whether a pooler is between the driver and the server: the process id in the startup answer differs from
+     * that of the serving process.
+     */
+    public static boolean isPooled(Connection connection) throws SQLException {
+        // Another driver, or a wrapper that hides it: the pooler cannot be detected, and the code below does not rely
+        // on it.
+        if (!connection.isWrapperFor(PGConnection.class)) return false;
+        return connection.unwrap(PGConnection.class).getBackendPID() != pid(connection);
+    }
+
+    /**
+     * Returns the missing driver settings that let the driver leave a server that does not answer. A frozen server
+     * still accepts connections: without a socketTimeout the driver waits for the startup answer and never tries the
+     * next host.
+     */
+    public static List<String> missingTimeouts(Connection connection) throws SQLException {
+        List<String> missing = new ArrayList<>();
+        if (connection.getNetworkTimeout() == 0) missing.add("socketTimeout");
+        String url = String.valueOf(connection.getMetaData().getURL());
+        if (url.matches(".*[?&]connectTimeout=0(&.*)?")) missing.add("connectTimeout");
+        if (hasSeveralHosts(connection) && !url.contains("targetServerType=")) missing.add("targetServerType");
+        return missing;
+    }
+
+    /** Returns whether the driver can connect to another host. */
+    public static boolean hasSeveralHosts(Connection connection) throws SQLException {
+        return String.valueOf(connection.getMetaData().getURL()).matches("jdbc:postgresql://[^/?]*,.*");
+    }
+
+    /**
+     * Keeps the driver from preparing anything on the server for this connection, even its COMMIT. Behind a pooler that
+     * assigns sessions for one transaction, the name of a prepared statement would mean nothing in the next session, or
+     * another statement.
+     */
+    public static Connection disableServerPrepare(Connection connection) throws SQLException {
+        connection.unwrap(PGConnection.class).setPrepareThreshold(0);
+        return connection;
+    }
+}

@@ -1,0 +1,422 @@
+-- min_code: 1
+-- The tables of the engine, with their indexes. The tables that only the server uses are in 0002_server_tables.sql.
+--
+-- Names (projects, queues, handlers, keys) are text COLLATE "C": they compare bytewise, and their order is never
+-- shown. All stored times come from carillon.clock().
+
+-- Returns the current time. All statements of Carillon use this function and no other clock, so that the test kit can
+-- replace its body and control the time in its own database. It is STABLE because a volatile function cannot be an
+-- index condition.
+CREATE FUNCTION carillon.clock() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT statement_timestamp()
+$$;
+
+-- A row is a project, the tenant to which every other row belongs. A library user has the project 'default'.
+CREATE TABLE carillon.project (
+  project             text COLLATE "C" PRIMARY KEY,
+  owner               text,
+  requests_per_second double precision,                  -- quotas of the server; null: the default of the server
+  max_schedules       integer,
+  max_waiting         bigint,
+  created_at          timestamptz NOT NULL DEFAULT carillon.clock()
+);
+INSERT INTO carillon.project (project) VALUES ('default');
+
+-- A row is a schedule: when it is due, what it starts, and how far it is planned.
+CREATE TABLE carillon.schedule (
+  project          text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  id               uuid NOT NULL,
+  name             text COLLATE "C" NOT NULL,
+  version          bigint NOT NULL DEFAULT 1,            -- raised by each edit; guards planning writes
+  -- When it is due.
+  kind             text COLLATE "C" NOT NULL CHECK (kind IN ('cron', 'interval', 'once')),
+  expression       text NOT NULL,                        -- the cron expression, the interval, or '' for 'once'
+  zone             text NOT NULL,
+  anchor           timestamptz,                          -- start of an interval, instant of 'once'; null for cron
+  gap              text NOT NULL,                        -- policy for local times that a clock change skips
+  repeat           text NOT NULL,                        -- policy for local times that a clock change repeats
+  starts_at        timestamptz,                          -- null: no lower bound
+  ends_at          timestamptz,                          -- null: no upper bound
+  excluded         date[] NOT NULL DEFAULT '{}',
+  jitter           interval NOT NULL DEFAULT '0',
+  max_runs         bigint,                               -- null: unlimited
+  -- What it starts. These columns are copied to each run.
+  queue            text COLLATE "C" NOT NULL,
+  class            smallint NOT NULL,                    -- the priority
+  target           text COLLATE "C" NOT NULL,
+  target_name      text COLLATE "C" NOT NULL,
+  payload          bytea NOT NULL,
+  codec            text COLLATE "C" NOT NULL,
+  trace            text,                                 -- headers of each run; null: none
+  policy           jsonb,                                -- retry and timeout; null: those of the handler
+  -- Policies for instants that are late or overlap.
+  missed           text COLLATE "C" NOT NULL,
+  missed_cap       integer NOT NULL,
+  missed_spread    interval NOT NULL,
+  grace            interval NOT NULL,
+  catch_up         interval NOT NULL,
+  overlap          text COLLATE "C" NOT NULL,
+  pause_after      integer,                              -- consecutive failures until it pauses itself; null: never
+  -- An adaptive interval. Its current length is stored in expression, its latest instant in anchor.
+  adaptive_min     interval,                             -- null: the interval is fixed
+  adaptive_max     interval,
+  adaptive_at      timestamptz,                          -- the cursor for which the backlog was last read
+  adaptive_backlog bigint NOT NULL DEFAULT 0,            -- waiting runs of the lane at that time
+  -- How far it is planned.
+  cursor           timestamptz NOT NULL,                 -- each instant up to here has a run or a recorded reason
+  next_at          timestamptz NOT NULL,                 -- the first instant after the cursor; infinity: none
+  ticks            bigint NOT NULL DEFAULT 0,            -- number of runs planned so far
+  tzdata           text NOT NULL,                        -- version of the time zone rules used for planning
+  paused_at        timestamptz,                          -- null: not paused
+  paused_by        text,
+  paused_reason    text,
+  paused_until     timestamptz,                          -- null: until a caller resumes it
+  created_at       timestamptz NOT NULL DEFAULT carillon.clock(),
+  updated_at       timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, id),
+  UNIQUE (project, name)
+) WITH (fillfactor = 80);
+-- The planner finds the schedules that are due soon.
+CREATE INDEX schedule_next ON carillon.schedule (next_at) WHERE paused_at IS NULL;
+CREATE INDEX schedule_paused_until ON carillon.schedule (paused_until) WHERE paused_until IS NOT NULL;
+-- Adaptive schedules whose interval has not been adapted since their cursor moved.
+CREATE INDEX schedule_adaptive ON carillon.schedule (cursor)
+  WHERE adaptive_min IS NOT NULL AND paused_at IS NULL AND adaptive_at IS DISTINCT FROM cursor;
+-- Schedules that new time zone rules can affect. UTC has no rules.
+CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C")
+  WHERE kind <> 'once' AND zone <> 'UTC' AND zone <> 'Z';
+
+-- A row is a run that waits or is being executed. When a run ends, its row moves to run_history. A claim must be a
+-- HOT update. It writes owner, attempt, leased_until and started_at. No index has these columns, except leased_until,
+-- which only the claim of a caller without a heartbeat sets. A claim makes the row longer, so more than half of each
+-- page stays free. With a fillfactor of 50, one claim in twenty found no room on its page.
+CREATE TABLE carillon.run (
+  project      text COLLATE "C" NOT NULL,
+  id           uuid NOT NULL,
+  queue        text COLLATE "C" NOT NULL,
+  class        smallint NOT NULL,                        -- the priority
+  suspect      smallint NOT NULL DEFAULT 0,              -- nodes that died while they held this run
+  crashes      smallint NOT NULL DEFAULT 0,              -- nodes that died while they executed only this run
+  attempt      integer NOT NULL DEFAULT 0,               -- raised by each claim; fences writes together with owner
+  failures     integer NOT NULL DEFAULT 0,
+  due_at       timestamptz NOT NULL,
+  ready_at     timestamptz NOT NULL,                     -- when it can be claimed; infinity while it is parked
+  start_by     timestamptz NOT NULL DEFAULT 'infinity',  -- a tick that has not started by then is late
+  runs_late    boolean,                                  -- true: the missed policy lets this tick start late
+  started_at   timestamptz,                              -- when the current attempt was claimed; null: it waits
+  owner        uuid,                                     -- the node or caller that holds it; null: it waits
+  leased_until timestamptz,                              -- null: the lease is valid while the owning node is alive
+  planned_at   timestamptz,                              -- the instant of the schedule; null: not planned
+  day          date NOT NULL,                            -- UTC day of planned_at, else of due_at
+  schedule_id  uuid,
+  parent_id    uuid,
+  seq          bigint,
+  created_at   timestamptz NOT NULL DEFAULT carillon.clock(),
+  origin       text COLLATE "C" NOT NULL,
+  target       text COLLATE "C" NOT NULL,
+  target_name  text COLLATE "C" NOT NULL,                -- the handler
+  codec        text COLLATE "C" NOT NULL,
+  payload      bytea NOT NULL,
+  key          text COLLATE "C",                         -- unique among the runs of the handler; null: none
+  -- The limit or order by key that the run is subject to. No table stores how many runs of a key have passed: they are
+  -- counted, so that a crash cannot leave a wrong count behind.
+  gate_key     text COLLATE "C",                         -- null: none, and the columns seq, gate_max, gate_at are null
+  gate_max     integer,                                  -- runs of the key that may have passed; null: one
+  gate_at      timestamptz,                              -- when it arrives at its gate; null: it has arrived or passed
+  limited_by   text COLLATE "C",                         -- the queue whose limit counts this run; null: none does
+  parked       text COLLATE "C",                         -- why it cannot be claimed: 'running', 'suspect', 'gate',
+                                                         -- 'no-handler' or 'awaiting'; null: it is not parked
+  isolate      boolean,                                  -- true: it was a suspect before it was parked as no-handler
+  trace        text,                                     -- headers; null: none
+  policy       jsonb,                                    -- retry and timeout; null: those of the handler
+  PRIMARY KEY (project, id)
+) WITH (fillfactor = 45, vacuum_truncate = false,
+        autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 1,
+        autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2);
+COMMENT ON COLUMN carillon.run.seq IS
+  'position among the runs that wait at its gate; null: it has passed or has no gate; '
+  '9223372036854775807: no live node has its handler, so it neither waits nor counts';
+-- Claims read the runs of one handler in one lane and priority. Runs of other handlers in the same lane are not read.
+CREATE INDEX run_lane_handler ON carillon.run (queue, project, class, target_name, ready_at);
+-- The first runs of all lanes. The index is partial so that a claim from one lane cannot use it: while the table
+-- counts as empty, the planner would find it as cheap as run_lane_handler.
+CREATE INDEX run_ready ON carillon.run (ready_at) WHERE ready_at < 'infinity';
+-- Late ticks. Once a run has been started, its start_by is infinity.
+CREATE INDEX run_start_by ON carillon.run (start_by) WHERE start_by < 'infinity';
+-- Each instant of a schedule has at most one run.
+CREATE UNIQUE INDEX run_instant ON carillon.run (schedule_id, planned_at) WHERE origin IN ('tick', 'backfill');
+CREATE UNIQUE INDEX run_handler_key ON carillon.run (project, target_name, key) WHERE key IS NOT NULL;
+CREATE INDEX run_leased ON carillon.run (leased_until) WHERE leased_until IS NOT NULL;
+CREATE INDEX run_parked ON carillon.run (parked, target_name, due_at) WHERE parked IS NOT NULL;
+-- Runs of a gate that have passed (seq is null) or wait (in order of seq), and runs that have not arrived yet.
+CREATE INDEX run_gate ON carillon.run (project, gate_key, seq) WHERE gate_key IS NOT NULL;
+CREATE INDEX run_gate_at ON carillon.run (gate_at) WHERE gate_at IS NOT NULL;
+-- Runs that count towards the limit of their lane.
+CREATE INDEX run_limited ON carillon.run (project, limited_by) WHERE limited_by IS NOT NULL;
+
+-- Positions of runs with a FIFO key. They are taken under a lock on the key and so have the order of the commits.
+CREATE SEQUENCE carillon.gate_seq;
+
+-- A row is a run that has ended. Rows are only inserted. Each day is a partition; there is no default partition. When
+-- an insert finds no partition, the node creates it and repeats the statement.
+CREATE TABLE carillon.run_history (
+  project       text COLLATE "C" NOT NULL,
+  id            uuid NOT NULL,
+  day           date NOT NULL,                           -- see carillon.history_day
+  queue         text COLLATE "C" NOT NULL,
+  class         smallint NOT NULL,
+  suspect       smallint NOT NULL,
+  crashes       smallint NOT NULL,
+  attempt       integer NOT NULL,
+  failures      integer NOT NULL,
+  due_at        timestamptz NOT NULL,
+  planned_at    timestamptz,
+  started_at    timestamptz,                             -- null: it never started
+  ended_at      timestamptz NOT NULL,
+  created_at    timestamptz NOT NULL,
+  schedule_id   uuid,
+  parent_id     uuid,
+  owner         uuid,
+  state         text COLLATE "C" NOT NULL
+                CHECK (state IN ('succeeded', 'dead', 'cancelled', 'quarantined', 'skipped', 'missed')),
+  origin        text COLLATE "C" NOT NULL,
+  target        text COLLATE "C" NOT NULL,
+  target_name   text COLLATE "C" NOT NULL,
+  key           text COLLATE "C",
+  reason        text,                                    -- the error, or why the run was skipped, missed or cancelled
+  codec         text COLLATE "C",                        -- of the result
+  result        bytea,
+  payload_codec text COLLATE "C",
+  payload       bytea,                                   -- null: the handler does not ask to keep it
+  log           text,
+  delivery      text,                                    -- what the target reports about its delivery; null: nothing
+  trace         text
+) PARTITION BY RANGE (day);
+-- Pages of a project's runs, and lookups by id, which always know the project.
+CREATE INDEX run_history_run ON carillon.run_history (project, id);
+-- Each instant of a schedule has at most one entry. This holds for runs that have left the table carillon.run.
+CREATE UNIQUE INDEX run_history_instant ON carillon.run_history (schedule_id, planned_at, day)
+  WHERE origin IN ('tick', 'backfill');
+CREATE INDEX run_history_ended ON carillon.run_history USING brin (ended_at);
+
+-- A row is an attempt that did not end its run.
+CREATE TABLE carillon.attempt (
+  project    text COLLATE "C" NOT NULL,
+  run_id     uuid NOT NULL,
+  attempt    integer NOT NULL,
+  day        date NOT NULL,                              -- see carillon.history_day
+  owner      uuid NOT NULL,
+  started_at timestamptz,
+  ended_at   timestamptz NOT NULL,
+  outcome    text COLLATE "C" NOT NULL CHECK (outcome IN ('failed', 'timed-out', 'snoozed', 'crashed')),
+  error      text,
+  pause      interval,                                   -- delay before the next attempt; null: none
+  log        text,
+  delivery   text,                                       -- what the target reports about its delivery; null: nothing
+  PRIMARY KEY (project, run_id, attempt, day)
+) PARTITION BY RANGE (day);
+
+-- A row is a range of consecutive instants of a schedule that got no run.
+CREATE TABLE carillon.ledger_gap (
+  project     text COLLATE "C" NOT NULL,
+  schedule_id uuid NOT NULL,
+  from_at     timestamptz NOT NULL,                      -- the first and the last instant, both inclusive
+  to_at       timestamptz NOT NULL,
+  day         date NOT NULL,                             -- UTC day of to_at
+  count       bigint NOT NULL CHECK (count > 0),
+  state       text COLLATE "C" NOT NULL CHECK (state IN ('skipped', 'missed', 'cancelled')),
+  reason      text NOT NULL,
+  version     bigint NOT NULL,                           -- of the schedule
+  created_at  timestamptz NOT NULL DEFAULT carillon.clock()
+) PARTITION BY RANGE (day);
+CREATE UNIQUE INDEX ledger_gap_stretch ON carillon.ledger_gap (schedule_id, from_at, day);
+
+-- A row is a dead or quarantined run with its payload, kept until it is redriven or purged.
+CREATE TABLE carillon.dead_run (
+  project     text COLLATE "C" NOT NULL,
+  id          uuid NOT NULL,
+  state       text COLLATE "C" NOT NULL CHECK (state IN ('dead', 'quarantined')),
+  queue       text COLLATE "C" NOT NULL,
+  class       smallint NOT NULL,
+  attempt     integer NOT NULL,
+  failures    integer NOT NULL,
+  crashes     smallint NOT NULL,
+  owner       uuid,
+  due_at      timestamptz NOT NULL,
+  planned_at  timestamptz,
+  schedule_id uuid,
+  origin      text COLLATE "C" NOT NULL,
+  target      text COLLATE "C" NOT NULL,
+  target_name text COLLATE "C" NOT NULL,
+  codec       text COLLATE "C" NOT NULL,
+  payload     bytea NOT NULL,
+  key         text COLLATE "C",
+  gate_key    text COLLATE "C",
+  gate_max    integer,
+  trace       text,
+  policy      jsonb,
+  error       text,
+  died_at     timestamptz NOT NULL,
+  PRIMARY KEY (project, id)
+);
+CREATE INDEX dead_run_died ON carillon.dead_run (died_at);
+
+-- A row is the state of a start rate: of a lane ('lane', where key is the queue), or of a rate key ('rate').
+CREATE TABLE carillon.gate (
+  project     text COLLATE "C" NOT NULL,
+  kind        text COLLATE "C" NOT NULL CHECK (kind IN ('lane', 'rate')),
+  key         text COLLATE "C" NOT NULL,
+  tokens      double precision,                          -- lane: starts that are available at refilled_at
+  live        integer NOT NULL DEFAULT 0,                -- rate: runs that have passed and were not yet seen claimed
+  starts      timestamptz[],                             -- rate: starts of the current time window
+  driver      uuid,                                      -- rate: the process that checks when the next run may pass
+  refilled_at timestamptz,                               -- when tokens was computed, or the driver last checked
+  PRIMARY KEY (project, kind, key)
+) WITH (fillfactor = 50);
+
+-- A row is a lane (a queue of a project) that has a pause, a limit, a weight or a breaker. Other lanes have no row.
+CREATE TABLE carillon.lane (
+  queue         text COLLATE "C" NOT NULL,
+  project       text COLLATE "C" NOT NULL,
+  weight        integer NOT NULL DEFAULT 1,
+  paused_at     timestamptz,                             -- null: not paused
+  paused_by     text,
+  paused_reason text,
+  max_running   integer,                                 -- null: unlimited
+  rate          double precision,                        -- starts per second; null: unlimited
+  count_until   timestamptz,                             -- until then, claims also count runs claimed before the
+                                                         -- limit was set; infinity: no claim has seen the limit yet;
+                                                         -- null: all runs are counted
+  breaker       text COLLATE "C" NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'half-open')),
+  breaker_until timestamptz,                             -- when the breaker allows the next probe
+  breaker_step  integer NOT NULL DEFAULT 0,              -- consecutive probes that failed
+  held_since    timestamptz,                             -- see carillon.keep_hold_times; null: never held back
+  released_at   timestamptz,                             -- null: held back now, or never
+  PRIMARY KEY (queue, project)
+);
+
+-- Sets held_since and released_at: since when a pause, a limit or a breaker has held the lane back, and when the last
+-- of them was removed. A tick whose grace period ended in between is late and not missed, even if the planner sees it
+-- later. This is a trigger because several statements set and remove pauses, limits and breakers.
+CREATE FUNCTION carillon.keep_hold_times() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  v_held boolean := NEW.paused_at IS NOT NULL OR NEW.breaker <> 'closed' OR NEW.max_running IS NOT NULL
+                    OR NEW.rate IS NOT NULL;
+BEGIN
+  IF v_held AND (NEW.held_since IS NULL OR NEW.released_at IS NOT NULL) THEN
+    NEW.held_since := carillon.clock();
+    NEW.released_at := NULL;
+  ELSIF NOT v_held AND NEW.held_since IS NOT NULL AND NEW.released_at IS NULL THEN
+    NEW.released_at := carillon.clock();
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER keep_hold_times BEFORE INSERT OR UPDATE ON carillon.lane
+  FOR EACH ROW EXECUTE FUNCTION carillon.keep_hold_times();
+
+-- A row is a node: one start of an engine. A heartbeat changes no indexed column.
+CREATE TABLE carillon.node (
+  id          uuid PRIMARY KEY,
+  name        text NOT NULL,
+  host        text NOT NULL,
+  pid         bigint NOT NULL,
+  version     text NOT NULL,
+  code        integer NOT NULL,                          -- the newest migration it knows
+  handlers    text[] NOT NULL,
+  slots       integer NOT NULL,
+  busy        integer NOT NULL DEFAULT 0,
+  wakeup      text NOT NULL,
+  started_at  timestamptz NOT NULL DEFAULT carillon.clock(),
+  beat        bigint NOT NULL DEFAULT 0,                 -- raised by each heartbeat; other nodes watch it
+  beat_at     timestamptz NOT NULL DEFAULT carillon.clock(), -- for display; no node is declared dead because of it
+  dead_at     timestamptz,                               -- null: alive
+  dead_why    text,
+  swept_at    timestamptz,                               -- when its runs were last released; null: not yet
+  judged_at   timestamptz,                               -- when the cause of its death was analyzed, before any release
+  sole_run    uuid,                                      -- the only run that can have caused it; null: none, or several
+  isolated_at timestamptz                                -- when it last claimed runs to execute them in isolation
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
+
+-- A row is the list of runs that one claim of a node took. The claim inserts it in its own statement, so that both
+-- commit together; the node deletes it when the runs have ended. The runs of a node are found through these rows,
+-- without a scan. Arrays are stored in the row, uncompressed, up to the size of a page: a claim of 500 runs costs one
+-- row.
+CREATE TABLE carillon.claim_note (
+  node     uuid NOT NULL,
+  seq      bigint NOT NULL,                              -- the node's number of the claim
+  projects text[] COLLATE "C" NOT NULL,                  -- one project for all ids, or one for each
+  ids      uuid[] NOT NULL
+) WITH (toast_tuple_target = 8160, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
+        autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1,
+        autovacuum_analyze_threshold = 2000000000);
+ALTER TABLE carillon.claim_note ALTER COLUMN ids SET STORAGE EXTERNAL, ALTER COLUMN projects SET STORAGE EXTERNAL;
+CREATE INDEX claim_note_node ON carillon.claim_note (node, seq);
+
+-- A row is what one node reports about its attempts in one lane during the last minute. Breakers are opened by it.
+CREATE TABLE carillon.node_load (
+  queue   text COLLATE "C" NOT NULL,
+  project text COLLATE "C" NOT NULL,
+  node    uuid NOT NULL,
+  well    integer NOT NULL,                              -- number of attempts that succeeded
+  failed  integer NOT NULL,
+  at      timestamptz NOT NULL,
+  PRIMARY KEY (queue, project, node)
+) WITH (fillfactor = 50);
+
+-- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in leader mode.
+CREATE TABLE carillon.token (
+  name       text COLLATE "C" PRIMARY KEY,
+  owner      uuid NOT NULL,
+  epoch      bigint NOT NULL,                            -- raised when another node takes it
+  expires_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- A row is a request to cancel a run that is being executed. Its node reads it with the next heartbeat.
+CREATE TABLE carillon.cancel_request (
+  project      text COLLATE "C" NOT NULL,
+  run_id       uuid NOT NULL,
+  reason       text NOT NULL,
+  requested_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, run_id)
+);
+
+-- A row is the progress that an attempt reported. The heartbeat writes it; maintenance deletes it after the run
+-- ended.
+CREATE TABLE carillon.progress (
+  project text COLLATE "C" NOT NULL,
+  run_id  uuid NOT NULL,
+  attempt integer NOT NULL,
+  done    bigint NOT NULL,
+  total   bigint NOT NULL,
+  at      timestamptz NOT NULL,
+  PRIMARY KEY (project, run_id)
+) WITH (fillfactor = 50);
+
+-- A row is an attempt whose outcome a caller outside the node will report. Its run is parked as 'awaiting' and
+-- leased. The row is valid for this attempt only.
+CREATE TABLE carillon.awaited (
+  project      text COLLATE "C" NOT NULL,
+  run_id       uuid NOT NULL,
+  attempt      integer NOT NULL,
+  owner        uuid NOT NULL,                            -- the node that executed it; run.owner is a random id
+  digest       text COLLATE "C" NOT NULL,                -- SHA-256 of the callback token
+  pause        double precision,                         -- seconds before a retry; null: a failure ends the run
+  log          text,
+  delivery     text,                                     -- what the target reports about its delivery; null: nothing
+  keep_payload boolean NOT NULL DEFAULT false,           -- whether the history keeps the payload
+  PRIMARY KEY (project, run_id)
+);
+-- A caller knows the run and the callback token, but not the project.
+CREATE INDEX awaited_run ON carillon.awaited (run_id);
+
+-- A row keeps the unique key of a handler in use after its run has ended, until its time window is over.
+CREATE TABLE carillon.key_hold (
+  project text COLLATE "C" NOT NULL,
+  queue   text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  run_id  uuid NOT NULL,
+  until   timestamptz NOT NULL,
+  PRIMARY KEY (project, queue, key)
+);
+COMMENT ON COLUMN carillon.key_hold.queue IS 'the handler to which the key belongs';
+CREATE INDEX key_hold_until ON carillon.key_hold (until);

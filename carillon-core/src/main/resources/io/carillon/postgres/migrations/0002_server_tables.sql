@@ -1,0 +1,90 @@
+-- min_code: 1
+-- The tables that only the server uses, with their indexes.
+
+-- A row is an API key. Only the hash of its secret is stored: a reader of this table cannot make requests with it.
+CREATE TABLE carillon.api_key (
+  project    text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  id         text COLLATE "C" NOT NULL,
+  hash       bytea NOT NULL,
+  name       text NOT NULL,
+  scopes     text[] NOT NULL,
+  bootstrap  boolean NOT NULL DEFAULT false,             -- true: the first key, made when the server started
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  created_by text NOT NULL,
+  expires_at timestamptz,                                -- null: never
+  revoked_at timestamptz,                                -- null: not revoked
+  used_at    timestamptz,                                -- written at most once per minute; null: never used
+  PRIMARY KEY (project, id),
+  UNIQUE (id)
+);
+
+-- A row is a change that a caller made. Rows are only inserted, in the transaction of the change.
+CREATE TABLE carillon.audit (
+  project text COLLATE "C" NOT NULL,
+  id      uuid NOT NULL,
+  at      timestamptz NOT NULL DEFAULT carillon.clock(),
+  actor   text NOT NULL,
+  action  text COLLATE "C" NOT NULL,
+  object  text NOT NULL,
+  detail  jsonb NOT NULL DEFAULT '{}',
+  request text NOT NULL,                                 -- the id of the request
+  PRIMARY KEY (project, id)
+);
+
+-- A row is the response to a request with an Idempotency-Key. It is written in the transaction of the request and
+-- kept for one day.
+CREATE TABLE carillon.idempotency (
+  project    text COLLATE "C" NOT NULL,
+  key        text COLLATE "C" NOT NULL,
+  request    bytea NOT NULL,                             -- hash of the request
+  status     integer,                                    -- null: the request has not been answered yet
+  headers    jsonb,
+  body       bytea,
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  PRIMARY KEY (project, key)
+);
+CREATE INDEX idempotency_created ON carillon.idempotency (created_at);
+
+-- A row is a secret that all servers share, for example to sign.
+CREATE TABLE carillon.secret (
+  name  text COLLATE "C" PRIMARY KEY,
+  value bytea NOT NULL
+);
+
+-- A row is an action on many runs. A server applies it in batches; each batch is one transaction that also updates
+-- done. The server that holds the lock on the row works on it. If that server dies, another one continues.
+CREATE TABLE carillon.bulk_action (
+  project    text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  id         uuid NOT NULL,
+  action     text COLLATE "C" NOT NULL,
+  run_state  text COLLATE "C" NOT NULL,                  -- the filter: state, queue and handler
+  queue      text COLLATE "C",                           -- null: all queues
+  handler    text COLLATE "C",                           -- null: all handlers
+  due_at     timestamptz,                                -- the new due time; null: the action sets none
+  state      text COLLATE "C" NOT NULL DEFAULT 'running',
+  reason     text,                                       -- why it failed; null: it did not fail
+  matching   bigint NOT NULL,                            -- number of matching runs at the start
+  done       bigint NOT NULL DEFAULT 0,
+  actor      text NOT NULL,
+  request    text NOT NULL,                              -- the id of the request
+  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  ended_at   timestamptz,                                -- null: it has not ended
+  PRIMARY KEY (project, id)
+);
+CREATE INDEX bulk_action_running ON carillon.bulk_action (id) WHERE state = 'running';
+CREATE INDEX bulk_action_ended ON carillon.bulk_action (ended_at) WHERE ended_at IS NOT NULL;
+
+-- A row is a secret that webhooks of a project refer to by name. It is encrypted with the master keys of the servers:
+-- a reader of this table cannot use it.
+CREATE TABLE carillon.webhook_secret (
+  project        text COLLATE "C" NOT NULL REFERENCES carillon.project,
+  name           text COLLATE "C" NOT NULL,
+  kind           text COLLATE "C" NOT NULL CHECK (kind IN ('signing', 'value')),
+  sealed         text NOT NULL,
+  previous       text,                                   -- the secret before the last rotation; null: none
+  previous_until timestamptz,                            -- until then, requests are also signed with previous
+  created_at     timestamptz NOT NULL DEFAULT carillon.clock(),
+  created_by     text NOT NULL,
+  rotated_at     timestamptz,                            -- null: never rotated
+  PRIMARY KEY (project, name)
+);

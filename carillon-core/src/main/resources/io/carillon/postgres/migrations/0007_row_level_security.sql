@@ -1,0 +1,41 @@
+-- min_code: 1
+-- Row-level security: the second protection between projects, in addition to the conditions of the statements.
+
+-- Creates the role carillon_api, and the policies and privileges for it. The server executes the requests of its
+-- callers with this role. It sees the rows of one project only, even if a statement lacks the condition. The owner
+-- and all other roles see all rows. Returns false if the role does not exist and the current user may not create it;
+-- then a user who may create roles calls this function once. A new table with a column project must be added to the
+-- list.
+CREATE FUNCTION carillon.raise_wall() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE walled text;
+BEGIN
+  BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'carillon_api') THEN CREATE ROLE carillon_api NOLOGIN; END IF;
+    -- The creator of a role needs a grant to use SET ROLE; a superuser does not.
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+      EXECUTE format('GRANT carillon_api TO %I', current_user);
+    END IF;
+  EXCEPTION WHEN insufficient_privilege OR duplicate_object OR unique_violation OR internal_error THEN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'carillon_api') THEN RETURN false; END IF;
+  END;
+  GRANT USAGE ON SCHEMA carillon TO carillon_api;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON carillon.schedule, carillon.run, carillon.dead_run, carillon.lane,
+    carillon.gate, carillon.cancel_request, carillon.key_hold, carillon.progress, carillon.awaited,
+    carillon.idempotency, carillon.webhook_secret TO carillon_api;
+  GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt TO carillon_api;
+  GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action TO carillon_api;
+  GRANT SELECT ON carillon.project, carillon.node TO carillon_api;
+  GRANT USAGE ON SEQUENCE carillon.gate_seq TO carillon_api;
+  FOREACH walled IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'key_hold', 'progress',
+                                'awaited', 'idempotency', 'run_history', 'ledger_gap', 'audit', 'api_key', 'attempt',
+                                'project', 'bulk_action', 'webhook_secret'] LOOP
+    CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
+                           WHERE p.schemaname = 'carillon' AND p.tablename = walled AND p.policyname = 'one_project');
+    EXECUTE format('ALTER TABLE carillon.%I ENABLE ROW LEVEL SECURITY', walled);
+    EXECUTE format('CREATE POLICY everybody ON carillon.%I USING (true)', walled);
+    EXECUTE format('CREATE POLICY one_project ON carillon.%I AS RESTRICTIVE TO carillon_api '
+                   'USING (project = (SELECT current_setting(''carillon.project'', true)))', walled);
+  END LOOP;
+  RETURN true;
+END $$;
+SELECT carillon.raise_wall();

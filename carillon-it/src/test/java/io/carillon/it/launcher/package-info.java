@@ -1,4 +1,0 @@
-/**
- * Tests of the script {@code ./carillon}.
- */
-package io.carillon.it.launcher;

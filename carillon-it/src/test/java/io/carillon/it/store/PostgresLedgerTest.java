@@ -1,0 +1,13 @@
+package io.carillon.it.store;
+
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class PostgresLedgerTest extends LedgerContract {
+    @RegisterExtension
+    static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
+
+    @Override
+    StoreFixture fixture() {
+        return FIXTURE;
+    }
+}
