@@ -1,5 +1,11 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.run.RunId;
 import io.carillon.run.Transition;

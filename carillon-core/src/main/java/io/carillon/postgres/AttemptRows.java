@@ -1,5 +1,8 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Origin;

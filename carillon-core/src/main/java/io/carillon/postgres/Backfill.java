@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.postgres.sql.RunInsert;
 import io.carillon.run.Priority;
 import io.carillon.schedule.Schedule;

@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.run.RunId;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.ErrorText;
 import io.carillon.run.Explanation;
 import io.carillon.run.Run;

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.schedule.InstantRange;
 import io.carillon.schedule.Schedule;

@@ -1,5 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Lane;
 import io.carillon.schedule.ScheduleEvent;
 import io.carillon.store.GateName;

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Gate;
 import io.carillon.run.NewRun;
 import io.carillon.run.RunId;

@@ -3,6 +3,12 @@ package io.carillon.postgres;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.GroupCommit;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.postgres.sql.RunInsert;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;

@@ -2,6 +2,11 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Lane;
 import io.carillon.store.BreakerChange;
 import io.carillon.store.ClaimRequest;

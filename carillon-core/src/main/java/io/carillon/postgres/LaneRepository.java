@@ -2,6 +2,9 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
 import io.carillon.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.run.QueueLimits;

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.RunId;
 import io.carillon.schedule.InstantRange;
 import io.carillon.schedule.Schedule;

@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
 import io.carillon.store.MaintenanceStore;
 import io.carillon.store.TableStats;
 import java.time.Duration;

@@ -2,6 +2,9 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.run.Gate;
 import io.carillon.run.Lane;

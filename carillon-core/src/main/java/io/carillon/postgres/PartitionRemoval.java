@@ -1,7 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -72,15 +74,14 @@ final class PartitionRemoval {
      */
     private static boolean tryRemove(Session session, ExpiredPartition expiredPartition) throws SQLException {
         String partition = "carillon." + expiredPartition.partition;
-        try (Statement statement = session.connection().createStatement()) {
-            statement.setQueryTimeout(session.statementSeconds());
+        try {
             if (expiredPartition.attached) {
-                statement.execute("COMMENT ON TABLE " + partition + " IS '" + MARK + "'");
+                session.execute("COMMENT ON TABLE " + partition + " IS '" + MARK + "'");
                 // CONCURRENTLY waits for readers instead of blocking them.
-                statement.execute("ALTER TABLE carillon." + expiredPartition.parent + " DETACH PARTITION " + partition
+                session.execute("ALTER TABLE carillon." + expiredPartition.parent + " DETACH PARTITION " + partition
                         + (expiredPartition.detachPending ? " FINALIZE" : " CONCURRENTLY"));
             }
-            statement.execute("DROP TABLE " + partition);
+            session.execute("DROP TABLE " + partition);
             return true;
         } catch (SQLException failure) {
             if (session.connection().isClosed()) throw failure;

@@ -1,7 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
 import java.util.HashSet;
@@ -110,12 +112,10 @@ final class Partitions {
 
     private static void attach(Session session, String table, String name, LocalDate day) throws SQLException {
         boolean leftOver = isTrue(session, IS_LEFTOVER, name);
-        try (Statement statement = session.connection().createStatement()) {
-            if (leftOver) statement.execute("DROP TABLE " + name);
-            statement.execute(
-                    "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
-            statement.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('"
-                    + day + "') TO ('" + day.plusDays(1) + "')");
-        }
+        if (leftOver) session.execute("DROP TABLE " + name);
+        session.execute(
+                "CREATE TABLE " + name + " (LIKE carillon." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
+        session.execute("ALTER TABLE carillon." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM ('" + day
+                + "') TO ('" + day.plusDays(1) + "')");
     }
 }

@@ -1,5 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.postgres.sql.HistoryInsert;
 import io.carillon.postgres.sql.RunInsert;
 import io.carillon.schedule.Schedule;

@@ -1,5 +1,6 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Query;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.TickPlan;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.ConnectionSource;
+import io.carillon.internal.jdbc.Database;
 import io.carillon.postgres.migration.Migrator;
 import io.carillon.postgres.vitals.VitalsRepository;
 import io.carillon.schedule.TickPlanner;
@@ -86,7 +88,7 @@ public final class PostgresStorage implements Storage {
         wakeChannel = new PostgresWakeChannel(database, ConnectionSource.pool(listenSource));
         projects = project -> database.single(session ->
                 session.query(ENSURE_PROJECT).text("project", project).update());
-        vitals = new VitalsRepository(source);
+        vitals = new VitalsRepository(database);
     }
 
     @Override

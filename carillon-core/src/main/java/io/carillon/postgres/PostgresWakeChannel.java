@@ -1,6 +1,10 @@
 package io.carillon.postgres;
 
-import io.carillon.postgres.backend.Backend;
+import io.carillon.internal.jdbc.Backend;
+import io.carillon.internal.jdbc.ConnectionSource;
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.run.Lane;
 import io.carillon.store.GateName;
 import io.carillon.store.Signal;

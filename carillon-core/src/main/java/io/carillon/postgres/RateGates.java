@@ -1,5 +1,7 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Lane;
 import io.carillon.store.GateName;
 import java.sql.SQLException;

@@ -1,5 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.postgres.sql.RunInsert;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Lane;

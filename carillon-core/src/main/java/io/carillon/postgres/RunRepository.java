@@ -1,5 +1,9 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.store.ClaimRequest;

@@ -1,5 +1,8 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;

@@ -2,6 +2,9 @@ package io.carillon.postgres;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.StorageException;
 import io.carillon.run.ErrorText;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;

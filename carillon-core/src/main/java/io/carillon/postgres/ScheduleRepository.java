@@ -1,5 +1,8 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.postgres.FutureTicks.LedgerReason;
 import io.carillon.postgres.FutureTicks.UnplannedRange;
 import io.carillon.postgres.sql.RunInsert;

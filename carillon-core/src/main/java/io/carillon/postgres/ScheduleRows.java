@@ -1,5 +1,8 @@
 package io.carillon.postgres;
 
+import io.carillon.internal.jdbc.DatabaseTime;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
 import io.carillon.schedule.AdaptiveInterval;
 import io.carillon.schedule.CronExpression;
 import io.carillon.schedule.DstPolicy;

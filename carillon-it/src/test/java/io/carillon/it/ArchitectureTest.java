@@ -7,6 +7,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import io.carillon.it.walls.ArchitectureRules;
 import io.carillon.it.walls.PublicShare;
+import io.carillon.it.walls.ServerTables;
 import io.carillon.it.walls.SourceRules;
 import io.carillon.it.walls.SourceTree;
 import io.carillon.it.walls.SqlClocks;
@@ -74,6 +75,14 @@ class ArchitectureTest {
     @Test
     void sql_uses_one_clock() {
         assertThat(SqlClocks.violations(TREE.root().resolve("carillon-core/src/main")))
+                .isEmpty();
+    }
+
+    @Test
+    void the_server_names_only_its_own_tables() {
+        assertThat(ServerTables.violations(
+                        TREE.root().resolve("carillon-server/src/main/java"),
+                        TREE.root().resolve("carillon-core/src/main/resources")))
                 .isEmpty();
     }
 

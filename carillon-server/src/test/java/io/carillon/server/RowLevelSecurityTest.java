@@ -64,10 +64,10 @@ class RowLevelSecurityTest {
     @Test
     void is_active_where_the_migration_could_create_the_role() {
         assertThat(transactions.isRowSecurityActive()).isTrue();
-        String who = transactions.runInProject("alpha", connection -> first(connection, "SELECT current_user"));
+        String who = inProject("alpha", connection -> first(connection, "SELECT current_user"));
         assertThat(who).isEqualTo("carillon_api");
-        String after = transactions.runInProject(
-                "alpha", connection -> first(connection, "SELECT current_setting('carillon.project')"));
+        String after =
+                inProject("alpha", connection -> first(connection, "SELECT current_setting('carillon.project')"));
         assertThat(after).isEqualTo("alpha");
     }
 
@@ -138,12 +138,12 @@ class RowLevelSecurityTest {
                 "DELETE FROM carillon.audit",
                 "SELECT * FROM carillon.secret",
                 "DELETE FROM carillon.project")) {
-            transactions.runInProject(
+            inProject(
                     "beta",
                     connection -> update(
                             connection,
                             "INSERT INTO carillon.lane (queue, project) VALUES ('b', 'beta') ON CONFLICT DO NOTHING"));
-            assertThatThrownBy(() -> transactions.runInProject("beta", connection -> {
+            assertThatThrownBy(() -> inProject("beta", connection -> {
                         try (Statement statement = connection.createStatement()) {
                             return statement.execute(sql);
                         }
@@ -169,7 +169,7 @@ class RowLevelSecurityTest {
                     return 1;
                 }))
                 .isEqualTo(1);
-        assertThatThrownBy(() -> transactions.runInProject(
+        assertThatThrownBy(() -> inProject(
                         "beta",
                         connection -> SERVER.carillon()
                                 .project("alpha")
@@ -213,8 +213,12 @@ class RowLevelSecurityTest {
                         : null);
     }
 
-    private static <T> T inProject(String project, Transactions.Work<T> work) {
-        return transactions.runInProject(project, work);
+    private interface ConnectionWork<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    private static <T> T inProject(String project, ConnectionWork<T> work) {
+        return transactions.runInProject(project, session -> work.run(session.connection()));
     }
 
     private static String first(Connection connection, String sql) throws SQLException {

@@ -2,6 +2,7 @@ package io.carillon.testkit;
 
 import io.carillon.Carillon;
 import io.carillon.Schedules;
+import io.carillon.internal.jdbc.Row;
 import io.carillon.json.JsonCodec;
 import io.carillon.run.HandlerType;
 import io.carillon.run.PayloadCodec;
@@ -12,14 +13,11 @@ import io.carillon.store.LedgerEntry;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.nio.charset.StandardCharsets;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
@@ -34,12 +32,12 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
     private static final String RUNS = """
             SELECT id, target_name, queue, CASE WHEN owner IS NULL THEN 'waiting' ELSE 'running' END AS state, key, due_at, attempt, failures,
                    parked AS reason, payload, created_at
-              FROM carillon.run WHERE target = 'handler' AND target_name = ANY (?)
+              FROM carillon.run WHERE target = 'handler' AND target_name = ANY (:names)
             UNION ALL
             SELECT h.id, h.target_name, h.queue, h.state, h.key, h.due_at, h.attempt, h.failures,
                    h.reason, coalesce(h.payload, d.payload), h.created_at
               FROM carillon.run_history h LEFT JOIN carillon.dead_run d ON d.project = h.project AND d.id = h.id
-             WHERE h.target = 'handler' AND h.target_name = ANY (?)
+             WHERE h.target = 'handler' AND h.target_name = ANY (:names)
              ORDER BY created_at, id
             """;
 
@@ -93,9 +91,9 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
      * Returns all runs of a handler in the order of creation, in every state, including those stored under older names.
      */
     public List<KitRun> runs(HandlerType<?> type) {
-        String[] names = Stream.concat(Stream.of(type.name()), type.olderReaders().keySet().stream())
-                .toArray(String[]::new);
-        return sql.list(RUNS, CarillonKit::run, names, names);
+        List<String> names = Stream.concat(Stream.of(type.name()), type.olderReaders().keySet().stream())
+                .toList();
+        return sql.call(session -> session.query(RUNS).texts("names", names).list(CarillonKit::run));
     }
 
     /**
@@ -216,18 +214,18 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         return new KitAssert(this);
     }
 
-    private static KitRun run(ResultSet row) throws SQLException {
+    private static KitRun run(Row row) throws SQLException {
         return new KitRun(
-                new RunId(row.getObject("id", UUID.class)),
-                row.getString("target_name"),
-                row.getString("queue"),
-                row.getString("state"),
-                row.getString("key"),
-                row.getObject("due_at", OffsetDateTime.class).toInstant(),
-                row.getInt("attempt"),
-                row.getInt("failures"),
-                row.getString("reason"),
-                text(row.getBytes("payload")));
+                new RunId(row.uuid("id")),
+                row.text("target_name"),
+                row.text("queue"),
+                row.text("state"),
+                row.maybeText("key"),
+                row.instant("due_at"),
+                row.integer("attempt"),
+                row.integer("failures"),
+                row.maybeText("reason"),
+                text(row.maybeBytes("payload")));
     }
 
     private static @Nullable String text(byte @Nullable [] payload) {

@@ -1,12 +1,9 @@
 package io.carillon.testkit;
 
+import io.carillon.internal.jdbc.Row;
 import io.carillon.run.RunId;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.UUID;
 
 /**
  * Records what happens to the runs of a test database: which node leased each run and when, according to the tables.
@@ -64,17 +61,16 @@ public final class HistoryRecorder {
 
     /** Returns all events so far. Nodes are given by their display names. */
     public List<RunEvent> events() {
-        return sql.list(EVENTS, HistoryRecorder::event);
+        return sql.call(session -> session.query(EVENTS).list(HistoryRecorder::event));
     }
 
-    private static RunEvent event(ResultSet row) throws SQLException {
-        Instant at = row.getObject("at", OffsetDateTime.class).toInstant();
+    private static RunEvent event(Row row) throws SQLException {
         return new RunEvent(
-                new RunId(row.getObject("run", UUID.class)).toString(),
-                row.getInt("attempt"),
-                row.getString("node"),
-                RunEvent.Kind.valueOf(row.getString("kind")),
-                at,
-                row.getString("detail"));
+                new RunId(row.uuid("run")).toString(),
+                row.integer("attempt"),
+                row.text("node"),
+                RunEvent.Kind.valueOf(row.text("kind")),
+                row.instant("at"),
+                row.text("detail"));
     }
 }

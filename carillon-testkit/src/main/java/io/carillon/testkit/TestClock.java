@@ -4,8 +4,6 @@ import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import javax.sql.DataSource;
 
@@ -17,7 +15,7 @@ import javax.sql.DataSource;
 public final class TestClock {
     private static final String FIND_FOREIGN_DATABASE = """
             SELECT datname FROM pg_catalog.pg_database
-             WHERE datname = current_database() AND shobj_description(oid, 'pg_database') IS DISTINCT FROM ?
+             WHERE datname = current_database() AND shobj_description(oid, 'pg_database') IS DISTINCT FROM :comment
             """;
 
     // The lock prevents that two processes create the same schema concurrently, which would violate a unique index of
@@ -37,14 +35,14 @@ public final class TestClock {
 
     // Each change and its notification are one statement, so that a woken node reads the new time.
     private static final String STOP_AT = """
-            WITH moved AS (UPDATE carillon_test.clock SET stands = ?)
+            WITH moved AS (UPDATE carillon_test.clock SET stands = :instant)
             SELECT pg_notify('carillon', 'look')
             """;
 
     private static final String ADVANCE = """
             WITH moved AS (
               UPDATE carillon_test.clock SET stands = stands + step, ahead = CASE WHEN stands IS NULL THEN ahead + step ELSE ahead END
-                FROM (SELECT ? * interval '1 microsecond' AS step) s)
+                FROM (SELECT :micros * interval '1 microsecond' AS step) s)
             SELECT pg_notify('carillon', 'look')
             """;
 
@@ -53,8 +51,8 @@ public final class TestClock {
             SELECT pg_notify('carillon', 'look')
             """;
 
-    private static final String NOW = "SELECT carillon.clock()";
-    private static final String IS_STOPPED = "SELECT stands IS NOT NULL FROM carillon_test.clock";
+    private static final String NOW = "SELECT carillon.clock() AS now";
+    private static final String IS_STOPPED = "SELECT stands IS NOT NULL AS stopped FROM carillon_test.clock";
 
     private final Sql sql;
 
@@ -65,7 +63,9 @@ public final class TestClock {
     /** Returns the clock of a database created by the test kit. Rejects any other database. */
     public static TestClock on(DataSource dataSource) {
         Sql sql = new Sql(dataSource);
-        List<String> foreign = sql.list(FIND_FOREIGN_DATABASE, row -> row.getString(1), TestServer.DATABASE_COMMENT);
+        List<String> foreign = sql.call(session -> session.query(FIND_FOREIGN_DATABASE)
+                .text("comment", TestServer.DATABASE_COMMENT)
+                .list(row -> row.text("datname")));
         if (!foreign.isEmpty()) {
             throw new CarillonException(
                     ErrorCode.UNSUITABLE_DATA_SOURCE,
@@ -79,30 +79,29 @@ public final class TestClock {
 
     /** Stops the clock at this instant, truncated to microseconds. */
     public void stopAt(Instant instant) {
-        change(STOP_AT, OffsetDateTime.ofInstant(instant, ZoneOffset.UTC));
+        sql.call(session -> session.query(STOP_AT).instant("instant", instant).list(row -> row));
     }
 
     /** Advances the clock. A stopped clock stays stopped at the new time, a running clock continues from there. */
     public void advance(Duration by) {
-        change(ADVANCE, by.toSeconds() * 1_000_000 + by.toNanosPart() / 1_000);
+        long micros = by.toSeconds() * 1_000_000 + by.toNanosPart() / 1_000;
+        sql.call(session -> session.query(ADVANCE).number("micros", micros).list(row -> row));
     }
 
     /** Returns to real time. */
     public void useRealTime() {
-        change(USE_REAL_TIME);
+        sql.call(session -> session.query(USE_REAL_TIME).list(row -> row));
     }
 
     /** Returns the current time of the database clock. */
     public Instant now() {
-        return sql.one(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
+        return sql.call(session -> session.query(NOW).first(row -> row.instant("now")))
+                .orElseThrow();
     }
 
     /** Returns whether the clock is stopped. */
     public boolean isStopped() {
-        return sql.one(IS_STOPPED, row -> row.getBoolean(1));
-    }
-
-    private void change(String statement, Object... parameters) {
-        sql.one(statement, row -> "woken", parameters);
+        return sql.call(session -> session.query(IS_STOPPED).first(row -> row.flag("stopped")))
+                .orElseThrow();
     }
 }

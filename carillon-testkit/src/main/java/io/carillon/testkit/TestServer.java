@@ -23,7 +23,7 @@ final class TestServer {
 
     private static final String MAINTENANCE_DATABASE = "postgres";
     private static final String TERMINATE = """
-            SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname = ?
+            SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) AS ended FROM pg_stat_activity WHERE datname = :name
             """;
 
     private final ServerAddress address;
@@ -62,7 +62,9 @@ final class TestServer {
 
     /** Terminates all sessions of a database and waits until they have ended. Returns how many were terminated. */
     int terminateSessions(String database) {
-        return maintenance().one(TERMINATE, row -> row.getInt(1), database);
+        return maintenance()
+                .call(session -> session.query(TERMINATE).text("name", database).first(row -> row.integer("ended")))
+                .orElseThrow();
     }
 
     private synchronized String template() {

@@ -48,7 +48,9 @@ class CarillonExtensionTest {
 
     private static List<String> databases() {
         try (TestDatabase witness = TestDatabase.empty()) {
-            return new Sql(witness.dataSource()).list("SELECT datname FROM pg_database", row -> row.getString(1));
+            return new Sql(witness.dataSource())
+                    .call(session ->
+                            session.query("SELECT datname FROM pg_database").list(row -> row.text("datname")));
         }
     }
 

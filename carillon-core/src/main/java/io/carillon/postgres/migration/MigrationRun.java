@@ -1,6 +1,6 @@
 package io.carillon.postgres.migration;
 
-import io.carillon.postgres.backend.Backend;
+import io.carillon.internal.jdbc.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
@@ -32,7 +32,7 @@ final class MigrationRun {
 
     // Partitions without the index, or with one whose build was interrupted.
     private static final String WITHOUT_INDEX = """
-            SELECT p.relname FROM pg_catalog.pg_inherits i
+            SELECT p.relname AS name FROM pg_catalog.pg_inherits i
               JOIN pg_catalog.pg_class p ON p.oid = i.inhrelid
              WHERE i.inhparent = to_regclass('carillon.%1$s')
                AND EXISTS (SELECT 1 FROM pg_catalog.pg_class t WHERE t.oid = i.inhparent AND t.relkind = 'p')
@@ -171,7 +171,7 @@ final class MigrationRun {
      * with writers, but it takes over indexes that the partitions already have.
      */
     private void buildConcurrently(SqlScript.Index index) throws SQLException {
-        for (String partition : session.list(WITHOUT_INDEX.formatted(index.table(), index.name()))) {
+        for (String partition : session.names(WITHOUT_INDEX.formatted(index.table(), index.name()))) {
             String name = partition + "_" + index.name();
             try {
                 session.execute("DROP INDEX CONCURRENTLY IF EXISTS carillon." + name);

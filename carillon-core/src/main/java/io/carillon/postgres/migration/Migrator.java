@@ -1,6 +1,6 @@
 package io.carillon.postgres.migration;
 
-import io.carillon.postgres.backend.Backend;
+import io.carillon.internal.jdbc.Backend;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import io.carillon.value.SchemaMode;

@@ -1,11 +1,10 @@
 package io.carillon.postgres.migration;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -14,7 +13,7 @@ import java.util.stream.Collectors;
 record SchemaState(List<Applied> applied) {
     // Reads the catalog, because to_regclass would need permissions on the schema.
     private static final String TABLE_EXISTS = """
-            SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
              WHERE n.nspname = 'carillon' AND c.relname = 'migration'
             """;
 
@@ -31,19 +30,12 @@ record SchemaState(List<Applied> applied) {
 
     /** Reads the state; a missing schema or table counts as no rows. */
     static SchemaState read(Connection connection) throws SQLException {
-        List<Applied> applied = new ArrayList<>();
-        try (Statement statement = connection.createStatement()) {
-            try (ResultSet exists = statement.executeQuery(TABLE_EXISTS)) {
-                exists.next();
-                if (exists.getInt(1) == 0) return new SchemaState(List.of());
-            }
-            try (ResultSet row = statement.executeQuery(APPLIED)) {
-                while (row.next()) {
-                    applied.add(new Applied(row.getInt(1), row.getString(2), row.getString(3), row.getInt(4)));
-                }
-            }
-        }
-        return new SchemaState(applied);
+        Session session = new Session(connection, 0);
+        boolean exists = session.query(TABLE_EXISTS).first(row -> true).isPresent();
+        if (!exists) return new SchemaState(List.of());
+        return new SchemaState(session.query(APPLIED)
+                .list(row -> new Applied(
+                        row.integer("number"), row.text("name"), row.text("checksum"), row.integer("min_code"))));
     }
 
     /** Returns the number of the newest migration; 0 for an empty database. */

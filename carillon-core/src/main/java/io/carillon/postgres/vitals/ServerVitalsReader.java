@@ -1,14 +1,13 @@
 package io.carillon.postgres.vitals;
 
-import io.carillon.postgres.backend.Backend;
+import io.carillon.internal.jdbc.Backend;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.store.DatabaseVitals;
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.OffsetDateTime;
+import java.util.List;
 import javax.sql.DataSource;
 
 /** The state of the database server, for callers that have a database and no node yet. */
@@ -23,16 +22,18 @@ public final class ServerVitalsReader {
 
     /** Reads once; the tables must exist. */
     public static DatabaseVitals.Server read(DataSource dataSource) {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(READ)) {
-            row.next();
-            return new DatabaseVitals.Server(
-                    row.getObject("now", OffsetDateTime.class).toInstant(),
-                    row.getInt("used"),
-                    row.getInt("most"),
-                    row.getObject("jit", Double.class),
-                    Backend.missingTimeouts(connection));
+        try (Connection connection = dataSource.getConnection()) {
+            // A Database would set a network timeout, and a missing one would not be noticed.
+            List<String> missing = Backend.missingTimeouts(connection);
+            return new Session(connection, 0)
+                    .query(READ)
+                    .first(row -> new DatabaseVitals.Server(
+                            row.instant("now"),
+                            row.integer("used"),
+                            row.integer("most"),
+                            row.maybeReal("jit"),
+                            missing))
+                    .orElseThrow();
         } catch (SQLException failure) {
             throw new CarillonException(
                     ErrorCode.STORAGE,

@@ -1,31 +1,22 @@
 package io.carillon.postgres.vitals;
 
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Row;
 import io.carillon.run.Lane;
 import io.carillon.store.DatabaseVitals;
+import io.carillon.store.DatabaseVitals.OldTransaction;
 import io.carillon.store.VitalsStore;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.sql.Timestamp;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The state of the system, read in a few queries, each bounded by an index or a limit. They use a connection of the
  * pool, so that an exhausted pool is noticed.
  */
 public final class VitalsRepository implements VitalsStore {
-    private static final int TIMEOUT_SECONDS = 10;
-
     static final String JIT = """
             CASE WHEN current_setting('jit')::bool AND current_setting('jit_above_cost')::float8 >= 0
                  THEN current_setting('jit_above_cost')::float8 END AS jit
@@ -103,120 +94,66 @@ public final class VitalsRepository implements VitalsStore {
     private static final String COUNTS =
             "SELECT count(*) AS schedules, count(*) FILTER (WHERE paused_at IS NULL) AS active FROM carillon.schedule";
 
-    private final DataSource source;
+    private final Database database;
 
-    public VitalsRepository(DataSource source) {
-        this.source = source;
+    public VitalsRepository(Database database) {
+        this.database = database;
     }
 
     @Override
     public DatabaseVitals read() {
         long asked = System.nanoTime();
-        return withConnection(connection -> {
+        return database.single(session -> {
             Duration borrowed = Duration.ofNanos(System.nanoTime() - asked);
             Map<String, Long> missing = new LinkedHashMap<>();
-            rows(connection, MISSED_BY_SCHEDULE, row -> missing.put(row.getString("name"), row.getLong("instants")));
-            List<DatabaseVitals.OldTransaction> old = rows(
-                    connection,
-                    OLD_TRANSACTION,
-                    row -> new DatabaseVitals.OldTransaction(
-                            row.getLong("pid"),
-                            row.getString("usename"),
-                            row.getString("application_name"),
-                            row.getString("state"),
-                            seconds(row, "age"),
-                            row.getString("query")));
+            session.query(MISSED_BY_SCHEDULE).list(row -> missing.put(row.text("name"), row.number("instants")));
+            OldTransaction old = session.query(OLD_TRANSACTION)
+                    .first(VitalsRepository::readOldTransaction)
+                    .orElse(null);
             List<Lane> broken =
-                    rows(connection, BROKEN_LANES, row -> new Lane(row.getString("queue"), row.getString("project")));
-            return rows(
-                            connection,
-                            READ,
-                            row -> new DatabaseVitals(
-                                    row.getTimestamp("now").toInstant(),
-                                    instant(row, "oldest_due"),
-                                    row.getLong("missed"),
-                                    missing,
-                                    row.getLong("stalled"),
-                                    broken,
-                                    old.isEmpty() ? null : old.get(0),
-                                    borrowed,
-                                    row.getObject("jit", Double.class)))
-                    .get(0);
+                    session.query(BROKEN_LANES).list(row -> new Lane(row.text("queue"), row.text("project")));
+            return session.query(READ)
+                    .first(row -> new DatabaseVitals(
+                            row.instant("now"),
+                            row.maybeInstant("oldest_due"),
+                            row.number("missed"),
+                            missing,
+                            row.number("stalled"),
+                            broken,
+                            old,
+                            borrowed,
+                            row.maybeReal("jit")))
+                    .orElseThrow();
         });
     }
 
     @Override
     public DatabaseVitals.Figures figures() {
-        return withConnection(connection -> {
-            List<DatabaseVitals.QueueVitals> queues = rows(
-                    connection,
-                    QUEUES,
-                    row -> new DatabaseVitals.QueueVitals(
-                            row.getString("queue"), row.getLong("due"), seconds(row, "oldest")));
-            List<DatabaseVitals.ScheduleVitals> schedules = rows(
-                    connection,
-                    SCHEDULES,
-                    row -> new DatabaseVitals.ScheduleVitals(
-                            row.getString("name"),
-                            row.getBoolean("paused"),
-                            instant(row, "next_at"),
-                            seconds(row, "lag"),
-                            instant(row, "last_success")));
-            return rows(
-                            connection,
-                            COUNTS,
-                            row -> new DatabaseVitals.Figures(
-                                    queues, schedules, row.getLong("schedules"), row.getLong("active")))
-                    .get(0);
+        return database.single(session -> {
+            List<DatabaseVitals.QueueVitals> queues = session.query(QUEUES)
+                    .list(row -> new DatabaseVitals.QueueVitals(
+                            row.text("queue"), row.number("due"), row.seconds("oldest")));
+            List<DatabaseVitals.ScheduleVitals> schedules = session.query(SCHEDULES)
+                    .list(row -> new DatabaseVitals.ScheduleVitals(
+                            row.text("name"),
+                            row.flag("paused"),
+                            row.maybeInstant("next_at"),
+                            row.seconds("lag"),
+                            row.maybeInstant("last_success")));
+            return session.query(COUNTS)
+                    .first(row -> new DatabaseVitals.Figures(
+                            queues, schedules, row.number("schedules"), row.number("active")))
+                    .orElseThrow();
         });
     }
 
-    private interface ConnectionReader<T> {
-        T read(Connection connection) throws SQLException;
-    }
-
-    private interface ResultSetMapper<T> {
-        T map(ResultSet row) throws SQLException;
-    }
-
-    private <T> T withConnection(ConnectionReader<T> connectionReader) {
-        try (Connection connection = source.getConnection()) {
-            boolean before = connection.getAutoCommit();
-            int networkTimeout = connection.getNetworkTimeout();
-            if (!before) connection.setAutoCommit(true);
-            connection.setNetworkTimeout(Runnable::run, (TIMEOUT_SECONDS + 5) * 1000);
-            try {
-                return connectionReader.read(connection);
-            } finally {
-                if (!connection.isClosed()) {
-                    connection.setNetworkTimeout(Runnable::run, networkTimeout);
-                    if (!before) connection.setAutoCommit(false);
-                }
-            }
-        } catch (SQLException failure) {
-            throw new CarillonException(
-                    ErrorCode.STORAGE, "Could not read system statistics: " + failure.getMessage(), failure);
-        }
-    }
-
-    private static <T> List<T> rows(Connection connection, String sql, ResultSetMapper<T> resultSetMapper)
-            throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.setQueryTimeout(TIMEOUT_SECONDS);
-            List<T> all = new ArrayList<>();
-            try (ResultSet rows = statement.executeQuery(sql)) {
-                while (rows.next()) all.add(resultSetMapper.map(rows));
-            }
-            return all;
-        }
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        Timestamp at = row.getTimestamp(column);
-        return at == null ? null : at.toInstant();
-    }
-
-    private static Duration seconds(ResultSet row, String column) throws SQLException {
-        return Duration.ofMillis((long) (row.getDouble(column) * 1000));
+    private static OldTransaction readOldTransaction(Row row) throws SQLException {
+        return new OldTransaction(
+                row.number("pid"),
+                row.text("usename"),
+                row.text("application_name"),
+                row.text("state"),
+                row.seconds("age"),
+                row.text("query"));
     }
 }

@@ -1,6 +1,7 @@
 /**
  * Reads the state of the system for health checks and metrics, and changes nothing. Start at {@link
- * io.carillon.postgres.vitals.VitalsRepository}. Depends on the store ports and the values.
+ * io.carillon.postgres.vitals.VitalsRepository}. Depends on the store ports, the values and the JDBC
+ * helper.
  */
 @NullMarked
 package io.carillon.postgres.vitals;

@@ -2,6 +2,7 @@ package io.carillon.it.gates;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.it.walls.ServerTables;
 import io.carillon.it.walls.SourceRules;
 import io.carillon.it.walls.SourceTree;
 import io.carillon.it.walls.SqlClocks;
@@ -161,6 +162,45 @@ class SourceRuleSamplesTest {
                 "// \"now()\n/* now() \"\"\" */ class Talk { /** now() */ String a = \"SELECT 1 -- now()\"; boolean now() { return now(); } }");
 
         assertThat(clockViolations()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT 1 FROM carillon.run WHERE id = :id",
+                "DELETE FROM Carillon.Run",
+                "SELECT 1 FROM \\\"carillon\\\".\\\"run\\\"",
+                "SELECT carillon.claim(1)",
+                "DELETE FROM carillon.\" + table + \" WHERE true",
+            })
+    void sql_of_the_server_about_a_table_of_the_engine_is_stopped(String sql) throws IOException {
+        createMigrations();
+        write(MAIN + "Bad.java", "class Bad { String a = \"" + sql + "\"; }");
+
+        assertThat(tableViolations()).singleElement().asString().startsWith("Bad.java uses carillon.");
+    }
+
+    @Test
+    void sql_of_the_server_may_name_its_own_tables_and_the_clock() throws IOException {
+        createMigrations();
+        write(
+                MAIN + "Good.java",
+                "// carillon.run\nclass Good { String a = \"UPDATE carillon.audit SET at = carillon.clock() -- carillon.run\";"
+                        + " String b = \"io.carillon.run carillon.http carillon.project\"; }");
+
+        assertThat(tableViolations()).isEmpty();
+    }
+
+    private void createMigrations() throws IOException {
+        write(
+                "one/src/main/resources/0001_tables.sql",
+                "CREATE FUNCTION carillon.clock() RETURNS int;\nCREATE TABLE carillon.project ();\n"
+                        + "CREATE TABLE carillon.run ();\nCREATE OR REPLACE FUNCTION carillon.claim(n int) RETURNS int;");
+        write("one/src/main/resources/0002_server_tables.sql", "CREATE TABLE carillon.audit ();");
+    }
+
+    private List<String> tableViolations() {
+        return ServerTables.violations(root.resolve("one/src/main/java"), root.resolve("one/src/main/resources"));
     }
 
     private List<String> clockViolations() {

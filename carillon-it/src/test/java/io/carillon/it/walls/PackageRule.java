@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 /**
  * A package with its sub-packages, and the packages and libraries that it may use besides the JDK and JSpecify. A
+ * package that it may use includes its sub-packages, unless a single one is named, as in {@code postgres.reads}. A
  * library is a package or a single class; of the JDK, only java.sql and javax.sql must be listed.
  */
 public record PackageRule(String name, Set<String> packages, List<String> libraries) {
@@ -33,9 +34,14 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                     "engine",
                     with(VALUE_PACKAGES, "store"),
                     List.of("java.sql.Connection", "java.sql.SQLException", LOG)),
-            new PackageRule("postgres", with(VALUE_PACKAGES, "store"), with(SQL, "org.postgresql", LOG)),
+            // The JDBC helper that postgres, server and testkit share.
+            new PackageRule("internal", Set.of("value"), with(SQL, "org.postgresql")),
+            new PackageRule("postgres", with(VALUE_PACKAGES, "internal", "store"), with(SQL, "org.postgresql", LOG)),
             new PackageRule("json", with(VALUE_PACKAGES), List.of("tools.jackson", "com.fasterxml.jackson.annotation")),
-            new PackageRule(API, with(VALUE_PACKAGES, "seal", "store", "engine", "postgres", "json"), with(SQL, LOG)),
+            new PackageRule(
+                    API,
+                    with(VALUE_PACKAGES, "seal", "store", "engine", "internal", "postgres", "json"),
+                    with(SQL, LOG)),
             // For applications that use the library of the same name.
             new PackageRule("micrometer", with(VALUE_PACKAGES, API, "store", "engine"), List.of("io.micrometer.core")),
             new PackageRule(
@@ -51,12 +57,21 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                     with(SQL, "org.apache.commons.compress", "org.tukaani.xz", "org.postgresql", LOG)),
             new PackageRule(
                     "testkit",
-                    with(VALUE_PACKAGES, API, "store", "engine", "postgres", "json", "embedded"),
+                    with(VALUE_PACKAGES, API, "store", "engine", "internal", "postgres", "json", "embedded"),
                     with(SQL, "org.junit", "org.opentest4j", "org.assertj", "org.postgresql", LOG)),
-            // Uses SQL for its own tables: keys, projects, secrets, audit.
+            // Uses SQL for its own tables, see ServerTables; postgres.reads has its queries about the other tables.
             new PackageRule(
                     "server",
-                    with(VALUE_PACKAGES, API, "seal", "store", "json", "micrometer", "webhook"),
+                    with(
+                            VALUE_PACKAGES,
+                            API,
+                            "seal",
+                            "store",
+                            "internal",
+                            "postgres.reads",
+                            "json",
+                            "micrometer",
+                            "webhook"),
                     with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
             new PackageRule(
                     "cli",
@@ -97,7 +112,9 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
     boolean mayUse(String packageName, String className) {
         Optional<String> other = nameFor(packageName);
         if (other.isPresent()) {
-            return other.get().equals(name) || packages.contains(other.get());
+            return other.get().equals(name)
+                    || packages.contains(other.get())
+                    || packages.stream().anyMatch(allowed -> packageName.equals(ROOT_PACKAGE + "." + allowed));
         }
         if (libraries.stream().anyMatch(library -> belongsTo(className, library))) {
             return true;

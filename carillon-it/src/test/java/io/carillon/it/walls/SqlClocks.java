@@ -25,14 +25,6 @@ public final class SqlClocks {
                     + "(?:\\$(\\w*)\\$.*?\\$\\1\\$|'[^']*'|[^;$'])*+;",
             Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
-    private static final Pattern SQL_COMMENT = Pattern.compile("--[^\\n]*|/\\*.*?\\*/", Pattern.DOTALL);
-
-    /** Matches comments and character literals first, so that a quote inside them does not start a string. */
-    private static final Pattern JAVA_TOKEN = Pattern.compile(
-            "//[^\\n]*+|/\\*.*?\\*/|'(?:\\\\.|[^'\\\\])++'"
-                    + "|\"\"\"(?<block>(?:[^\\\\\"]++|\\\\.|\"(?!\"\"))*+)\"\"\"|\"(?<text>(?:[^\"\\\\\\n]++|\\\\.)*+)\"",
-            Pattern.DOTALL);
-
     private SqlClocks() {}
 
     /** Returns one line for each other clock below the folder, and one if carillon.clock() has several definitions. */
@@ -40,7 +32,7 @@ public final class SqlClocks {
         List<String> violations = new ArrayList<>();
         List<String> definitions = new ArrayList<>();
         for (Path file : SourceTree.files(main.resolve("java"), ".java")) {
-            scan(file, javaTexts(SourceTree.read(file)), violations, definitions);
+            scan(file, JavaTexts.of(SourceTree.read(file)), violations, definitions);
         }
         for (Path file : SourceTree.files(main.resolve("resources"), ".sql")) {
             scan(file, List.of(SourceTree.read(file)), violations, definitions);
@@ -54,7 +46,7 @@ public final class SqlClocks {
     private static void scan(Path file, List<String> texts, List<String> violations, List<String> definitions) {
         String name = file.getFileName().toString();
         for (String text : texts) {
-            String sql = SQL_COMMENT.matcher(text).replaceAll(" ");
+            String sql = JavaTexts.withoutSqlComments(text);
             Matcher definition = DEFINITION.matcher(sql);
             definition.results().forEach(found -> definitions.add(name));
             CLOCK.matcher(definition.replaceAll(" "))
@@ -62,17 +54,5 @@ public final class SqlClocks {
                     .map(MatchResult::group)
                     .forEach(clock -> violations.add(name + " uses " + clock + ": use carillon.clock()"));
         }
-    }
-
-    private static List<String> javaTexts(String source) {
-        List<String> texts = new ArrayList<>();
-        Matcher token = JAVA_TOKEN.matcher(source);
-        while (token.find()) {
-            String text = token.group("block") != null ? token.group("block") : token.group("text");
-            if (text != null) {
-                texts.add(text);
-            }
-        }
-        return texts;
     }
 }

@@ -74,7 +74,7 @@ final class BulkRoutes {
                 executor.change(request, "bulk." + bulkActionRequest.action(), "runs/" + state(filter), transaction -> {
                     long matching = countMatching(transaction, body, bulkActionRequest);
                     UUID id = actions.insert(
-                            transaction.connection(), transaction.project().name(), bulkActionRequest, matching);
+                            transaction.session(), transaction.project().name(), bulkActionRequest, matching);
                     transaction.addAuditDetail("bulk", PublicId.format(BulkWorker.PREFIX, id));
                     transaction.addAuditDetail("filter", filter.toString());
                     transaction.addAuditDetail("matching", Long.toString(matching));
@@ -128,7 +128,7 @@ final class BulkRoutes {
 
     private BulkActionRecord requireAction(RequestExecutor.RequestTransaction transaction, UUID id)
             throws SQLException {
-        return actions.get(transaction.connection(), transaction.project().name(), id)
+        return actions.get(transaction.session(), transaction.project().name(), id)
                 .orElseThrow(() -> Problem.notFound("bulk action"));
     }
 
@@ -138,7 +138,7 @@ final class BulkRoutes {
         List<BulkActionRecord> found = executor.read(
                 request,
                 transaction -> actions.list(
-                        transaction.connection(), transaction.project().name(), behind, limit + 1));
+                        transaction.session(), transaction.project().name(), behind, limit + 1));
         return executor.page(
                 request,
                 found,
@@ -158,7 +158,7 @@ final class BulkRoutes {
         return executor.change(request, "bulk.abort", "bulk/" + PublicId.format(BulkWorker.PREFIX, id), transaction -> {
             requireAction(transaction, id);
             actions.end(
-                    transaction.connection(),
+                    transaction.session(),
                     new BulkRepository.BulkActionKey(transaction.project().name(), id),
                     State.ABORTED,
                     null);

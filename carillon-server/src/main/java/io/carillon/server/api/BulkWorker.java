@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.server.http.ErrorMapping;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
@@ -9,7 +10,6 @@ import io.carillon.server.store.BulkRepository.BulkActionKey;
 import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.State;
 import io.carillon.value.PublicId;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,19 +69,19 @@ public final class BulkWorker {
     private boolean runChunk(BulkActionKey bulkActionKey, Set<BulkActionKey> postponed) {
         List<Runnable> hints = new ArrayList<>();
         try {
-            boolean worked = context.transactions().runInProject(bulkActionKey.project(), connection -> {
+            boolean worked = context.transactions().runInProject(bulkActionKey.project(), session -> {
                 hints.clear();
                 BulkActionRecord bulkActionRecord =
-                        actions.lockRunning(connection, bulkActionKey).orElse(null);
+                        actions.lockRunning(session, bulkActionKey).orElse(null);
                 if (bulkActionRecord == null) return false;
                 int done = context.carillon()
                         .project(bulkActionKey.project())
-                        .in(connection, hints::add)
+                        .in(session.connection(), hints::add)
                         .runs()
                         .bulk(bulkActionRecord.request().filter())
                         .applyChunk(bulkActionRecord.request().operation(), bulkActionRecord.createdAt());
-                actions.addDone(connection, bulkActionKey, done);
-                if (done == 0) end(connection, bulkActionKey, bulkActionRecord, State.DONE, null);
+                actions.addDone(session, bulkActionKey, done);
+                if (done == 0) end(session, bulkActionKey, bulkActionRecord, State.DONE, null);
                 return true;
             });
             hints.forEach(Runnable::run);
@@ -106,27 +106,27 @@ public final class BulkWorker {
     }
 
     private void markFailed(BulkActionKey bulkActionKey, String code) {
-        context.transactions().runInProject(bulkActionKey.project(), connection -> {
+        context.transactions().runInProject(bulkActionKey.project(), session -> {
             BulkActionRecord bulkActionRecord =
-                    actions.lockRunning(connection, bulkActionKey).orElse(null);
-            if (bulkActionRecord != null) end(connection, bulkActionKey, bulkActionRecord, State.FAILED, code);
+                    actions.lockRunning(session, bulkActionKey).orElse(null);
+            if (bulkActionRecord != null) end(session, bulkActionKey, bulkActionRecord, State.FAILED, code);
             return bulkActionKey;
         });
     }
 
     private void end(
-            Connection connection,
+            Session session,
             BulkActionKey bulkActionKey,
             BulkActionRecord bulkActionRecord,
             State state,
             @Nullable String reason)
             throws SQLException {
-        actions.end(connection, bulkActionKey, state, reason);
-        long done = actions.addDone(connection, bulkActionKey, 0);
+        actions.end(session, bulkActionKey, state, reason);
+        long done = actions.addDone(session, bulkActionKey, 0);
         context.repositories()
                 .audit()
                 .write(
-                        connection,
+                        session,
                         bulkActionKey.project(),
                         new AuditRepository.Change(
                                 bulkActionRecord.request().actor(),

@@ -52,8 +52,8 @@ final class KeyRoutes {
         String after = executor.cursor(request).orElse("");
         List<ApiKey> found = executor.read(
                 request,
-                transaction -> keys.list(
-                        transaction.connection(), transaction.project().name(), after, limit + 1));
+                transaction ->
+                        keys.list(transaction.session(), transaction.project().name(), after, limit + 1));
         return executor.page(request, found, limit, JsonResponses::key, ApiKey::id);
     }
 
@@ -63,7 +63,7 @@ final class KeyRoutes {
     }
 
     private ApiKey requireKey(RequestExecutor.RequestTransaction transaction, String id) throws SQLException {
-        return keys.get(transaction.connection(), transaction.project().name(), id)
+        return keys.get(transaction.session(), transaction.project().name(), id)
                 .orElseThrow(() -> Problem.notFound("key"));
     }
 
@@ -98,7 +98,7 @@ final class KeyRoutes {
             Optional<Instant> expires)
             throws SQLException {
         keys.insert(
-                transaction.connection(),
+                transaction.session(),
                 transaction.project().name(),
                 new ApiKeyRepository.NewKey(
                         fresh.id(), fresh.hash(), name, scopes, request.caller().actor(), expires.orElse(null)));
@@ -109,7 +109,7 @@ final class KeyRoutes {
     private ApiResponse revoke(ApiRequest request) {
         return executor.change(request, "key.revoke", "key/" + request.pathValue("id"), transaction -> {
             requireKey(transaction, request.pathValue("id"));
-            keys.revoke(transaction.connection(), transaction.project().name(), request.pathValue("id"));
+            keys.revoke(transaction.session(), transaction.project().name(), request.pathValue("id"));
             return ApiResponse.noContent();
         });
     }
@@ -125,7 +125,7 @@ final class KeyRoutes {
         return executor.change(request, "key.rotate", "key/" + request.pathValue("id"), transaction -> {
             ApiKey old = requireKey(transaction, request.pathValue("id"));
             if (!keys.expireAfter(
-                    transaction.connection(), transaction.project().name(), old.id(), overlap.toMillis() / 1000.0))
+                    transaction.session(), transaction.project().name(), old.id(), overlap.toMillis() / 1000.0))
                 throw Problem.of(
                         409,
                         "key-revoked",
@@ -145,8 +145,8 @@ final class KeyRoutes {
                 request.query("object").orElse(null));
         List<AuditRepository.Entry> found = executor.read(
                 request,
-                transaction -> audit.list(
-                        transaction.connection(), transaction.project().name(), before, filter, limit + 1));
+                transaction ->
+                        audit.list(transaction.session(), transaction.project().name(), before, filter, limit + 1));
         return executor.page(request, found, limit, KeyRoutes::toJson, AuditRepository.Entry::id);
     }
 

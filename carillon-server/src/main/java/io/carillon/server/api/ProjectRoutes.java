@@ -73,8 +73,8 @@ final class ProjectRoutes {
         if (!name.equals(request.caller().project())
                 && !(request.caller().project().equals(Caller.ADMIN_PROJECT)
                         && request.caller().hasPermission(Permission.ADMIN))) throw Problem.notFound("project");
-        return projects.runAsServer(connection ->
-                ApiResponse.ok(toJson(projects.get(connection, name).orElseThrow(() -> Problem.notFound("project")))));
+        return projects.runAsServer(session ->
+                ApiResponse.ok(toJson(projects.get(session, name).orElseThrow(() -> Problem.notFound("project")))));
     }
 
     /** Creates a project and its first key, which is shown once. */
@@ -88,15 +88,15 @@ final class ProjectRoutes {
         body.convert("name", () -> Names.check("project", name));
         if (owner.filter(text -> text.length() > 200).isPresent())
             throw Problem.invalid("/owner", "This must have at most 200 characters.");
-        return projects.runAsServer(connection -> {
-            if (!projects.insert(connection, name, owner.orElse(null)))
+        return projects.runAsServer(session -> {
+            if (!projects.insert(session, name, owner.orElse(null)))
                 throw Problem.of(409, "project-exists", "A project of this name already exists. Choose another name.");
             PlaintextApiKey key = PlaintextApiKey.generate();
             executor.context()
                     .repositories()
                     .keys()
                     .insert(
-                            connection,
+                            session,
                             name,
                             new ApiKeyRepository.NewKey(
                                     key.id(),
@@ -107,12 +107,12 @@ final class ProjectRoutes {
                                     null));
             executor.audit(
                     request,
-                    connection,
+                    session,
                     "project.make",
                     "project/" + name,
                     JsonNodeFactory.instance.objectNode().put("key", key.id()));
             return ApiResponse.json(
-                    201, toJson(projects.get(connection, name).orElseThrow()).put("key", key.text()));
+                    201, toJson(projects.get(session, name).orElseThrow()).put("key", key.text()));
         });
     }
 
@@ -130,17 +130,17 @@ final class ProjectRoutes {
         if (waiting.filter(most -> most < 0 || most > 1_000_000_000).isPresent())
             throw Problem.invalid("/maxWaiting", "This must be between 0 and 1000000000.");
         String name = request.pathName("name");
-        return projects.runAsServer(connection -> {
+        return projects.runAsServer(session -> {
             ProjectRepository.Quota quota =
                     new ProjectRepository.Quota(requests.orElse(null), schedules.orElse(null), waiting.orElse(null));
-            if (!projects.updateQuota(connection, name, quota)) throw Problem.notFound("project");
+            if (!projects.updateQuota(session, name, quota)) throw Problem.notFound("project");
             executor.audit(
                     request,
-                    connection,
+                    session,
                     "project.quota",
                     "project/" + name,
                     JsonNodeFactory.instance.objectNode().put("quota", quota.toString()));
-            return ApiResponse.ok(toJson(projects.get(connection, name).orElseThrow()));
+            return ApiResponse.ok(toJson(projects.get(session, name).orElseThrow()));
         });
     }
 

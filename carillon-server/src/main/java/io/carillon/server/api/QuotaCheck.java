@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.postgres.reads.ServerReads;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.ProjectRepository;
 import java.sql.SQLException;
@@ -18,7 +19,7 @@ final class QuotaCheck {
     }
 
     private ProjectRepository.Quota quotaOf(RequestExecutor.RequestTransaction transaction) throws SQLException {
-        return projects.quota(transaction.connection(), transaction.project().name())
+        return projects.quota(transaction.session(), transaction.project().name())
                 .orElse(defaults);
     }
 
@@ -27,8 +28,8 @@ final class QuotaCheck {
         Integer own = quotaOf(transaction).maxSchedules();
         Integer most = own == null ? defaults.maxSchedules() : own;
         if (most != null
-                && projects.countSchedules(
-                                transaction.connection(), transaction.project().name(), most + 1L)
+                && ServerReads.countSchedules(
+                                transaction.session(), transaction.project().name(), most + 1L)
                         > most) throw exceeded("%d schedules".formatted(most));
     }
 
@@ -37,8 +38,8 @@ final class QuotaCheck {
         Long own = quotaOf(transaction).maxWaiting();
         Long most = own == null ? defaults.maxWaiting() : own;
         if (most != null
-                && projects.countLiveRuns(
-                                        transaction.connection(),
+                && ServerReads.countLiveRuns(
+                                        transaction.session(),
                                         transaction.project().name(),
                                         most + 1)
                                 + more

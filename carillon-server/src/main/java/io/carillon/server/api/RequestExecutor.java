@@ -1,6 +1,7 @@
 package io.carillon.server.api;
 
 import io.carillon.Project;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
@@ -13,7 +14,6 @@ import io.carillon.value.Names;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ final class RequestExecutor {
     }
 
     /** The transaction of a request, and the project's API within it. */
-    record RequestTransaction(Project project, Connection connection, ObjectNode auditDetail) {
+    record RequestTransaction(Project project, Session session, ObjectNode auditDetail) {
         /** Adds a detail to the audit entry. It must not contain a secret. */
         void addAuditDetail(String name, String value) {
             auditDetail.put(name, value);
@@ -58,9 +58,9 @@ final class RequestExecutor {
         return context.transactions()
                 .runInProject(
                         project,
-                        connection -> action.run(new RequestTransaction(
-                                projectApi.in(connection, hint -> {}),
-                                connection,
+                        session -> action.run(new RequestTransaction(
+                                projectApi.in(session.connection(), hint -> {}),
+                                session,
                                 JsonNodeFactory.instance.objectNode())));
     }
 
@@ -69,13 +69,15 @@ final class RequestExecutor {
         String project = request.caller().project();
         Project projectApi = context.carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
-        ApiResponse response = context.transactions().runInProject(project, connection -> {
+        ApiResponse response = context.transactions().runInProject(project, session -> {
             hints.clear();
-            return runIdempotent(request, connection, () -> {
+            return runIdempotent(request, session, () -> {
                 RequestTransaction transaction = new RequestTransaction(
-                        projectApi.in(connection, hints::add), connection, JsonNodeFactory.instance.objectNode());
+                        projectApi.in(session.connection(), hints::add),
+                        session,
+                        JsonNodeFactory.instance.objectNode());
                 ApiResponse done = requestAction.run(transaction);
-                audit(request, connection, action, object, transaction.auditDetail());
+                audit(request, session, action, object, transaction.auditDetail());
                 return done;
             });
         });
@@ -83,12 +85,12 @@ final class RequestExecutor {
         return response;
     }
 
-    void audit(ApiRequest request, Connection connection, String action, String object, ObjectNode detail)
+    void audit(ApiRequest request, Session session, String action, String object, ObjectNode detail)
             throws SQLException {
         context.repositories()
                 .audit()
                 .write(
-                        connection,
+                        session,
                         request.caller().project(),
                         new AuditRepository.Change(
                                 request.caller().actor(),
@@ -103,7 +105,7 @@ final class RequestExecutor {
     }
 
     /** Runs the action once per Idempotency-Key; a repeated request receives the stored response. */
-    private ApiResponse runIdempotent(ApiRequest apiRequest, Connection connection, IdempotentAction idempotentAction)
+    private ApiResponse runIdempotent(ApiRequest apiRequest, Session session, IdempotentAction idempotentAction)
             throws SQLException {
         Optional<String> given = apiRequest.header("Idempotency-Key");
         if (given.isEmpty()) return idempotentAction.run();
@@ -111,9 +113,9 @@ final class RequestExecutor {
         String project = apiRequest.caller().project();
         IdempotencyRepository answers = context.repositories().idempotency();
         byte[] request = requestHash(apiRequest);
-        if (!reserveKey(answers, connection, project, key, request)) {
+        if (!reserveKey(answers, session, project, key, request)) {
             IdempotencyRepository.StoredResponse storedResponse =
-                    answers.get(connection, project, key).orElseThrow(RequestExecutor::inFlight);
+                    answers.get(session, project, key).orElseThrow(RequestExecutor::inFlight);
             if (!Arrays.equals(storedResponse.requestHash(), request))
                 throw Problem.of(
                         422,
@@ -123,7 +125,7 @@ final class RequestExecutor {
         }
         ApiResponse response = idempotentAction.run();
         answers.save(
-                connection,
+                session,
                 project,
                 key,
                 new IdempotencyRepository.StoredResponse(
@@ -144,10 +146,10 @@ final class RequestExecutor {
     }
 
     private static boolean reserveKey(
-            IdempotencyRepository answers, Connection connection, String project, String key, byte[] request)
+            IdempotencyRepository answers, Session session, String project, String key, byte[] request)
             throws SQLException {
         try {
-            return answers.reserve(connection, project, key, request);
+            return answers.reserve(session, project, key, request);
         } catch (SQLException failure) {
             if (LOCK_TIMEOUT.equals(failure.getSQLState())) throw inFlight();
             throw failure;

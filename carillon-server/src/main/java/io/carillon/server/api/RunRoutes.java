@@ -110,7 +110,7 @@ final class RunRoutes {
                         .webhooks()
                         .runs()
                         .payloadOf(
-                                transaction.connection(),
+                                transaction.session(),
                                 transaction.project().name(),
                                 run.id().value())
                         .flatMap(WebhookTargetJson::fromPayload)

@@ -52,7 +52,7 @@ final class SecretRoutes {
                 request,
                 transaction -> secretStore
                         .repository()
-                        .list(transaction.connection(), transaction.project().name(), after, limit + 1));
+                        .list(transaction.session(), transaction.project().name(), after, limit + 1));
         return executor.page(request, found, limit, JsonResponses::secret, SecretRepository.StoredSecret::name);
     }
 
@@ -65,7 +65,7 @@ final class SecretRoutes {
             throws SQLException {
         return secretStore
                 .repository()
-                .get(transaction.connection(), transaction.project().name(), name)
+                .get(transaction.session(), transaction.project().name(), name)
                 .orElseThrow(() -> Problem.notFound("secret"));
     }
 
@@ -104,7 +104,7 @@ final class SecretRoutes {
                     null,
                     new ApiKey.Creation(Instant.EPOCH, request.caller().actor()),
                     null);
-            if (!secretStore.repository().insert(transaction.connection(), storedSecret))
+            if (!secretStore.repository().insert(transaction.session(), storedSecret))
                 throw Problem.of(
                         409, "secret-exists", "A secret of this name already exists. Rotate it or use another name.");
             return createdResponse(transaction, name, newSecret);
@@ -147,7 +147,7 @@ final class SecretRoutes {
             String sealed = secretStore.seal(old.project(), name, newSecret.value());
             secretStore
                     .repository()
-                    .rotate(transaction.connection(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
+                    .rotate(transaction.session(), old.project(), name, sealed, overlap.toMillis() / 1000.0);
             transaction.addAuditDetail("overlap", overlap.toString());
             return createdResponse(transaction, name, newSecret);
         });
@@ -158,7 +158,7 @@ final class SecretRoutes {
         return executor.change(request, "secret.delete", "secret/" + name, transaction -> {
             if (!secretStore
                     .repository()
-                    .delete(transaction.connection(), transaction.project().name(), name))
+                    .delete(transaction.session(), transaction.project().name(), name))
                 throw Problem.notFound("secret");
             return ApiResponse.noContent();
         });

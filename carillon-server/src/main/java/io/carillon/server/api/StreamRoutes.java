@@ -52,7 +52,7 @@ final class StreamRoutes {
     private record SharedStream(ProjectEventStream stream, int listeners) {}
 
     private ApiResponse stream(ApiRequest request) {
-        Instant now = executor.read(request, transaction -> events.now(transaction.connection()));
+        Instant now = executor.read(request, transaction -> events.now(transaction.session()));
         return ApiResponse.stream("text/event-stream", out -> {
             if (!listenerPermits.tryAcquire()) {
                 out.write("retry: 30000\n\n".getBytes(StandardCharsets.UTF_8));
@@ -103,7 +103,7 @@ final class StreamRoutes {
         return new ProjectEventStream.EventSource() {
             @Override
             public Instant now() {
-                return executor.read(apiRequest, requestTransaction -> events.now(requestTransaction.connection()));
+                return executor.read(apiRequest, requestTransaction -> events.now(requestTransaction.session()));
             }
 
             @Override
@@ -112,7 +112,7 @@ final class StreamRoutes {
                 return executor.read(
                         apiRequest,
                         requestTransaction -> events.eventsAfter(
-                                requestTransaction.connection(),
+                                requestTransaction.session(),
                                 requestTransaction.project().name(),
                                 streamPosition));
             }
@@ -130,7 +130,7 @@ final class StreamRoutes {
     }
 
     private static byte[] event(StreamEventRepository.StreamEvent one) {
-        boolean run = one.kind().equals("run.ended");
+        boolean run = one.kind().equals(StreamEventRepository.RUN_ENDED);
         JsonObject data = new JsonObject()
                 .put("at", one.at())
                 .put("run", run ? new RunId(one.id()).toString() : null)

@@ -80,6 +80,6 @@ record TargetRequest(Target target, Optional<WebhookTarget> webhook) {
                 .webhooks()
                 .secretStore()
                 .repository()
-                .get(transaction.connection(), transaction.project().name(), name);
+                .get(transaction.session(), transaction.project().name(), name);
     }
 }

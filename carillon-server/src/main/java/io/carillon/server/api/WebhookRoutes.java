@@ -83,7 +83,7 @@ final class WebhookRoutes {
                     .webhooks()
                     .runs()
                     .payloadOf(
-                            transaction.connection(),
+                            transaction.session(),
                             transaction.project().name(),
                             run.id().value())
                     .flatMap(WebhookTargetJson::fromPayload)
@@ -157,9 +157,9 @@ final class WebhookRoutes {
                 .orElseThrow(WebhookRoutes::notAwaited);
         Project projectApi = executor.context().carillon().project(project);
         List<Runnable> hints = new ArrayList<>();
-        executor.context().transactions().runInProject(project, connection -> {
+        executor.context().transactions().runInProject(project, session -> {
             hints.clear();
-            Project inside = projectApi.in(connection, hints::add);
+            Project inside = projectApi.in(session.connection(), hints::add);
             boolean recorded = error.isPresent()
                     ? inside.runs().fail(run, attempt, callbackToken, error.get())
                     : inside.runs().complete(run, attempt, callbackToken);
@@ -168,7 +168,7 @@ final class WebhookRoutes {
                     .repositories()
                     .audit()
                     .write(
-                            connection,
+                            session,
                             project,
                             new AuditRepository.Change(
                                     "callback",

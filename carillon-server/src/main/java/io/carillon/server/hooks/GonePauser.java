@@ -2,6 +2,7 @@ package io.carillon.server.hooks;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.RunId;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.Transactions;
@@ -11,7 +12,6 @@ import io.carillon.webhook.DeliveryListener;
 import io.carillon.webhook.DeliveryMetadata;
 import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +43,8 @@ final class GonePauser implements DeliveryListener, AutoCloseable {
     @Override
     public void onDelivery(DeliveryMetadata deliveryMetadata, WebhookTarget target, Delivery delivery) {
         if (delivery.verdict() != Verdict.GONE) return;
-        Optional<String> paused = transactions.runInProject(
-                deliveryMetadata.project(), connection -> pause(connection, deliveryMetadata));
+        Optional<String> paused =
+                transactions.runInProject(deliveryMetadata.project(), session -> pause(session, deliveryMetadata));
         paused.ifPresent(name -> log.info(
                 "schedule paused because the receiver answered 410 project={} schedule={} run={}",
                 deliveryMetadata.project(),
@@ -52,19 +52,19 @@ final class GonePauser implements DeliveryListener, AutoCloseable {
                 deliveryMetadata.id()));
     }
 
-    private Optional<String> pause(Connection connection, DeliveryMetadata deliveryMetadata) throws SQLException {
+    private Optional<String> pause(Session session, DeliveryMetadata deliveryMetadata) throws SQLException {
         String project = deliveryMetadata.project();
         Optional<String> name = runs.activeScheduleOf(
-                connection, project, RunId.parse(deliveryMetadata.id()).value());
+                session, project, RunId.parse(deliveryMetadata.id()).value());
         if (name.isEmpty()) return Optional.empty();
         boolean paused = carillon()
                 .project(project)
-                .in(connection, hint -> {})
+                .in(session.connection(), hint -> {})
                 .schedules()
                 .pause(name.get(), ACTOR, REASON, null);
         if (!paused) return Optional.empty();
         audit.write(
-                connection,
+                session,
                 project,
                 new AuditRepository.Change(
                         ACTOR,

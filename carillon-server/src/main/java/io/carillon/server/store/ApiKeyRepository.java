@@ -1,7 +1,8 @@
 package io.carillon.server.store;
 
-import java.sql.Connection;
-import java.sql.ResultSet;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -15,22 +16,23 @@ public final class ApiKeyRepository {
             SELECT k.project, k.hash, k.scopes, k.used_at IS NULL OR k.used_at < carillon.clock() - interval '1 minute' AS stale,
                    p.requests_per_second
               FROM carillon.api_key k JOIN carillon.project p USING (project)
-             WHERE k.id = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > carillon.clock())
+             WHERE k.id = :id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > carillon.clock())
             """;
 
     private static final String MARK_USED = """
             UPDATE carillon.api_key SET used_at = carillon.clock()
-             WHERE id = ? AND (used_at IS NULL OR used_at < carillon.clock() - interval '1 minute')
+             WHERE id = :id AND (used_at IS NULL OR used_at < carillon.clock() - interval '1 minute')
             """;
 
     private static final String INSERT = """
             INSERT INTO carillon.api_key (project, id, hash, name, scopes, bootstrap, created_by, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?::timestamptz)
+            VALUES (:project, :id, :hash, :name, :scopes, false, :createdBy, :expiresAt)
             """;
 
     private static final String INSERT_BOOTSTRAP = """
             INSERT INTO carillon.api_key (project, id, hash, name, scopes, bootstrap, created_by)
-            SELECT 'default', ?, ?, 'bootstrap', ARRAY['admin'], true, 'first start' WHERE NOT EXISTS (SELECT 1 FROM carillon.api_key)
+            SELECT 'default', :id, :hash, 'bootstrap', ARRAY['admin'], true, 'first start'
+             WHERE NOT EXISTS (SELECT 1 FROM carillon.api_key)
             """;
 
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.bootstrap', 0))";
@@ -42,17 +44,18 @@ public final class ApiKeyRepository {
     private static final String COLUMNS =
             "SELECT project, id, name, scopes, bootstrap, created_at, created_by, expires_at, revoked_at, used_at FROM carillon.api_key ";
 
-    private static final String LIST = COLUMNS + "WHERE project = ? AND id > ? ORDER BY id LIMIT ?";
+    private static final String LIST = COLUMNS + "WHERE project = :project AND id > :after ORDER BY id LIMIT :limit";
 
-    private static final String GET = COLUMNS + "WHERE project = ? AND id = ?";
+    private static final String GET = COLUMNS + "WHERE project = :project AND id = :id";
 
     private static final String REVOKE = """
-            UPDATE carillon.api_key SET revoked_at = carillon.clock() WHERE project = ? AND id = ? AND revoked_at IS NULL
+            UPDATE carillon.api_key SET revoked_at = carillon.clock()
+             WHERE project = :project AND id = :id AND revoked_at IS NULL
             """;
 
     private static final String EXPIRE = """
-            UPDATE carillon.api_key SET expires_at = least(expires_at, carillon.clock() + make_interval(secs => ?))
-             WHERE project = ? AND id = ? AND revoked_at IS NULL
+            UPDATE carillon.api_key SET expires_at = least(expires_at, carillon.clock() + make_interval(secs => :seconds))
+             WHERE project = :project AND id = :id AND revoked_at IS NULL
             """;
 
     private final Transactions transactions;
@@ -76,21 +79,20 @@ public final class ApiKeyRepository {
             @Nullable Double requestsPerSecond) {}
 
     public Optional<ValidApiKey> findValid(String id) {
-        return transactions.runStatementAsServer(connection -> Sql.first(
-                connection,
-                FIND_VALID,
-                row -> new ValidApiKey(
-                        row.getString("project"),
-                        row.getBytes("hash"),
-                        Sql.texts(row, "scopes"),
-                        row.getBoolean("stale"),
-                        row.getObject("requests_per_second", Double.class)),
-                id));
+        return transactions.runStatementAsServer(session -> session.query(FIND_VALID)
+                .text("id", id)
+                .first(row -> new ValidApiKey(
+                        row.text("project"),
+                        row.bytes("hash"),
+                        row.texts("scopes"),
+                        row.flag("stale"),
+                        row.maybeReal("requests_per_second"))));
     }
 
     /** Records that the key is used now, at most once a minute. */
     public void markUsed(String id) {
-        transactions.runStatementAsServer(connection -> Sql.update(connection, MARK_USED, id));
+        transactions.runStatementAsServer(
+                session -> session.query(MARK_USED).text("id", id).update());
     }
 
     /**
@@ -107,18 +109,16 @@ public final class ApiKeyRepository {
             String createdBy,
             @Nullable Instant expiresAt) {}
 
-    public void insert(Connection connection, String project, NewKey key) throws SQLException {
-        Sql.update(
-                connection,
-                INSERT,
-                project,
-                key.id(),
-                key.hash(),
-                key.name(),
-                key.scopes(),
-                false,
-                key.createdBy(),
-                key.expiresAt());
+    public void insert(Session session, String project, NewKey key) throws SQLException {
+        session.query(INSERT)
+                .text("project", project)
+                .text("id", key.id())
+                .bytes("hash", key.hash())
+                .text("name", key.name())
+                .texts("scopes", key.scopes())
+                .text("createdBy", key.createdBy())
+                .instant("expiresAt", key.expiresAt())
+                .update();
     }
 
     /**
@@ -126,47 +126,61 @@ public final class ApiKeyRepository {
      * them succeeds.
      */
     public boolean insertBootstrap(String id, byte[] hash) {
-        return transactions.runAsServer(connection -> {
-            Sql.list(connection, LOCK, row -> row);
-            return Sql.update(connection, INSERT_BOOTSTRAP, id, hash) == 1;
+        return transactions.runAsServer(session -> {
+            session.query(LOCK).list(row -> row);
+            return session.query(INSERT_BOOTSTRAP)
+                            .text("id", id)
+                            .bytes("hash", hash)
+                            .update()
+                    == 1;
         });
     }
 
     /** Returns whether the bootstrap key is the only key that is not revoked. */
     public boolean hasOnlyBootstrapKey() {
         return transactions
-                .runStatementAsServer(
-                        connection -> Sql.first(connection, ONLY_BOOTSTRAP, row -> row.getBoolean("only_bootstrap")))
+                .runStatementAsServer(session -> session.query(ONLY_BOOTSTRAP).first(row -> row.flag("only_bootstrap")))
                 .orElse(true);
     }
 
-    public List<ApiKey> list(Connection connection, String project, String after, int limit) throws SQLException {
-        return Sql.list(connection, LIST, ApiKeyRepository::read, project, after, limit);
+    public List<ApiKey> list(Session session, String project, String after, int limit) throws SQLException {
+        return session.query(LIST)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)
+                .list(ApiKeyRepository::read);
     }
 
-    public Optional<ApiKey> get(Connection connection, String project, String id) throws SQLException {
-        return Sql.first(connection, GET, ApiKeyRepository::read, project, id);
+    public Optional<ApiKey> get(Session session, String project, String id) throws SQLException {
+        return bindKey(session.query(GET), project, id).first(ApiKeyRepository::read);
     }
 
-    public boolean revoke(Connection connection, String project, String id) throws SQLException {
-        return Sql.update(connection, REVOKE, project, id) == 1;
+    public boolean revoke(Session session, String project, String id) throws SQLException {
+        return bindKey(session.query(REVOKE), project, id).update() == 1;
     }
 
     /** Makes a key expire after so many seconds, unless it expires earlier. Returns false if the key was revoked. */
-    public boolean expireAfter(Connection connection, String project, String id, double seconds) throws SQLException {
-        return Sql.update(connection, EXPIRE, seconds, project, id) == 1;
+    public boolean expireAfter(Session session, String project, String id, double seconds) throws SQLException {
+        return bindKey(session.query(EXPIRE), project, id)
+                        .real("seconds", seconds)
+                        .update()
+                == 1;
     }
 
-    private static ApiKey read(ResultSet row) throws SQLException {
+    private static Query bindKey(Query query, String project, String id) throws SQLException {
+        return query.text("project", project).text("id", id);
+    }
+
+    private static ApiKey read(Row row) throws SQLException {
         return new ApiKey(
-                row.getString("project"),
-                row.getString("id"),
-                row.getString("name"),
-                Sql.texts(row, "scopes"),
-                row.getBoolean("bootstrap"),
-                new ApiKey.Creation(Sql.requiredInstant(row, "created_at"), row.getString("created_by")),
-                Sql.instant(row, "expires_at"),
-                Sql.instant(row, "revoked_at"),
-                Sql.instant(row, "used_at"));
+                row.text("project"),
+                row.text("id"),
+                row.text("name"),
+                row.texts("scopes"),
+                row.flag("bootstrap"),
+                new ApiKey.Creation(row.instant("created_at"), row.text("created_by")),
+                row.maybeInstant("expires_at"),
+                row.maybeInstant("revoked_at"),
+                row.maybeInstant("used_at"));
     }
 }

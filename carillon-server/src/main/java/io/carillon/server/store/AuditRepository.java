@@ -1,8 +1,8 @@
 package io.carillon.server.store;
 
+import io.carillon.internal.jdbc.Session;
 import io.carillon.value.PublicId;
 import io.carillon.value.TextCleaner;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
 /** The audit log. An entry is written in the transaction of its change and never updated. */
 public final class AuditRepository {
     private static final String INSERT = """
-            INSERT INTO carillon.audit (project, id, actor, action, object, detail, request) VALUES (?, ?, ?, ?, ?, ?::jsonb, ?)
+            INSERT INTO carillon.audit (project, id, actor, action, object, detail, request)
+            VALUES (:project, :id, :actor, :action, :object, :detail::jsonb, :request)
             """;
 
     private static final String LIST = """
             SELECT id, at, actor, action, object, detail, request FROM carillon.audit
-             WHERE project = ? AND id < ? AND action = coalesce(?, action) AND actor = coalesce(?, actor) AND object = coalesce(?, object)
-             ORDER BY id DESC LIMIT ?
+             WHERE project = :project AND id < :before AND action = coalesce(:action, action)
+               AND actor = coalesce(:actor, actor) AND object = coalesce(:object, object)
+             ORDER BY id DESC LIMIT :limit
             """;
 
     // Goes from project to project along the primary key. Ids contain the database time; ids of earlier versions
@@ -29,8 +31,8 @@ public final class AuditRepository {
               SELECT old.ctid FROM carillon.project p
                CROSS JOIN LATERAL (
                 SELECT a.ctid FROM carillon.audit a
-                 WHERE a.project = p.project AND a.at < carillon.clock() - make_interval(secs => ?)
-                   AND a.id < (lpad(to_hex(greatest(0, extract(epoch FROM carillon.clock()) + 3600 - ?) :: bigint * 1000), 12, '0') || repeat('0', 20))::uuid
+                 WHERE a.project = p.project AND a.at < carillon.clock() - make_interval(secs => :retention)
+                   AND a.id < (lpad(to_hex(greatest(0, extract(epoch FROM carillon.clock()) + 3600 - :retention)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid
                  ORDER BY a.id LIMIT 1000) old
                LIMIT 10000))
             """;
@@ -63,17 +65,16 @@ public final class AuditRepository {
             @Nullable String actor,
             @Nullable String object) {}
 
-    public void write(Connection connection, String project, Change change) throws SQLException {
-        Sql.update(
-                connection,
-                INSERT,
-                project,
-                transactions.newId(),
-                TextCleaner.clean(change.actor(), 200),
-                change.action(),
-                TextCleaner.clean(change.object(), 300),
-                change.detail(),
-                change.requestId());
+    public void write(Session session, String project, Change change) throws SQLException {
+        session.query(INSERT)
+                .text("project", project)
+                .uuid("id", transactions.newId())
+                .text("actor", TextCleaner.clean(change.actor(), 200))
+                .text("action", change.action())
+                .text("object", TextCleaner.clean(change.object(), 300))
+                .text("detail", change.detail())
+                .text("request", change.requestId())
+                .update();
     }
 
     /**
@@ -81,35 +82,32 @@ public final class AuditRepository {
      * server's rights, because the role of requests may only add entries.
      */
     public int deleteOlderThan(Duration retention) {
-        double seconds = retention.toMillis() / 1e3;
-        return transactions.runStatementAsServer(
-                connection -> Sql.update(connection, DELETE_EXPIRED, seconds, seconds));
+        return transactions.runStatementAsServer(session ->
+                session.query(DELETE_EXPIRED).seconds("retention", retention).update());
     }
 
     /**
      * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means from the
      * newest.
      */
-    public List<Entry> list(Connection connection, String project, String before, Filter filter, int limit)
+    public List<Entry> list(Session session, String project, String before, Filter filter, int limit)
             throws SQLException {
         UUID from = before.isEmpty() ? MAX_ID : PublicId.parse(PREFIX, before);
-        return Sql.list(
-                connection,
-                LIST,
-                row -> new Entry(
-                        PublicId.format(PREFIX, row.getObject("id", UUID.class)),
-                        Sql.requiredInstant(row, "at"),
+        return session.query(LIST)
+                .text("project", project)
+                .uuid("before", from)
+                .text("action", filter.action())
+                .text("actor", filter.actor())
+                .text("object", filter.object())
+                .number("limit", limit)
+                .list(row -> new Entry(
+                        PublicId.format(PREFIX, row.uuid("id")),
+                        row.instant("at"),
                         new Change(
-                                row.getString("actor"),
-                                row.getString("action"),
-                                row.getString("object"),
-                                row.getString("detail"),
-                                row.getString("request"))),
-                project,
-                from,
-                filter.action(),
-                filter.actor(),
-                filter.object(),
-                limit);
+                                row.text("actor"),
+                                row.text("action"),
+                                row.text("object"),
+                                row.text("detail"),
+                                row.text("request"))));
     }
 }

@@ -1,10 +1,11 @@
 package io.carillon.server.store;
 
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.store.BulkAction;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -16,25 +17,26 @@ import org.jspecify.annotations.Nullable;
 public final class BulkRepository {
     private static final String COLUMNS = """
             SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request, created_at, ended_at
-              FROM carillon.bulk_action WHERE project = ?
+              FROM carillon.bulk_action WHERE project = :project
             """;
 
-    private static final String GET = COLUMNS + " AND id = ?";
+    private static final String GET = COLUMNS + " AND id = :id";
 
-    private static final String LIST = COLUMNS + " AND id < ? ORDER BY id DESC LIMIT ?";
+    private static final String LIST = COLUMNS + " AND id < :before ORDER BY id DESC LIMIT :limit";
 
-    private static final String LOCK_RUNNING = COLUMNS + " AND id = ? AND state = 'running' FOR UPDATE SKIP LOCKED";
+    private static final String LOCK_RUNNING = COLUMNS + " AND id = :id AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
             INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor, request)
-            VALUES (?, ?, ?, ?, ?::text, ?::text, ?::timestamptz, ?, ?, ?)
+            VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :matching, :actor, :request)
             """;
 
     private static final String ADVANCE =
-            "UPDATE carillon.bulk_action SET done = done + ? WHERE project = ? AND id = ? RETURNING done";
+            "UPDATE carillon.bulk_action SET done = done + :by WHERE project = :project AND id = :id RETURNING done";
 
     private static final String END = """
-            UPDATE carillon.bulk_action SET state = ?, reason = ?::text, ended_at = carillon.clock() WHERE project = ? AND id = ? AND state = 'running'
+            UPDATE carillon.bulk_action SET state = :state, reason = :reason, ended_at = carillon.clock()
+             WHERE project = :project AND id = :id AND state = 'running'
             """;
 
     private static final String RUNNING =
@@ -107,99 +109,103 @@ public final class BulkRepository {
     /** The key of a bulk action. */
     public record BulkActionKey(String project, UUID id) {}
 
-    public UUID insert(Connection connection, String project, BulkActionRequest bulkActionRequest, long matching)
+    public UUID insert(Session session, String project, BulkActionRequest bulkActionRequest, long matching)
             throws SQLException {
         UUID id = transactions.newId();
-        Sql.update(
-                connection,
-                INSERT,
-                project,
-                id,
-                bulkActionRequest.action(),
-                java.util.Objects.requireNonNull(bulkActionRequest.filter().state(), "state")
-                        .text(),
-                bulkActionRequest.filter().queue(),
-                bulkActionRequest.filter().handler(),
-                bulkActionRequest.at(),
-                matching,
-                bulkActionRequest.actor(),
-                bulkActionRequest.requestId());
+        RunFilter filter = bulkActionRequest.filter();
+        session.query(INSERT)
+                .text("project", project)
+                .uuid("id", id)
+                .text("action", bulkActionRequest.action())
+                .text(
+                        "runState",
+                        java.util.Objects.requireNonNull(filter.state(), "state")
+                                .text())
+                .text("queue", filter.queue())
+                .text("handler", filter.handler())
+                .instant("due", bulkActionRequest.at())
+                .number("matching", matching)
+                .text("actor", bulkActionRequest.actor())
+                .text("request", bulkActionRequest.requestId())
+                .update();
         return id;
     }
 
-    public Optional<BulkActionRecord> get(Connection connection, String project, UUID id) throws SQLException {
-        return Sql.first(connection, GET, BulkRepository::read, project, id);
+    public Optional<BulkActionRecord> get(Session session, String project, UUID id) throws SQLException {
+        return bindKey(session.query(GET), new BulkActionKey(project, id)).first(BulkRepository::read);
     }
 
     /** Returns the bulk actions of a project, newest first, from before the action {@code before}. */
-    public List<BulkActionRecord> list(Connection connection, String project, Optional<UUID> before, int limit)
+    public List<BulkActionRecord> list(Session session, String project, Optional<UUID> before, int limit)
             throws SQLException {
-        return Sql.list(connection, LIST, BulkRepository::read, project, before.orElse(MAX_ID), limit);
+        return session.query(LIST)
+                .text("project", project)
+                .uuid("before", before.orElse(MAX_ID))
+                .number("limit", limit)
+                .list(BulkRepository::read);
     }
 
     /**
      * Locks a running action until the end of the transaction. Empty if it has ended or another worker holds the lock.
      */
-    public Optional<BulkActionRecord> lockRunning(Connection connection, BulkActionKey bulkActionKey)
-            throws SQLException {
-        return Sql.first(connection, LOCK_RUNNING, BulkRepository::read, bulkActionKey.project(), bulkActionKey.id());
+    public Optional<BulkActionRecord> lockRunning(Session session, BulkActionKey bulkActionKey) throws SQLException {
+        return bindKey(session.query(LOCK_RUNNING), bulkActionKey).first(BulkRepository::read);
     }
 
     /** Adds to the number of changed runs and returns the new number. */
-    public long addDone(Connection connection, BulkActionKey bulkActionKey, int by) throws SQLException {
-        return Sql.first(
-                        connection,
-                        ADVANCE,
-                        row -> row.getLong("done"),
-                        by,
-                        bulkActionKey.project(),
-                        bulkActionKey.id())
+    public long addDone(Session session, BulkActionKey bulkActionKey, int by) throws SQLException {
+        return bindKey(session.query(ADVANCE), bulkActionKey)
+                .number("by", by)
+                .first(row -> row.number("done"))
                 .orElseThrow();
     }
 
     /** Ends a running action. Returns false if it had ended before. Waits for a worker that holds its lock. */
-    public boolean end(Connection connection, BulkActionKey bulkActionKey, State state, @Nullable String reason)
+    public boolean end(Session session, BulkActionKey bulkActionKey, State state, @Nullable String reason)
             throws SQLException {
-        return Sql.update(connection, END, stateText(state), reason, bulkActionKey.project(), bulkActionKey.id()) == 1;
+        return bindKey(session.query(END), bulkActionKey)
+                        .text("state", stateText(state))
+                        .text("reason", reason)
+                        .update()
+                == 1;
     }
 
     /** Returns the running actions of all projects, at most 100. */
     public List<BulkActionKey> running() {
-        return transactions.runStatementAsServer(connection -> Sql.list(
-                connection,
-                RUNNING,
-                row -> new BulkActionKey(row.getString("project"), row.getObject("id", UUID.class))));
+        return transactions.runStatementAsServer(
+                session -> session.query(RUNNING).list(row -> new BulkActionKey(row.text("project"), row.uuid("id"))));
     }
 
     /** Deletes actions that ended more than 30 days ago, and returns their number. */
     public int deleteExpired() {
-        return transactions.runStatementAsServer(connection -> Sql.update(connection, DELETE_EXPIRED));
+        return transactions.runStatementAsServer(
+                session -> session.query(DELETE_EXPIRED).update());
+    }
+
+    private static Query bindKey(Query query, BulkActionKey bulkActionKey) throws SQLException {
+        return query.text("project", bulkActionKey.project()).uuid("id", bulkActionKey.id());
     }
 
     private static String stateText(State state) {
         return state.name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    private static BulkActionRecord read(ResultSet row) throws SQLException {
-        RunFilter filter = RunFilter.all().state(RunState.of(row.getString("run_state")));
-        String queue = row.getString("queue");
-        String handler = row.getString("handler");
+    private static BulkActionRecord read(Row row) throws SQLException {
+        RunFilter filter = RunFilter.all().state(RunState.of(row.text("run_state")));
+        String queue = row.maybeText("queue");
+        String handler = row.maybeText("handler");
         if (queue != null) filter = filter.queue(queue);
         if (handler != null) filter = filter.handler(handler);
         return new BulkActionRecord(
-                row.getObject("id", UUID.class),
+                row.uuid("id"),
                 new BulkActionRequest(
-                        row.getString("action"),
-                        filter,
-                        Sql.instant(row, "due_at"),
-                        row.getString("actor"),
-                        row.getString("request")),
+                        row.text("action"), filter, row.maybeInstant("due_at"), row.text("actor"), row.text("request")),
                 new Progress(
-                        State.valueOf(row.getString("state").toUpperCase(java.util.Locale.ROOT)),
-                        row.getString("reason"),
-                        row.getLong("matching"),
-                        row.getLong("done")),
-                Sql.requiredInstant(row, "created_at"),
-                Sql.instant(row, "ended_at"));
+                        State.valueOf(row.text("state").toUpperCase(java.util.Locale.ROOT)),
+                        row.maybeText("reason"),
+                        row.number("matching"),
+                        row.number("done")),
+                row.instant("created_at"),
+                row.maybeInstant("ended_at"));
     }
 }

@@ -1,6 +1,6 @@
 package io.carillon.server.store;
 
-import java.sql.Connection;
+import io.carillon.internal.jdbc.Session;
 import java.sql.SQLException;
 import java.util.Optional;
 
@@ -11,15 +11,19 @@ import java.util.Optional;
 public final class IdempotencyRepository {
     // Waits for another transaction that has inserted the key and not committed, up to the lock timeout.
     private static final String INSERT = """
-            INSERT INTO carillon.idempotency (project, key, request) VALUES (?, ?, ?) ON CONFLICT (project, key) DO NOTHING
+            INSERT INTO carillon.idempotency (project, key, request) VALUES (:project, :key, :request)
+            ON CONFLICT (project, key) DO NOTHING
             """;
 
-    private static final String GET =
-            "SELECT request, status, body, headers ->> 'ETag' AS etag FROM carillon.idempotency WHERE project = ? AND key = ?";
+    private static final String GET = """
+            SELECT request, status, body, headers ->> 'ETag' AS etag FROM carillon.idempotency
+             WHERE project = :project AND key = :key
+            """;
 
     private static final String UPDATE = """
-            UPDATE carillon.idempotency SET status = ?, body = ?, headers = jsonb_strip_nulls(jsonb_build_object('ETag', ?::text))
-             WHERE project = ? AND key = ?
+            UPDATE carillon.idempotency
+               SET status = :status, body = :body, headers = jsonb_strip_nulls(jsonb_build_object('ETag', :etag::text))
+             WHERE project = :project AND key = :key
             """;
 
     private static final String DELETE_EXPIRED = """
@@ -44,36 +48,39 @@ public final class IdempotencyRepository {
     public record StoredResponse(byte[] requestHash, int status, byte[] body, Optional<String> entityTag) {}
 
     /** Reserves the key for this request. Returns false if a request has used the key before. */
-    public boolean reserve(Connection connection, String project, String key, byte[] request) throws SQLException {
-        return Sql.update(connection, INSERT, project, key, request) == 1;
+    public boolean reserve(Session session, String project, String key, byte[] request) throws SQLException {
+        return session.query(INSERT)
+                        .text("project", project)
+                        .text("key", key)
+                        .bytes("request", request)
+                        .update()
+                == 1;
     }
 
-    public Optional<StoredResponse> get(Connection connection, String project, String key) throws SQLException {
-        return Sql.first(
-                connection,
-                GET,
-                row -> new StoredResponse(
-                        row.getBytes("request"),
-                        row.getInt("status"),
-                        row.getBytes("body"),
-                        Optional.ofNullable(row.getString("etag"))),
-                project,
-                key);
+    public Optional<StoredResponse> get(Session session, String project, String key) throws SQLException {
+        return session.query(GET)
+                .text("project", project)
+                .text("key", key)
+                .first(row -> new StoredResponse(
+                        row.bytes("request"),
+                        row.integer("status"),
+                        row.bytes("body"),
+                        Optional.ofNullable(row.maybeText("etag"))));
     }
 
-    public void save(Connection connection, String project, String key, StoredResponse answer) throws SQLException {
-        Sql.update(
-                connection,
-                UPDATE,
-                answer.status(),
-                answer.body(),
-                answer.entityTag().orElse(null),
-                project,
-                key);
+    public void save(Session session, String project, String key, StoredResponse answer) throws SQLException {
+        session.query(UPDATE)
+                .number("status", answer.status())
+                .bytes("body", answer.body())
+                .text("etag", answer.entityTag().orElse(null))
+                .text("project", project)
+                .text("key", key)
+                .update();
     }
 
     /** Deletes responses older than 24 hours, at most 10,000 at a time, and returns their number. */
     public int deleteExpired() {
-        return transactions.runStatementAsServer(connection -> Sql.update(connection, DELETE_EXPIRED));
+        return transactions.runStatementAsServer(
+                session -> session.query(DELETE_EXPIRED).update());
     }
 }

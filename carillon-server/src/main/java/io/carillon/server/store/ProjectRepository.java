@@ -1,8 +1,9 @@
 package io.carillon.server.store;
 
+import io.carillon.internal.jdbc.Database.SessionWork;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import java.security.SecureRandom;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,29 +19,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProjectRepository {
     private static final String GET_OR_INSERT_SECRET = """
-            WITH made AS (INSERT INTO carillon.secret (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING RETURNING value)
-            SELECT value FROM made UNION ALL SELECT value FROM carillon.secret WHERE name = ?
+            WITH made AS (INSERT INTO carillon.secret (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING RETURNING value)
+            SELECT value FROM made UNION ALL SELECT value FROM carillon.secret WHERE name = :name
             """;
 
     private static final String COLUMNS =
             "SELECT project, owner, created_at, requests_per_second, max_schedules, max_waiting FROM carillon.project ";
 
-    private static final String GET = COLUMNS + "WHERE project = ?";
+    private static final String GET = COLUMNS + "WHERE project = :project";
 
-    private static final String LIST = COLUMNS + "WHERE project > ? ORDER BY project LIMIT ?";
+    private static final String LIST = COLUMNS + "WHERE project > :after ORDER BY project LIMIT :limit";
 
     private static final String INSERT =
-            "INSERT INTO carillon.project (project, owner) VALUES (?, ?::text) ON CONFLICT (project) DO NOTHING";
+            "INSERT INTO carillon.project (project, owner) VALUES (:project, :owner) ON CONFLICT (project) DO NOTHING";
 
     private static final String UPDATE_QUOTA = """
-            UPDATE carillon.project SET requests_per_second = ?::float8, max_schedules = ?::int, max_waiting = ?::bigint WHERE project = ?
+            UPDATE carillon.project SET requests_per_second = :rate, max_schedules = :schedules, max_waiting = :waiting
+             WHERE project = :project
             """;
-
-    private static final String COUNT_SCHEDULES =
-            "SELECT count(*) FROM (SELECT 1 FROM carillon.schedule WHERE project = ? LIMIT ?) few";
-
-    private static final String COUNT_LIVE_RUNS =
-            "SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE project = ? LIMIT ?) few";
 
     private static final long CACHE_NANOS = Duration.ofSeconds(3).toNanos();
     private static final int MAX_CACHED = 10_000;
@@ -71,26 +67,28 @@ public final class ProjectRepository {
         byte[] fresh = new byte[32];
         new SecureRandom().nextBytes(fresh);
         for (int turn = 0; turn < 3; turn++) {
-            Optional<byte[]> found = transactions.runStatementAsServer(connection ->
-                    Sql.first(connection, GET_OR_INSERT_SECRET, row -> row.getBytes("value"), name, fresh, name));
+            Optional<byte[]> found = transactions.runStatementAsServer(session -> session.query(GET_OR_INSERT_SECRET)
+                    .text("name", name)
+                    .bytes("value", fresh)
+                    .first(row -> row.bytes("value")));
             if (found.isPresent()) return found.get();
         }
         throw new IllegalStateException("could not read or create the secret " + name);
     }
 
-    public Optional<StoredProject> get(Connection connection, String project) throws SQLException {
-        return Sql.first(connection, GET, ProjectRepository::read, project);
+    public Optional<StoredProject> get(Session session, String project) throws SQLException {
+        return session.query(GET).text("project", project).first(ProjectRepository::read);
     }
 
     /**
      * Returns the quota of a project, cached for three seconds: this saves a round trip for nearly every request that
      * adds something.
      */
-    public Optional<Quota> quota(Connection connection, String project) throws SQLException {
+    public Optional<Quota> quota(Session session, String project) throws SQLException {
         long now = System.nanoTime();
         CachedQuota before = cachedQuotas.get(project);
         if (before != null && now - before.readNanos() < CACHE_NANOS) return Optional.of(before.quota());
-        Optional<Quota> quota = get(connection, project).map(StoredProject::quota);
+        Optional<Quota> quota = get(session, project).map(StoredProject::quota);
         if (cachedQuotas.size() > MAX_CACHED) cachedQuotas.clear();
         quota.ifPresent(read -> cachedQuotas.put(project, new CachedQuota(read, now)));
         return quota;
@@ -98,61 +96,52 @@ public final class ProjectRepository {
 
     /** Returns a project, without row-level security: the caller is not known yet. */
     public Optional<StoredProject> find(String project) {
-        return transactions.runStatementAsServer(connection -> get(connection, project));
+        return transactions.runStatementAsServer(session -> get(session, project));
     }
 
     /** Returns projects in the order of their names, from after the name {@code after}. */
     public List<StoredProject> list(String after, int limit) {
-        return transactions.runAsServer(
-                connection -> Sql.list(connection, LIST, ProjectRepository::read, after, limit));
+        return transactions.runAsServer(session ->
+                session.query(LIST).text("after", after).number("limit", limit).list(ProjectRepository::read));
     }
 
     /** Runs work on projects with the server's rights, without row-level security. */
-    public <T> T runAsServer(Transactions.Work<T> work) {
+    public <T> T runAsServer(SessionWork<T> work) {
         return transactions.runAsServer(work);
     }
 
     /** Creates a project. Returns false if it exists. */
-    public boolean insert(Connection connection, String project, @Nullable String owner) throws SQLException {
-        return Sql.update(connection, INSERT, project, owner) == 1;
+    public boolean insert(Session session, String project, @Nullable String owner) throws SQLException {
+        return session.query(INSERT)
+                        .text("project", project)
+                        .text("owner", owner)
+                        .update()
+                == 1;
     }
 
     /**
      * Sets the quota of a project. Every node applies it within three seconds. Returns false if the project does not
      * exist.
      */
-    public boolean updateQuota(Connection connection, String project, Quota quota) throws SQLException {
+    public boolean updateQuota(Session session, String project, Quota quota) throws SQLException {
         cachedQuotas.remove(project);
-        return Sql.update(
-                        connection,
-                        UPDATE_QUOTA,
-                        quota.requestsPerSecond(),
-                        quota.maxSchedules(),
-                        quota.maxWaiting(),
-                        project)
+        return session.query(UPDATE_QUOTA)
+                        .real("rate", quota.requestsPerSecond())
+                        .number("schedules", quota.maxSchedules())
+                        .number("waiting", quota.maxWaiting())
+                        .text("project", project)
+                        .update()
                 == 1;
     }
 
-    /** Returns the number of schedules, counted up to {@code most}. */
-    public long countSchedules(Connection connection, String project, long most) throws SQLException {
-        return Sql.first(connection, COUNT_SCHEDULES, row -> row.getLong(1), project, most)
-                .orElse(0L);
-    }
-
-    /** Returns the number of waiting and running runs, counted up to {@code most}. */
-    public long countLiveRuns(Connection connection, String project, long most) throws SQLException {
-        return Sql.first(connection, COUNT_LIVE_RUNS, row -> row.getLong(1), project, most)
-                .orElse(0L);
-    }
-
-    private static StoredProject read(ResultSet row) throws SQLException {
+    private static StoredProject read(Row row) throws SQLException {
         return new StoredProject(
-                row.getString("project"),
-                row.getString("owner"),
-                Sql.requiredInstant(row, "created_at"),
+                row.text("project"),
+                row.maybeText("owner"),
+                row.instant("created_at"),
                 new Quota(
-                        row.getObject("requests_per_second", Double.class),
-                        row.getObject("max_schedules", Integer.class),
-                        row.getObject("max_waiting", Long.class)));
+                        row.maybeReal("requests_per_second"),
+                        row.maybeInteger("max_schedules"),
+                        row.maybeNumber("max_waiting")));
     }
 }

@@ -1,7 +1,8 @@
 package io.carillon.server.store;
 
-import java.sql.Connection;
-import java.sql.ResultSet;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -17,29 +18,35 @@ public final class SecretRepository {
               FROM carillon.webhook_secret
             """;
 
-    private static final String GET = COLUMNS + "WHERE project = ? AND name = ?";
+    private static final String GET = COLUMNS + "WHERE project = :project AND name = :name";
 
-    private static final String LIST = COLUMNS + "WHERE project = ? AND name > ? ORDER BY name LIMIT ?";
+    private static final String LIST =
+            COLUMNS + "WHERE project = :project AND name > :after ORDER BY name LIMIT :limit";
 
-    private static final String ALL = COLUMNS + "WHERE (project, name) > (?, ?) ORDER BY project, name LIMIT ?";
+    private static final String ALL =
+            COLUMNS + "WHERE (project, name) > (:project, :name) ORDER BY project, name LIMIT :limit";
 
     private static final String INSERT = """
-            INSERT INTO carillon.webhook_secret (project, name, kind, sealed, created_by) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO carillon.webhook_secret (project, name, kind, sealed, created_by)
+            VALUES (:project, :name, :kind, :sealed, :createdBy)
             ON CONFLICT (project, name) DO NOTHING
             """;
 
     private static final String ROTATE = """
             UPDATE carillon.webhook_secret
-               SET previous = sealed, previous_until = carillon.clock() + make_interval(secs => ?), sealed = ?, rotated_at = carillon.clock()
-             WHERE project = ? AND name = ?
+               SET previous = sealed, previous_until = carillon.clock() + make_interval(secs => :overlap),
+                   sealed = :sealed, rotated_at = carillon.clock()
+             WHERE project = :project AND name = :name
             """;
 
-    private static final String DELETE = "DELETE FROM carillon.webhook_secret WHERE project = ? AND name = ?";
+    private static final String DELETE =
+            "DELETE FROM carillon.webhook_secret WHERE project = :project AND name = :name";
 
     // If a rotation has replaced the secret meanwhile, this changes nothing: the rotation encrypted with the current
     // key.
     private static final String RESEAL = """
-            UPDATE carillon.webhook_secret SET sealed = ?, previous = ? WHERE project = ? AND name = ? AND sealed = ?
+            UPDATE carillon.webhook_secret SET sealed = :sealed, previous = :previous
+             WHERE project = :project AND name = :name AND sealed = :before
             """;
 
     private final Transactions transactions;
@@ -68,63 +75,77 @@ public final class SecretRepository {
 
     /** Returns a secret, without row-level security: a node executes the runs of all projects. */
     public Optional<StoredSecret> find(String project, String name) {
-        return transactions.runStatementAsServer(connection -> get(connection, project, name));
+        return transactions.runStatementAsServer(session -> get(session, project, name));
     }
 
-    public Optional<StoredSecret> get(Connection connection, String project, String name) throws SQLException {
-        return Sql.first(connection, GET, SecretRepository::read, project, name);
+    public Optional<StoredSecret> get(Session session, String project, String name) throws SQLException {
+        return bindName(session.query(GET), project, name).first(SecretRepository::read);
     }
 
-    public List<StoredSecret> list(Connection connection, String project, String after, int limit) throws SQLException {
-        return Sql.list(connection, LIST, SecretRepository::read, project, after, limit);
+    public List<StoredSecret> list(Session session, String project, String after, int limit) throws SQLException {
+        return session.query(LIST)
+                .text("project", project)
+                .text("after", after)
+                .number("limit", limit)
+                .list(SecretRepository::read);
     }
 
     /** Returns secrets of all projects from after this project and name, without row-level security. */
     public List<StoredSecret> listAllProjects(String project, String name, int limit) {
-        return transactions.runStatementAsServer(
-                connection -> Sql.list(connection, ALL, SecretRepository::read, project, name, limit));
+        return transactions.runStatementAsServer(session -> bindName(session.query(ALL), project, name)
+                .number("limit", limit)
+                .list(SecretRepository::read));
     }
 
     /** Stores a secret. Returns false if the name is taken. */
-    public boolean insert(Connection connection, StoredSecret secret) throws SQLException {
+    public boolean insert(Session session, StoredSecret secret) throws SQLException {
         String kind = secret.signing() ? "signing" : "value";
-        return Sql.update(
-                        connection,
-                        INSERT,
-                        secret.project(),
-                        secret.name(),
-                        kind,
-                        secret.sealed(),
-                        secret.creation().by())
+        return bindName(session.query(INSERT), secret.project(), secret.name())
+                        .text("kind", kind)
+                        .text("sealed", secret.sealed())
+                        .text("createdBy", secret.creation().by())
+                        .update()
                 == 1;
     }
 
     /** Replaces a secret; the previous one remains valid for {@code overlap} seconds. */
-    public boolean rotate(Connection connection, String project, String name, String sealed, double overlap)
+    public boolean rotate(Session session, String project, String name, String sealed, double overlap)
             throws SQLException {
-        return Sql.update(connection, ROTATE, overlap, sealed, project, name) == 1;
+        return bindName(session.query(ROTATE), project, name)
+                        .real("overlap", overlap)
+                        .text("sealed", sealed)
+                        .update()
+                == 1;
     }
 
-    public boolean delete(Connection connection, String project, String name) throws SQLException {
-        return Sql.update(connection, DELETE, project, name) == 1;
+    public boolean delete(Session session, String project, String name) throws SQLException {
+        return bindName(session.query(DELETE), project, name).update() == 1;
     }
 
     /** Stores the same secret under another encryption. Returns false if the secret was changed since it was read. */
     public boolean reseal(StoredSecret before, String sealed, @Nullable String previous) {
-        return transactions.runStatementAsServer(connection ->
-                Sql.update(connection, RESEAL, sealed, previous, before.project(), before.name(), before.sealed())
-                        == 1);
+        return transactions.runStatementAsServer(
+                        session -> bindName(session.query(RESEAL), before.project(), before.name())
+                                .text("sealed", sealed)
+                                .text("previous", previous)
+                                .text("before", before.sealed())
+                                .update())
+                == 1;
     }
 
-    private static StoredSecret read(ResultSet row) throws SQLException {
+    private static Query bindName(Query query, String project, String name) throws SQLException {
+        return query.text("project", project).text("name", name);
+    }
+
+    private static StoredSecret read(Row row) throws SQLException {
         return new StoredSecret(
-                row.getString("project"),
-                row.getString("name"),
-                row.getString("kind").equals("signing"),
-                row.getString("sealed"),
-                row.getString("previous"),
-                Sql.instant(row, "previous_until"),
-                new ApiKey.Creation(Sql.requiredInstant(row, "created_at"), row.getString("created_by")),
-                Sql.instant(row, "rotated_at"));
+                row.text("project"),
+                row.text("name"),
+                row.text("kind").equals("signing"),
+                row.text("sealed"),
+                row.maybeText("previous"),
+                row.maybeInstant("previous_until"),
+                new ApiKey.Creation(row.instant("created_at"), row.text("created_by")),
+                row.maybeInstant("rotated_at"));
     }
 }

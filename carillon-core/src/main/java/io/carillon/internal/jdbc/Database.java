@@ -1,6 +1,5 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
-import io.carillon.postgres.backend.Backend;
 import io.carillon.value.DatabaseClock;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A database on which each statement or short transaction borrows a connection and is limited in time. Nothing is set
  * on the session itself: connections return unchanged to the user's pool, or to PgBouncer.
  */
-final class Database {
+public final class Database {
     private static final int MAX_TRIES = 5;
     /**
      * The seconds that a server may take to answer beyond the statement timeout, even if it only reports the timeout.
@@ -39,7 +38,7 @@ final class Database {
     private final DatabaseClock clock;
 
     /** {@code prepares} says whether the driver may prepare statements on the server. */
-    Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
+    public Database(ConnectionSource source, Duration statementTimeout, boolean prepares) {
         this(source, statementTimeout, prepares, new DatabaseClock());
     }
 
@@ -60,7 +59,7 @@ final class Database {
     }
 
     /** Returns the same database with other connections and another statement timeout. */
-    Database with(ConnectionSource other, Duration statementTimeout) {
+    public Database with(ConnectionSource other, Duration statementTimeout) {
         return new Database(other, statementTimeout, preparesOnServer, clock);
     }
 
@@ -68,29 +67,29 @@ final class Database {
      * Returns the same database inside the transaction that is open on this connection. The caller begins it, ends it
      * and limits its time.
      */
-    Database within(Connection caller) {
+    public Database within(Connection caller) {
         return new Database(caller, preparesOnServer, clock);
     }
 
     /** Returns whether all work happens in the caller's transaction. */
-    boolean isInCallerTransaction() {
+    public boolean isInCallerTransaction() {
         return callerConnection != null;
     }
 
     /** Returns a session on the caller's connection, whose time limits are the caller's. */
-    Session on(Connection caller) throws SQLException {
+    public Session on(Connection caller) throws SQLException {
         if (!preparesOnServer) Backend.disableServerPrepare(caller);
         return new Session(caller, 0);
     }
 
     /** Work on a connection. */
     @FunctionalInterface
-    interface SessionWork<T> {
+    public interface SessionWork<T> {
         T run(Session session) throws SQLException;
     }
 
     /** Runs one autocommit statement, or several that need not be atomic. */
-    <T> T single(SessionWork<T> sessionWork) {
+    public <T> T single(SessionWork<T> sessionWork) {
         Connection caller = callerConnection;
         if (caller != null) return inCallerTransaction(caller, sessionWork);
         return retrying(() -> on(true, connection -> {
@@ -117,7 +116,7 @@ final class Database {
     }
 
     /** Returns this process's estimate of the database clock. */
-    DatabaseClock clock() {
+    public DatabaseClock clock() {
         return clock;
     }
 
@@ -125,15 +124,25 @@ final class Database {
      * Runs a short transaction with its own timeouts. It is committed when the work returns and rolled back when it
      * throws.
      */
-    <T> T transaction(SessionWork<T> sessionWork) {
+    public <T> T transaction(SessionWork<T> sessionWork) {
+        return transaction(
+                session -> session.query(SET_TRANSACTION_TIMEOUTS)
+                        .text("limit", Integer.toString(statementSeconds))
+                        .list(row -> row),
+                sessionWork);
+    }
+
+    /**
+     * Like {@link #transaction(SessionWork)}, but {@code begin} is the first work of the transaction and sets the
+     * timeouts, and what else applies until its end, such as the role.
+     */
+    public <T> T transaction(SessionWork<?> begin, SessionWork<T> sessionWork) {
         Connection caller = callerConnection;
         if (caller != null) return inCallerTransaction(caller, sessionWork);
         return retrying(() -> on(false, connection -> {
             try {
                 Session session = new Session(connection, statementSeconds);
-                session.query(SET_TRANSACTION_TIMEOUTS)
-                        .text("limit", Integer.toString(statementSeconds))
-                        .list(row -> row);
+                begin.run(session);
                 T result = sessionWork.run(session);
                 connection.commit();
                 return result;
@@ -158,7 +167,7 @@ final class Database {
      * Runs work whose failure the calling code catches: a savepoint undoes its part of the caller's transaction, and
      * the rest can continue.
      */
-    <T> T withSavepoint(Supplier<T> work) {
+    public <T> T withSavepoint(Supplier<T> work) {
         Connection caller = callerConnection;
         if (caller == null) return work.get();
         return inCallerTransaction(caller, session -> {
@@ -237,8 +246,11 @@ final class Database {
             } catch (SQLException failure) {
                 StorageException storageFailure = new StorageException(failure);
                 if (!storageFailure.isRetryable() || tries == MAX_TRIES) throw storageFailure;
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * 5_000_000L));
+            } catch (StorageException failure) {
+                // The work called a repository that uses the connection of this transaction.
+                if (!failure.isRetryable() || tries == MAX_TRIES) throw failure;
             }
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * 5_000_000L));
         }
     }
 }

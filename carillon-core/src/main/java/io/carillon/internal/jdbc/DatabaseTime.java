@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -9,7 +9,7 @@ import java.time.temporal.ChronoUnit;
 /**
  * The conversion of instants to PostgreSQL and back. {@link Instant#MAX} and {@link Instant#MIN} are its infinities.
  */
-final class DatabaseTime {
+public final class DatabaseTime {
     /** The last instant that can be rounded; later ones become {@link Instant#MAX}. */
     private static final Instant LAST_ROUNDED = Instant.MAX.minusNanos(500);
 
@@ -28,7 +28,7 @@ final class DatabaseTime {
     }
 
     /** Rounds to the microsecond, as the driver and PostgreSQL do. */
-    static Instant rounded(Instant instant) {
+    public static Instant rounded(Instant instant) {
         if (instant.isAfter(LAST_ROUNDED)) return Instant.MAX;
         return instant.plusNanos(500).truncatedTo(ChronoUnit.MICROS);
     }
@@ -40,11 +40,11 @@ final class DatabaseTime {
         return instant.toString();
     }
 
-    static double seconds(Duration duration) {
+    public static double seconds(Duration duration) {
         return duration.getSeconds() + duration.getNano() / 1e9;
     }
 
-    static Duration duration(double seconds) {
+    public static Duration duration(double seconds) {
         return Duration.ofNanos(Math.round(seconds * 1e6) * 1000);
     }
 }

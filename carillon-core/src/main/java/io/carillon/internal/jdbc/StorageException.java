@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import io.carillon.value.CarillonException;
 import io.carillon.value.ErrorCode;
@@ -16,7 +16,7 @@ import org.postgresql.util.ServerErrorMessage;
  * The failure of a statement that PostgreSQL rejected, or of a database that was not reachable. It has the SQLSTATE, so
  * that callers can distinguish failures worth a retry from permanent failures.
  */
-final class StorageException extends CarillonException {
+public final class StorageException extends CarillonException {
     private static final long serialVersionUID = 1L;
     /** Data, constraints, limits, exceptions raised by a trigger, and corrupted pages. */
     private static final Set<String> ROW_ERROR_CLASSES = Set.of("22", "23", "54", "P0", "XX");
@@ -25,7 +25,7 @@ final class StorageException extends CarillonException {
 
     private final String sqlState;
 
-    StorageException(SQLException cause) {
+    public StorageException(SQLException cause) {
         super(code(cause), message(cause), cause);
         this.sqlState = stateOf(cause);
     }
@@ -33,6 +33,11 @@ final class StorageException extends CarillonException {
     /** Returns the same failure for another caller, with its own stack trace. */
     StorageException copyForCaller() {
         return new StorageException((SQLException) java.util.Objects.requireNonNull(getCause()));
+    }
+
+    /** Returns the SQLSTATE; empty if the driver gave none. */
+    public String sqlState() {
+        return sqlState;
     }
 
     /**
@@ -43,7 +48,7 @@ final class StorageException extends CarillonException {
     }
 
     /** Returns whether the statement took too long, because of a lock or for another reason; it changed nothing. */
-    boolean isTimeout() {
+    public boolean isTimeout() {
         return sqlState.equals("57014") || sqlState.equals("55P03");
     }
 
@@ -51,17 +56,17 @@ final class StorageException extends CarillonException {
      * Returns whether another transaction held a lock for longer than the statement waits; the statement changed
      * nothing.
      */
-    boolean isLockTimeout() {
+    public boolean isLockTimeout() {
         return sqlState.equals("55P03");
     }
 
     /** Returns whether a check constraint failed, or no partition takes the row. */
-    boolean isCheckViolation() {
+    public boolean isCheckViolation() {
         return sqlState.equals("23514");
     }
 
     /** Returns the day whose history partition is missing, if that is the cause. */
-    Optional<LocalDate> missingDay() {
+    public Optional<LocalDate> missingDay() {
         if (!isCheckViolation()) return Optional.empty();
         // Of the detail "Partition key of the failing row contains (day) = (2026-03-02)", PostgreSQL translates all but
         // the part that is matched here.
@@ -80,12 +85,12 @@ final class StorageException extends CarillonException {
     }
 
     /** Returns whether a unique key was violated. */
-    boolean isUniqueViolation() {
+    public boolean isUniqueViolation() {
         return sqlState.equals("23505");
     }
 
     /** Returns whether the server does not support the statement in this situation. */
-    boolean isUnsupported() {
+    public boolean isUnsupported() {
         return sqlState.equals("0A000");
     }
 
@@ -93,7 +98,7 @@ final class StorageException extends CarillonException {
      * Returns whether the contents of a row were rejected: the other rows of its group can be written without it. Any
      * other failure concerns the database and all rows.
      */
-    boolean isRowError() {
+    public boolean isRowError() {
         return ROW_ERROR_CLASSES.contains(sqlState.substring(0, Math.min(2, sqlState.length())));
     }
 

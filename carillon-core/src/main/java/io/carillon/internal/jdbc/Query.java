@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import java.sql.Array;
 import java.sql.Connection;
@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One execution of a statement with named parameters. The statement is closed after it has run. */
-final class Query {
+public final class Query {
     private final Connection connection;
     private final NamedSql sql;
     private final PreparedStatement statement;
@@ -31,16 +31,16 @@ final class Query {
 
     /** A function that reads a value from a row. */
     @FunctionalInterface
-    interface RowMapper<T> {
+    public interface RowMapper<T> {
         T map(Row row) throws SQLException;
     }
 
-    Query text(String name, @Nullable String value) throws SQLException {
+    public Query text(String name, @Nullable String value) throws SQLException {
         for (int position : positionsOf(name)) statement.setString(position, value);
         return this;
     }
 
-    Query number(String name, @Nullable Number value) throws SQLException {
+    public Query number(String name, @Nullable Number value) throws SQLException {
         for (int position : positionsOf(name)) {
             if (value == null) statement.setNull(position, Types.BIGINT);
             else statement.setLong(position, value.longValue());
@@ -48,27 +48,27 @@ final class Query {
         return this;
     }
 
-    Query real(String name, @Nullable Double value) throws SQLException {
+    public Query real(String name, @Nullable Double value) throws SQLException {
         for (int position : positionsOf(name)) statement.setObject(position, value, Types.DOUBLE);
         return this;
     }
 
-    Query flag(String name, boolean value) throws SQLException {
+    public Query flag(String name, boolean value) throws SQLException {
         for (int position : positionsOf(name)) statement.setBoolean(position, value);
         return this;
     }
 
-    Query uuid(String name, @Nullable UUID value) throws SQLException {
+    public Query uuid(String name, @Nullable UUID value) throws SQLException {
         for (int position : positionsOf(name)) statement.setObject(position, value, Types.OTHER);
         return this;
     }
 
-    Query bytes(String name, byte @Nullable [] value) throws SQLException {
+    public Query bytes(String name, byte @Nullable [] value) throws SQLException {
         for (int position : positionsOf(name)) statement.setBytes(position, value);
         return this;
     }
 
-    Query instant(String name, @Nullable Instant value) throws SQLException {
+    public Query instant(String name, @Nullable Instant value) throws SQLException {
         for (int position : positionsOf(name))
             statement.setObject(
                     position, value == null ? null : DatabaseTime.toDatabase(value), Types.TIMESTAMP_WITH_TIMEZONE);
@@ -76,7 +76,7 @@ final class Query {
     }
 
     /** Binds a duration as seconds; the statement adds it to the clock. */
-    Query seconds(String name, @Nullable Duration value) throws SQLException {
+    public Query seconds(String name, @Nullable Duration value) throws SQLException {
         for (int position : positionsOf(name)) {
             if (value == null) statement.setNull(position, Types.DOUBLE);
             else statement.setDouble(position, DatabaseTime.seconds(value));
@@ -84,16 +84,16 @@ final class Query {
         return this;
     }
 
-    Query texts(String name, Collection<String> values) throws SQLException {
+    public Query texts(String name, Collection<String> values) throws SQLException {
         return array(name, "text", values.toArray(String[]::new));
     }
 
-    Query uuids(String name, Collection<UUID> values) throws SQLException {
+    public Query uuids(String name, Collection<UUID> values) throws SQLException {
         return array(name, "uuid", values.toArray(UUID[]::new));
     }
 
     /** Binds a column of an array of rows; {@code type} is the PostgreSQL type of its values. */
-    <T> Query column(
+    public <T> Query column(
             String name, String type, Collection<T> items, Function<? super T, ? extends @Nullable Object> value)
             throws SQLException {
         // The driver sends typed arrays in binary form, and a plain Object[] as text.
@@ -125,13 +125,13 @@ final class Query {
         return this;
     }
 
-    int update() throws SQLException {
+    public int update() throws SQLException {
         try (statement) {
             return statement.executeUpdate();
         }
     }
 
-    <T> List<T> list(RowMapper<T> rowMapper) throws SQLException {
+    public <T> List<T> list(RowMapper<T> rowMapper) throws SQLException {
         try (statement;
                 ResultSet rows = statement.executeQuery()) {
             List<T> result = new ArrayList<>();
@@ -141,7 +141,7 @@ final class Query {
         }
     }
 
-    <T> Optional<T> first(RowMapper<T> rowMapper) throws SQLException {
+    public <T> Optional<T> first(RowMapper<T> rowMapper) throws SQLException {
         List<T> all = list(rowMapper);
         return all.isEmpty() ? Optional.empty() : Optional.of(all.get(0));
     }

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * written together with all waiting threads. A thread that is alone does not wait. There is no extra thread: one of the
  * callers writes for all. A row that PostgreSQL rejects affects no other row.
  */
-final class GroupCommit<Q, A> {
+public final class GroupCommit<Q, A> {
     private static final int MAX_GROUP_SIZE = 500;
 
     private final Function<List<Q>, List<A>> write;
@@ -40,12 +40,12 @@ final class GroupCommit<Q, A> {
      * {@code write} writes a group in one transaction and returns one result for each row, in order; {@code writers}
      * groups are written at the same time.
      */
-    GroupCommit(int writers, Function<List<Q>, List<A>> write) {
+    public GroupCommit(int writers, Function<List<Q>, List<A>> write) {
         this.writers = new Semaphore(writers);
         this.write = write;
     }
 
-    A submit(Q request) {
+    public A submit(Q request) {
         PendingWrite<Q, A> mine = new PendingWrite<>(request);
         queue.add(mine);
         // The write is short, and other threads may depend on this one: the interrupt is kept for the caller.

@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import java.util.ArrayList;
 import java.util.HashMap;

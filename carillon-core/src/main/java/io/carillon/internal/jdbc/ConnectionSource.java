@@ -1,4 +1,4 @@
-package io.carillon.postgres;
+package io.carillon.internal.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A source of connections. */
-interface ConnectionSource {
+public interface ConnectionSource {
     Connection borrow() throws SQLException;
 
     /** Returns a connection to this source; {@code succeeded} says whether the work on it returned normally. */

@@ -1,4 +1,4 @@
-package io.carillon.postgres.backend;
+package io.carillon.internal.jdbc;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -19,6 +19,7 @@ public final class Backend {
 
     /** Returns the process that serves this connection now. */
     public static int pid(Connection connection) throws SQLException {
+        // No Query: after some calls the driver would prepare it on the server, which fails behind a pooler.
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(PID)) {
             row.next();
