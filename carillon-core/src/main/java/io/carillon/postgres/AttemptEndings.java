@@ -46,35 +46,35 @@ final class AttemptEndings {
     private static final String FENCE_ARGUMENTS = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[], :wait";
 
     private static final String JOIN_ENDED =
-            " JOIN e ON e.project = done.project AND e.id = done.id AND e.attempt = done.attempt";
+            " JOIN e ON e.project = ended.project AND e.id = ended.id AND e.attempt = ended.attempt";
 
     private static final String STARTED_AT = "carillon.clock() - make_interval(secs => e.age)";
 
-    private static final HistoryInsert SUCCEEDED = HistoryInsert.of("done", "'succeeded'")
+    private static final HistoryInsert SUCCEEDED = HistoryInsert.of("ended", "'succeeded'")
             .with("started_at", STARTED_AT)
-            .with("owner", "done.owner");
+            .with("owner", "ended.owner");
 
     private static HistoryInsert historyWithLog(String state) {
-        return HistoryInsert.of("done", state)
+        return HistoryInsert.of("ended", state)
                 .with("started_at", STARTED_AT)
-                .with("owner", "done.owner")
+                .with("owner", "ended.owner")
                 .with("log", "e.log")
                 .with("delivery", "e.delivery");
     }
 
     // The SQL comments name the table that each function writes.
     private static final String SUCCEED = ENDED_ROWS
-            + ":resultCodecs::text[], :results::bytea[], :keeps::bool[]) " + ENDED_COLUMNS
-            + "result_codec, result, keep)),"
-            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
+            + ":resultCodecs::text[], :results::bytea[], :keepPayloads::bool[]) " + ENDED_COLUMNS
+            + "result_codec, result, keep_payload)),"
+            + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
             + FENCE_ARGUMENTS
             + "))\n"
             + historyWithLog("'succeeded'")
-                    .with("codec", "e.result_codec")
+                    .with("result_codec", "e.result_codec")
                     .with("result", "e.result")
-                    .with("payload", "CASE WHEN e.keep THEN done.payload END")
-                    .with("payload_codec", "CASE WHEN e.keep THEN done.codec END")
-                    .from("done" + JOIN_ENDED);
+                    .with("payload", "CASE WHEN e.keep_payload THEN ended.payload END")
+                    .with("payload_codec", "CASE WHEN e.keep_payload THEN ended.codec END")
+                    .from("ended" + JOIN_ENDED);
 
     // The hot path: most runs have no log and no result, and their row is where the claim left it. No lock precedes the
     // write, so the write itself checks the fence, as a hashed lookup (IS TRUE keeps PostgreSQL from turning it into a
@@ -84,58 +84,61 @@ final class AttemptEndings {
             """
             WITH e AS MATERIALIZED (
               SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[]) AS e(project, id, attempt, age)),
-            done AS (
+            ended AS (
               DELETE FROM carillon.run r
-               WHERE r.ctid = ANY (ARRAY(SELECT unnest(:places::tid[]))) AND r.owner = :owner
+               WHERE r.ctid = ANY (ARRAY(SELECT unnest(:ctids::tid[]))) AND r.owner = :owner
                  AND ((r.project, r.id, r.attempt) IN (SELECT project, id, attempt FROM e)) IS TRUE
-              RETURNING r.project, r.id, r.day, r.queue, r.class, r.suspect, r.crashes, r.attempt, r.failures, r.due_at, r.planned_at,
-                        r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target, r.target_name, r.key, r.trace)
-            """ + SUCCEEDED.from("done FULL" + JOIN_ENDED + " WHERE coalesce(done.attempt, 0) > 0");
+              RETURNING r.project, r.id, r.day, r.queue, r.priority, r.node_deaths, r.crashes, r.attempt, r.failures, r.due_at, r.planned_at,
+                        r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target, r.target_name, r.key, r.headers)
+            """ + SUCCEEDED.from("ended FULL" + JOIN_ENDED + " WHERE coalesce(ended.attempt, 0) > 0");
 
     private static final String CANCEL = ENDED_ROWS
             + ":reasons::text[]) " + ENDED_COLUMNS + "reason)),"
-            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
+            + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
             + FENCE_ARGUMENTS
             + "))\n"
-            + historyWithLog("'cancelled'").with("reason", "e.reason").from("done" + JOIN_ENDED);
+            + historyWithLog("'cancelled'").with("reason", "e.reason").from("ended" + JOIN_ENDED);
 
     private static final String DIE = ENDED_ROWS
             + ":reasons::text[]) " + ENDED_COLUMNS + "reason)),"
-            + " done AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
+            + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
             + FENCE_ARGUMENTS + ")),"
-            + " kept AS ("
-            + HistoryInsert.DeadRunInsert.of("done", "'dead'", "e.reason")
-                    .with("failures", "done.failures + 1")
-                    .from("done" + JOIN_ENDED)
+            + " dead_copy AS ("
+            + HistoryInsert.DeadRunInsert.of("ended", "'dead'", "e.reason")
+                    .with("failures", "ended.failures + 1")
+                    .from("ended" + JOIN_ENDED)
             + ")\n"
             + historyWithLog("'dead'")
-                    .with("failures", "done.failures + 1")
+                    .with("failures", "ended.failures + 1")
                     .with("reason", "e.reason")
-                    .from("done" + JOIN_ENDED);
+                    .from("ended" + JOIN_ENDED);
 
     // A snooze has no error and does not count as a failure.
     private static final String RETRY = ENDED_ROWS
-            + ":outcomes::text[], :errors::text[], :pauses::float8[]) " + ENDED_COLUMNS + "outcome, error, pause)),"
-            + " done AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.retry_attempts" + FENCE_ARGUMENTS
-            + ", :failed::bool[], :pauses::float8[]))"
+            + ":outcomes::text[], :errors::text[], :retryDelays::float8[]) " + ENDED_COLUMNS
+            + "outcome, error, retry_delay_seconds)),"
+            + " ended AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.retry_attempts"
+            + FENCE_ARGUMENTS
+            + ", :failed::bool[], :retryDelays::float8[]))"
             + """
-            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, pause, log, delivery)
-            SELECT done.project, done.id, done.attempt,\s""" + HistoryInsert.historyDay("done") + ", :owner, " + STARTED_AT + """
-                 , carillon.clock(), e.outcome, e.error, make_interval(secs => e.pause), e.log, e.delivery
-              FROM done""" + JOIN_ENDED;
+            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, retry_delay, log, delivery)
+            SELECT ended.project, ended.id, ended.attempt,\s""" + HistoryInsert.historyDay("ended") + ", :owner, " + STARTED_AT + """
+                 , carillon.clock(), e.outcome, e.error, make_interval(secs => e.retry_delay_seconds), e.log, e.delivery
+              FROM ended""" + JOIN_ENDED;
 
     // The lease continues without the node until its deadline.
     private static final String AWAIT = ENDED_ROWS
-            + ":digests::text[], :atMosts::float8[], :pauses::float8[], :keeps::bool[]) "
-            + ENDED_COLUMNS + "digest, at_most, pause, keep)),"
-            + " done AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.open_attempts" + FENCE_ARGUMENTS
-            + ", :atMosts::float8[]))"
+            + ":tokenHashes::text[], :leaseSeconds::float8[], :retryDelays::float8[], :keepPayloads::bool[]) "
+            + ENDED_COLUMNS + "callback_token_hash, lease_seconds, retry_delay_seconds, keep_payload)),"
+            + " ended AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.keep_attempts_open"
+            + FENCE_ARGUMENTS
+            + ", :leaseSeconds::float8[]))"
             + """
-            INSERT INTO carillon.awaited (project, run_id, attempt, owner, digest, pause, log, keep_payload, delivery)
-            SELECT done.project, done.id, done.attempt, :owner, e.digest, e.pause, e.log, e.keep, e.delivery FROM done""" + JOIN_ENDED + """
+            INSERT INTO carillon.open_attempt (project, run_id, attempt, owner, callback_token_hash, retry_delay_seconds, log, keep_payload, delivery)
+            SELECT ended.project, ended.id, ended.attempt, :owner, e.callback_token_hash, e.retry_delay_seconds, e.log, e.keep_payload, e.delivery FROM ended""" + JOIN_ENDED + """
 
             ON CONFLICT (project, run_id) DO UPDATE
-               SET attempt = excluded.attempt, owner = excluded.owner, digest = excluded.digest, pause = excluded.pause, log = excluded.log,
+               SET attempt = excluded.attempt, owner = excluded.owner, callback_token_hash = excluded.callback_token_hash, retry_delay_seconds = excluded.retry_delay_seconds, log = excluded.log,
                    keep_payload = excluded.keep_payload, delivery = excluded.delivery
             """;
 
@@ -143,7 +146,7 @@ final class AttemptEndings {
             SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt),
                    LATERAL (SELECT 1 FROM carillon.run r
                              WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
-                             ORDER BY r.id LIMIT 1) mine
+                             ORDER BY r.id LIMIT 1) held_run
             """;
 
     private static final String FIND_ACCEPTED = """
@@ -154,7 +157,7 @@ final class AttemptEndings {
                 OR EXISTS (SELECT 1 FROM carillon.attempt a
                             WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt AND a.owner = :owner
                               AND a.outcome <> 'crashed')
-                OR EXISTS (SELECT 1 FROM carillon.awaited w
+                OR EXISTS (SELECT 1 FROM carillon.open_attempt w
                             WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt AND w.owner = :owner)
             """;
 
@@ -348,7 +351,7 @@ final class AttemptEndings {
         Query query = bindFences(session.query(kind.sql), owner, group)
                 .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()));
         if (kind == Kind.SUCCEED_IN_PLACE)
-            return query.column("places", "tid", group, one -> one.attempt().rowLocation())
+            return query.column("ctids", "tid", group, one -> one.attempt().rowLocation())
                     .update();
         query.flag("wait", wait)
                 .column("logs", "text", group, EndedAttempt::log)

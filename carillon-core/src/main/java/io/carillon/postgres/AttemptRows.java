@@ -28,24 +28,24 @@ import org.jspecify.annotations.Nullable;
 final class AttemptRows {
     /** The attempts of a run that did not end it. */
     static final String EARLIER_ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM pause) AS pause, log, delivery
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM retry_delay) AS retry_delay, log, delivery
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
 
     static final String COLUMNS = """
-            ctid, project, id, queue, class, suspect, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
-            origin, target, target_name, codec, payload, trace, gate_key
+            ctid, project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
+            origin, target, target_name, codec, payload, headers, gate_key
             """;
 
     // The runs in claim records that their node still owns. A claim record without such a run gives one row without a
     // run. Each run is looked up by its key, whatever the statistics say.
     static final String RECORDED_RUNS = """
-             FROM carillon.claim_note n LEFT JOIN LATERAL (
-                    SELECT mine.* FROM unnest(n.ids) WITH ORDINALITY AS noted(id, number),
+             FROM carillon.claim_record n LEFT JOIN LATERAL (
+                    SELECT owned_run.* FROM unnest(n.run_ids) WITH ORDINALITY AS recorded(id, number),
                            LATERAL (SELECT ctid, project, id, attempt, owner, parked FROM carillon.run
-                                     WHERE project = coalesce(n.projects[noted.number::int], n.projects[1]) AND id BETWEEN noted.id AND noted.id
+                                     WHERE project = coalesce(n.projects[recorded.number::int], n.projects[1]) AND id BETWEEN recorded.id AND recorded.id
                                        AND owner = n.node
-                                     ORDER BY id LIMIT 1) mine) r ON true
+                                     ORDER BY id LIMIT 1) owned_run) r ON true
             """;
 
     private AttemptRows() {}
@@ -58,20 +58,21 @@ final class AttemptRows {
      * {@code limitAssignment} is empty, or sets the lane that counts the runs.
      */
     static String claimStatement(String lockingQuery, String limitAssignment) {
-        return "WITH picked AS MATERIALIZED (SELECT array(\n" + lockingQuery + """
-                ) AS places),
-                noted AS (
-                  INSERT INTO carillon.claim_note (node, seq, projects, ids)
-                  SELECT :owner::uuid, :note::bigint,
-                         CASE WHEN :sole::text IS NULL THEN array_agg(project) FILTER (WHERE :sole::text IS NULL) ELSE ARRAY[:sole::text] END,
+        return "WITH candidates AS MATERIALIZED (SELECT array(\n" + lockingQuery + """
+                ) AS ctids),
+                recorded AS (
+                  INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)
+                  SELECT :owner::uuid, :claimNumber::bigint,
+                         CASE WHEN :soleProject::text IS NULL THEN array_agg(project) FILTER (WHERE :soleProject::text IS NULL) ELSE ARRAY[:soleProject::text] END,
                          array_agg(id)
-                    FROM carillon.run WHERE ctid = ANY ((SELECT places FROM picked)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
+                    FROM carillon.run WHERE ctid = ANY ((SELECT ctids FROM candidates)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
                 UPDATE carillon.run
                    SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                        leased_until = carillon.clock() + make_interval(secs => :lease)""" + limitAssignment + """
 
-                 WHERE ctid = ANY ((SELECT places FROM picked)::tid[])
-                RETURNING\s""" + COLUMNS;
+                 WHERE ctid = ANY ((SELECT ctids FROM candidates)::tid[])
+                RETURNING\s"""
+                + COLUMNS;
     }
 
     /** Binds the parameters that every claim has. */
@@ -79,13 +80,17 @@ final class AttemptRows {
         List<ClaimRequest.Quota> quotas = request.quotas();
         return query.uuid("owner", request.owner())
                 .seconds("lease", request.lease())
-                .number("note", request.claimNumber())
-                .text("sole", soleProject(quotas))
+                .number("claimNumber", request.claimNumber())
+                .text("soleProject", soleProject(quotas))
                 .column("queues", "text", quotas, quota -> quota.lane().queue())
                 .column("projects", "text", quotas, quota -> quota.lane().project())
-                .column("classes", "smallint", quotas, quota -> quota.priority().number())
+                .column(
+                        "priorities",
+                        "smallint",
+                        quotas,
+                        quota -> quota.priority().number())
                 .column("counts", "int4", quotas, ClaimRequest.Quota::count)
-                .column("lows", "timestamptz", quotas, ClaimRequest.Quota::readyFrom)
+                .column("readyFroms", "timestamptz", quotas, ClaimRequest.Quota::readyFrom)
                 .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
                 .texts("unknownHandlers", request.unknownHandlers());
     }
@@ -113,18 +118,18 @@ final class AttemptRows {
 
     static Attempt read(Row row) throws SQLException {
         UUID schedule = row.maybeUuid("schedule_id");
-        String trace = row.maybeText("trace");
+        String trace = row.maybeText("headers");
         String gate = row.maybeText("gate_key");
         return new Attempt(
                 runId(row, "id"),
                 row.integer("attempt"),
                 new Lane(row.text("queue"), row.text("project")),
-                Priority.of(row.integer("class")),
+                Priority.of(row.integer("priority")),
                 Origin.of(row.text("origin")),
                 new Target(row.text("target"), row.text("target_name")),
                 new Payload(row.bytes("payload"), row.text("codec")),
                 new Attempt.Times(row.maybeInstant("planned_at"), row.instant("due_at")),
-                new Attempt.Counts(row.integer("failures"), row.integer("suspect"), row.integer("crashes")),
+                new Attempt.Counts(row.integer("failures"), row.integer("node_deaths"), row.integer("crashes")),
                 schedule == null && trace == null && gate == null
                         ? null
                         : new Attempt.References(schedule, trace, gate),
@@ -149,12 +154,12 @@ final class AttemptRows {
             boolean keepPayload,
             @Nullable String delivery) {
         private static final String SELECT_OPEN = """
-                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.digest, a.otherwise, a.said, a.keep, a.delivery,
+                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.callback_token_hash, a.retry_delay_seconds, a.log, a.keep_payload, a.delivery,
                 """ + COLUMNS + """
                   FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
 
         private static final String JOIN_DETAILS = """
-                ) r LEFT JOIN LATERAL (SELECT w.digest, w.pause AS otherwise, w.log AS said, w.keep_payload AS keep, w.delivery FROM carillon.awaited w
+                ) r LEFT JOIN LATERAL (SELECT w.callback_token_hash, w.retry_delay_seconds, w.log, w.keep_payload, w.delivery FROM carillon.open_attempt w
                                          WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
                 """;
 
@@ -172,10 +177,10 @@ final class AttemptRows {
                     row.uuid("owner"),
                     AttemptRows.read(row),
                     age == null ? Duration.ZERO : age,
-                    row.maybeText("digest"),
-                    row.maybeSeconds("otherwise"),
-                    row.maybeText("said"),
-                    row.flag("keep"),
+                    row.maybeText("callback_token_hash"),
+                    row.maybeSeconds("retry_delay_seconds"),
+                    row.maybeText("log"),
+                    row.flag("keep_payload"),
                     row.maybeText("delivery"));
         }
 
@@ -200,7 +205,7 @@ final class AttemptRows {
                 row.instant("ended_at"),
                 row.text("outcome"),
                 row.maybeText("error"),
-                row.maybeSeconds("pause"),
+                row.maybeSeconds("retry_delay"),
                 row.maybeText("log"),
                 row.maybeText("delivery"));
     }
@@ -218,7 +223,7 @@ final class AttemptRows {
                         Payload result = result(one);
                         return result == null ? null : result.bytes();
                     })
-                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
+                    .column("keepPayloads", "bool", group, EndedAttempt::keepPayload);
         }
 
         private static @Nullable Payload result(EndedAttempt endedAttempt) {
@@ -243,7 +248,7 @@ final class AttemptRows {
                             group,
                             one -> one.transition() instanceof Transition.Retry retry ? retry.error() : null)
                     .column("failed", "bool", group, one -> one.transition() instanceof Transition.Retry)
-                    .column("pauses", "float8", group, one -> {
+                    .column("retryDelays", "float8", group, one -> {
                         if (one.transition() instanceof Transition.Retry retry)
                             return DatabaseTime.seconds(retry.delay());
                         return DatabaseTime.seconds(((Transition.Snooze) one.transition()).delay());
@@ -252,20 +257,20 @@ final class AttemptRows {
 
         static Query bindOpenAttempts(Query query, List<EndedAttempt> group) throws SQLException {
             return query.column(
-                            "digests",
+                            "tokenHashes",
                             "text",
                             group,
                             one -> awaitTransition(one).tokenDigest())
                     .column(
-                            "atMosts",
+                            "leaseSeconds",
                             "float8",
                             group,
                             one -> DatabaseTime.seconds(awaitTransition(one).timeout()))
-                    .column("pauses", "float8", group, one -> {
+                    .column("retryDelays", "float8", group, one -> {
                         Duration pause = awaitTransition(one).retryDelay();
                         return pause == null ? null : DatabaseTime.seconds(pause);
                     })
-                    .column("keeps", "bool", group, EndedAttempt::keepPayload);
+                    .column("keepPayloads", "bool", group, EndedAttempt::keepPayload);
         }
 
         private static Transition.AwaitCallback awaitTransition(EndedAttempt endedAttempt) {

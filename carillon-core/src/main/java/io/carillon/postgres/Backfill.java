@@ -35,7 +35,7 @@ final class Backfill {
     // never skipped there.
     private static final String INSERT = RunInsert.of("s", "t.id", "'backfill'", "carillon.clock()")
             .ofSchedule("s", "t.planned_at")
-            .with("class", ":class")
+            .with("priority", ":priority")
             .with("planned_at", "t.planned_at")
             .from("""
               carillon.schedule s
@@ -124,7 +124,7 @@ final class Backfill {
         return session.query(INSERT)
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
-                .number("class", Priority.BULK.number())
+                .number("priority", Priority.BULK.number())
                 .column("ids", "uuid", instants, instant -> Uuid7.at(now))
                 .column("planned", "timestamptz", instants, instant -> instant)
                 .update();

@@ -17,10 +17,10 @@ final class Explainer {
     private static final String RUN_STATE = """
             SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
                    r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
-                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight, (SELECT max(weight) FROM carillon.lane) AS heaviest, l.breaker <> 'closed' AS broken, l.breaker_until,
+                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight, (SELECT max(weight) FROM carillon.lane) AS max_weight, l.breaker <> 'closed' AS breaker_open, l.breaker_until,
                    l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
                    n.name AS node, n.host, n.pid, n.dead_at,
-                   EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS known,
+                   EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS has_live_handler,
                    EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
               FROM carillon.run r
               LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project
@@ -29,11 +29,11 @@ final class Explainer {
             """;
 
     private static final String GATE_POSITION = """
-            SELECT r.gate_key, coalesce(r.gate_max, 1) AS most,
+            SELECT r.gate_key, coalesce(r.gate_limit, 1) AS gate_limit,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.run t
-                                           WHERE t.project = r.project AND t.gate_key = r.gate_key AND t.seq IS NULL LIMIT 1000) x) AS through,
+                                           WHERE t.project = r.project AND t.gate_key = r.gate_key AND t.gate_position IS NULL LIMIT 1000) x) AS passed,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.run a
-                                           WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.seq < r.seq LIMIT 1000) x) AS ahead
+                                           WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.gate_position < r.gate_position LIMIT 1000) x) AS ahead
               FROM carillon.run r
              WHERE r.project = :project AND r.id = :id AND r.parked = 'gate'
             """;
@@ -41,20 +41,20 @@ final class Explainer {
     // The runs of a lane that a node has claimed are parked, or at the head of the runs of their handler. Of the
     // waiting runs only the runs of this handler are read, in the order of the index.
     private static final String SLOT_USE = """
-            SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(mine.runs) AS held,
-                   coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(mine.runs >= greatest(n.slots * 9 / 10, 1)), false) AS narrow
+            SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(claimed.runs) AS held,
+                   coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(claimed.runs >= greatest(n.slots * 9 / 10, 1)), false) AS at_lane_share
               FROM carillon.node n,
                    LATERAL (SELECT count(*) AS runs
                               FROM (SELECT head.owner
-                                      FROM generate_series(0, 3) AS c(class),
+                                      FROM generate_series(0, 3) AS c(priority),
                                            LATERAL (SELECT r.owner FROM carillon.run r
-                                                     WHERE r.queue = :queue AND r.project = :project AND r.class = c.class
+                                                     WHERE r.queue = :queue AND r.project = :project AND r.priority = c.priority
                                                        AND r.target_name = :name AND r.ready_at <= carillon.clock()
                                                      ORDER BY r.ready_at LIMIT 2000) head
                                     UNION ALL
                                     SELECT p.owner FROM carillon.run p
                                      WHERE p.parked = 'running' AND p.queue = :queue AND p.project = :project) held
-                             WHERE held.owner = n.id) mine
+                             WHERE held.owner = n.id) claimed
              WHERE n.dead_at IS NULL AND :name = ANY (n.handlers)
             """;
 
@@ -101,12 +101,12 @@ final class Explainer {
             return "the rate key '%s' allows %d starts in any %s, and %d runs wait before it"
                     .formatted(
                             parts[2],
-                            row.integer("most"),
+                            row.integer("gate_limit"),
                             Duration.ofMillis(Long.parseLong(parts[1])),
                             row.number("ahead"));
         }
         return "%s allows %d at a time; %d of them have not ended, and %d wait before it"
-                .formatted(key, row.integer("most"), row.number("through"), row.number("ahead"));
+                .formatted(key, row.integer("gate_limit"), row.number("passed"), row.number("ahead"));
     }
 
     /**
@@ -122,7 +122,7 @@ final class Explainer {
                 .text("name", run.target().name())
                 .first(row -> {
                     List<String> reasons = new ArrayList<>();
-                    if (row.flag("narrow") && !row.flag("busy"))
+                    if (row.flag("at_lane_share") && !row.flag("busy"))
                         reasons.add(
                                 "queue '%s' uses its share of the slots, %d of %d on %d nodes; the rest is for others"
                                         .formatted(
@@ -167,13 +167,13 @@ final class Explainer {
                             row.instant("paused_at"),
                             row.maybeText("paused_by"),
                             row.maybeText("paused_reason")));
-        if (row.flag("broken"))
+        if (row.flag("breaker_open"))
             reasons.add("the breaker of queue '%s' is open because most attempts failed; one run is tried at %s"
                     .formatted(run.lane().queue(), row.maybeInstant("breaker_until")));
         if (row.flag("lane_full"))
             reasons.add("queue '%s' has reached its limit of %d running at a time"
                     .formatted(run.lane().queue(), row.integer("max_running")));
-        if (!row.flag("known"))
+        if (!row.flag("has_live_handler"))
             reasons.add("no live node has a handler named '" + run.target().name() + "'");
         if ("suspect".equals(row.maybeText("parked")))
             reasons.add("its node died while it held the run; the run waits to be tried in isolation");
@@ -187,7 +187,7 @@ final class Explainer {
             reasons.add("queue '%s' is limited to %s starts per second"
                     .formatted(run.lane().queue(), rate));
         if (reasons.isEmpty())
-            reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("heaviest")));
+            reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
         String summary =
                 reasons.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + reasons.get(0) + ".";
         return new Explanation(run.state(), summary, reasons);

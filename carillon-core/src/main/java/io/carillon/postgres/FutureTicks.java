@@ -33,24 +33,24 @@ final class FutureTicks {
                      (SELECT max(planned_at) FROM carillon.run_history
                        WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
                      (SELECT max(to_at) FROM carillon.ledger_gap
-                       WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS line
+                       WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS cutoff
             """;
 
     private static final String DELETE_AFTER_CUTOFF = """
             DELETE FROM carillon.run
-             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') AND planned_at > :line
+             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') AND planned_at > :cutoff
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :line, adaptive_at = :line, ticks = ticks - :forgotten WHERE project = :project AND id = :id
+            UPDATE carillon.schedule SET cursor = :cutoff, adapted_cursor = :cutoff, ticks = ticks - :deletedTicks WHERE project = :project AND id = :id
             """;
 
-    private static final String END_UNSTARTED =
-            """
-            WITH gone AS (
+    private static final String END_UNSTARTED = """
+            WITH deleted AS (
               DELETE FROM carillon.run
                WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
-            """ + HistoryInsert.of("gone", ":state").with("reason", ":reason").from("gone");
+            """
+            + HistoryInsert.of("deleted", ":state").with("reason", ":reason").from("deleted");
 
     private static final String INSERT_GAP = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
@@ -90,7 +90,7 @@ final class FutureTicks {
         return session.query(CUTOFF)
                 .uuid("id", schedule.id().value())
                 .instant("until", pause == null ? null : pause.lastInstant())
-                .first(row -> row.instant("line"))
+                .first(row -> row.instant("cutoff"))
                 .orElseThrow();
     }
 
@@ -98,13 +98,13 @@ final class FutureTicks {
     void deleteAfter(Session session, Schedule schedule, Instant cutoff) throws SQLException {
         int deleted = session.query(DELETE_AFTER_CUTOFF)
                 .uuid("id", schedule.id().value())
-                .instant("line", cutoff)
+                .instant("cutoff", cutoff)
                 .update();
         session.query(MOVE_CURSOR)
                 .text("project", schedule.definition().project())
                 .uuid("id", schedule.id().value())
-                .instant("line", cutoff)
-                .number("forgotten", deleted)
+                .instant("cutoff", cutoff)
+                .number("deletedTicks", deleted)
                 .update();
     }
 

@@ -35,67 +35,67 @@ final class GateRepository implements GateStore {
 
     // A run that was isolated when no live node had its handler is isolated again after it has passed.
     static final String MARK_PASSED = """
-            seq = NULL, gate_at = NULL, isolate = NULL, parked = CASE WHEN isolate THEN 'suspect' END,
-            ready_at = CASE WHEN isolate THEN 'infinity' ELSE carillon.clock() END
+            gate_position = NULL, gate_arrival_at = NULL, was_suspect = NULL, parked = CASE WHEN was_suspect THEN 'suspect' END,
+            ready_at = CASE WHEN was_suspect THEN 'infinity' ELSE carillon.clock() END
             """;
 
     // The found runs that no other transaction has locked: waiting for one run would delay all gates of the statement.
     // Both statements that use this clause find the gates with skipped runs by comparing counts.
     static final String WHERE_UNLOCKED = """
-             WHERE seq < 9223372036854775807 AND ctid = any(array(
+             WHERE gate_position < 9223372036854775807 AND ctid = any(array(
                SELECT ctid FROM carillon.run
-                WHERE seq < 9223372036854775807 AND ctid = any(array(SELECT tid FROM line WHERE passes)) FOR UPDATE SKIP LOCKED))
+                WHERE gate_position < 9223372036854775807 AND ctid = any(array(SELECT tid FROM waiting WHERE may_pass)) FOR UPDATE SKIP LOCKED))
             """;
 
-    // Runs pass in the order of seq, and no run passes another run that must wait: a FIFO key stops while its first run
-    // is not due. The statement also returns the gates where a run that should pass is locked, has ended or has moved
-    // meanwhile: they are promoted again.
+    // Runs pass in the order of gate_position, and no run passes another run that must wait: a FIFO key stops while its
+    // first run is not due. The statement also returns the gates where a run that should pass is locked, has ended or
+    // has moved meanwhile: they are promoted again.
     private static final String PASS = """
-            WITH line AS (
+            WITH waiting AS (
               SELECT g.project, g.name, next.tid,
-                     bool_and(next.here AND held.live + next.place <= next.most)
-                       OVER (PARTITION BY g.project, g.name ORDER BY next.place) AS passes
+                     bool_and(next.arrived AND active.runs + next.waiting_rank <= next.gate_limit)
+                       OVER (PARTITION BY g.project, g.name ORDER BY next.waiting_rank) AS may_pass
                 FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
-                CROSS JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most FROM carillon.run r
-                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
-                                     ORDER BY r.seq LIMIT 1) head
-                CROSS JOIN LATERAL (SELECT count(*) AS live
+                CROSS JOIN LATERAL (SELECT coalesce(r.gate_limit, 1) AS gate_limit FROM carillon.run r
+                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
+                                     ORDER BY r.gate_position LIMIT 1) head
+                CROSS JOIN LATERAL (SELECT count(*) AS runs
                                       FROM (SELECT 1 FROM carillon.run r
-                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL
-                                             LIMIT head.most) through) held
-                CROSS JOIN LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.seq) AS place
-                                      FROM (SELECT r.ctid AS tid, r.seq, coalesce(r.gate_max, 1) AS most,
-                                                   r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
+                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL
+                                             LIMIT head.gate_limit) passed_runs) active
+                CROSS JOIN LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.gate_position) AS waiting_rank
+                                      FROM (SELECT r.ctid AS tid, r.gate_position, coalesce(r.gate_limit, 1) AS gate_limit,
+                                                   r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock() AS arrived
                                               FROM carillon.run r
-                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
-                                             ORDER BY r.seq LIMIT greatest(head.most - held.live, 0)) w) next),
+                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
+                                             ORDER BY r.gate_position LIMIT greatest(head.gate_limit - active.runs, 0)) w) next),
             passed AS (
               UPDATE carillon.run SET\s""" + MARK_PASSED + WHERE_UNLOCKED + """
               RETURNING queue, project, gate_key)
             SELECT queue, project, gate_key AS name FROM passed
             UNION ALL
-            SELECT NULL, l.project, l.name FROM line l WHERE l.passes GROUP BY l.project, l.name
+            SELECT NULL, l.project, l.name FROM waiting l WHERE l.may_pass GROUP BY l.project, l.name
             HAVING count(*) > (SELECT count(*) FROM passed p WHERE p.project = l.project AND p.gate_key = l.name)
             """;
 
     // The runs that arrive within two seconds: the promoter polls every second, so it finds the rest in time.
     private static final String ARRIVING_SOON = """
             SELECT t.now, head.* FROM (SELECT carillon.clock() AS now) t
-              LEFT JOIN LATERAL (SELECT project, gate_key, gate_at FROM carillon.run
-                                  WHERE gate_at <= carillon.clock() + interval '2 s' AND start_by > carillon.clock()
-                                  ORDER BY gate_at LIMIT :limit) head ON true
+              LEFT JOIN LATERAL (SELECT project, gate_key, gate_arrival_at FROM carillon.run
+                                  WHERE gate_arrival_at <= carillon.clock() + interval '2 s' AND start_by > carillon.clock()
+                                  ORDER BY gate_arrival_at LIMIT :limit) head ON true
             """;
 
-    // Ticks keep gate_at until their overlap is decided, so that a later promotion sees that it is undecided.
+    // Ticks keep gate_arrival_at until their overlap is decided, so that a later promotion sees that it is undecided.
     private static final String MARK_ARRIVED = """
-            UPDATE carillon.run SET gate_at = NULL
-             WHERE gate_at IS NOT NULL AND ctid = any(array(
-               SELECT ctid FROM carillon.run WHERE gate_at <= carillon.clock() AND gate_key NOT LIKE 'overlap:%'
-                ORDER BY gate_at LIMIT :limit FOR UPDATE SKIP LOCKED))
+            UPDATE carillon.run SET gate_arrival_at = NULL
+             WHERE gate_arrival_at IS NOT NULL AND ctid = any(array(
+               SELECT ctid FROM carillon.run WHERE gate_arrival_at <= carillon.clock() AND gate_key NOT LIKE 'overlap:%'
+                ORDER BY gate_arrival_at LIMIT :limit FOR UPDATE SKIP LOCKED))
             """;
 
-    // Reads the index from gate to gate, however many runs wait at each. A rate gate is driven by one node, so it
-    // counts as open only if no node has driven it for two seconds.
+    // Reads the index from gate to gate, however many runs wait at each. A rate gate has one promoter, so it
+    // counts as open only if no node has promoted it for two seconds.
     private static final String FIND_OPEN = """
             WITH RECURSIVE gate AS (
               (SELECT r.project, r.gate_key AS name FROM carillon.run r
@@ -107,19 +107,19 @@ final class GateRepository implements GateStore {
                                      WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (gate.project, gate.name)
                                      ORDER BY r.project, r.gate_key LIMIT 1) next)
             SELECT g.project, g.name,
-                   coalesce(head.here AND CASE WHEN g.name LIKE 'rate:%' THEN idle.idle ELSE held.live < head.most END, false) AS open
+                   coalesce(head.arrived AND CASE WHEN g.name LIKE 'rate:%' THEN idle.idle ELSE active.runs < head.gate_limit END, false) AS open
               FROM (SELECT * FROM gate LIMIT :limit) g
-              LEFT JOIN LATERAL (SELECT coalesce(r.gate_max, 1) AS most, r.gate_at IS NULL OR r.gate_at <= carillon.clock() AS here
+              LEFT JOIN LATERAL (SELECT coalesce(r.gate_limit, 1) AS gate_limit, r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock() AS arrived
                                    FROM carillon.run r
-                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.seq < 9223372036854775807
-                                  ORDER BY r.seq LIMIT 1) head ON true
-              LEFT JOIN LATERAL (SELECT count(*) AS live
+                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
+                                  ORDER BY r.gate_position LIMIT 1) head ON true
+              LEFT JOIN LATERAL (SELECT count(*) AS runs
                                    FROM (SELECT 1 FROM carillon.run r
-                                          WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL
-                                          LIMIT head.most) through) held ON true
+                                          WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL
+                                          LIMIT head.gate_limit) passed_runs) active ON true
               LEFT JOIN LATERAL (SELECT NOT EXISTS (SELECT 1 FROM carillon.gate k
                                                      WHERE k.project = g.project AND k.kind = 'rate' AND k.key = g.name
-                                                       AND k.refilled_at > carillon.clock() - interval '2 s') AS idle) idle ON true
+                                                       AND k.checked_at > carillon.clock() - interval '2 s') AS idle) idle ON true
              ORDER BY g.project, g.name
             """;
 
@@ -218,7 +218,7 @@ final class GateRepository implements GateStore {
                         return new ArrivingRun(
                                 row.instant("now"),
                                 project == null ? null : new GateName(project, row.text("gate_key")),
-                                row.maybeInstant("gate_at"));
+                                row.maybeInstant("gate_arrival_at"));
                     });
             Instant now = head.get(0).now();
             Set<GateName> arrived = new LinkedHashSet<>();

@@ -12,28 +12,29 @@ import java.util.List;
  * stores runs without a gate.
  */
 final class GatedInbox {
-    // The lock of a FIFO key is held until the end of the transaction, so that seq has the order of the commits.
-    private static final String INSERT_GATED =
-            """
+    // The lock of a FIFO key is held until the end of the transaction, so that gate_position has the order of the
+    // commits.
+    private static final String INSERT_GATED = """
             WITH locked AS MATERIALIZED (
               SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
                 FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock
                         FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate)
                        WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
             stored AS (
-            """ + InboxRepository.RUN_INSERT.behindGate("e.gate", "e.most").from("""
+            """
+            + InboxRepository.RUN_INSERT.behindGate("e.gate", "e.gate_limit").from("""
                 locked,
-                     unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
+                     unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[], :targets::text[],
                             :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
-                            :delays::float8[], :traces::text[], :gates::text[], :mosts::int[])
-                       AS e(project, id, queue, class, origin, target, target_name, codec, payload, key, schedule, instant, delay, trace, gate, most),
+                            :delays::float8[], :headerTexts::text[], :gates::text[], :gateLimits::int[])
+                       AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule, instant, delay, headers, gate, gate_limit),
                      LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
                WHERE locked.locks >= 0
               ON CONFLICT DO NOTHING RETURNING id, project, gate_key),
             """) + """
-            hints AS (
-              SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :tell GROUP BY project, gate_key)
-            SELECT id, (SELECT count(*) FROM hints) FROM stored
+            notifications AS (
+              SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :notifyNodes GROUP BY project, gate_key)
+            SELECT id, (SELECT count(*) FROM notifications) FROM stored
             """;
 
     // The same locks in the same order, for calls of several statements: each statement alone would start the order
@@ -69,8 +70,8 @@ final class GatedInbox {
     static List<RunId> insert(Session session, List<NewRun> runs, boolean notifyNodes) throws SQLException {
         return InboxRepository.bindRuns(session.query(INSERT_GATED), runs)
                 .column("gates", "text", runs, run -> gate(run).name())
-                .column("mosts", "int4", runs, run -> gate(run).limit())
-                .flag("tell", notifyNodes)
+                .column("gateLimits", "int4", runs, run -> gate(run).limit())
+                .flag("notifyNodes", notifyNodes)
                 .list(row -> AttemptRows.runId(row, "id"));
     }
 

@@ -44,10 +44,10 @@ final class InboxRepository implements RunInbox {
     private static final String RETURNING_STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
 
     private static final String INSERT = RUN_INSERT.from("""
-              unnest(:projects::text[], :ids::uuid[], :queues::text[], :classes::smallint[], :origins::text[], :targets::text[],
+              unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[], :targets::text[],
                           :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
-                          :delays::float8[], :traces::text[])
-                     AS e(project, id, queue, class, origin, target, target_name, codec, payload, key, schedule, instant, delay, trace),
+                          :delays::float8[], :headerTexts::text[])
+                     AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule, instant, delay, headers),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
             """ + RETURNING_STORED);
 
@@ -66,13 +66,13 @@ final class InboxRepository implements RunInbox {
     // The notification is part of the transaction: one for each lane, and equal notifications of a transaction fold
     // into one.
     private static final String NOTIFY_LANES = """
-            ), hints AS (
+            ), notifications AS (
             SELECT pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
                      || CASE WHEN min(due_at) <= carillon.clock() THEN 0
                              ELSE (extract(epoch FROM min(due_at)) * 1000)::bigint END ||\s""" + NODE_SELECTOR + """
                      )
               FROM stored GROUP BY queue, project)
-            SELECT id, (SELECT count(*) FROM hints) FROM stored
+            SELECT id, (SELECT count(*) FROM notifications) FROM stored
             """;
 
     private static final String INSERT_AND_NOTIFY = "WITH stored AS (" + INSERT + NOTIFY_LANES;
@@ -87,39 +87,39 @@ final class InboxRepository implements RunInbox {
 
     // Two lookups by two indexes: joined by OR they become a scan of all runs of the project, for each row.
     private static final String FIND_DUPLICATES = """
-            SELECT e.id AS asked, there.id AS found
+            SELECT e.id AS requested_id, existing.id AS existing_id
               FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key),
                    LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id)
                             UNION ALL
                             (SELECT r.id FROM carillon.run r
                               WHERE r.project = e.project AND r.target_name BETWEEN e.handler AND e.handler AND r.key BETWEEN e.key AND e.key
-                              ORDER BY r.target_name, r.key LIMIT 1)) there
+                              ORDER BY r.target_name, r.key LIMIT 1)) existing
             """;
 
-    // Keys belong to a handler, whose name is in the column queue. All calls use one order, so that no deadlock arises;
-    // of several runs with the same key the first one gets it.
+    // Keys belong to a handler. All calls use one order, so that no deadlock arises; of several runs with the same key
+    // the first one gets it.
     private static final String HOLD_KEYS = """
-            INSERT INTO carillon.key_hold AS h (project, queue, key, run_id, until)
-            SELECT DISTINCT ON (e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C") e.project, e.handler, e.key, e.id, carillon.clock() + make_interval(secs => e.secs)
+            INSERT INTO carillon.unique_key_window AS h (project, handler, key, run_id, until)
+            SELECT DISTINCT ON (e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C") e.project, e.handler, e.key, e.id, carillon.clock() + make_interval(secs => e.window_seconds)
               FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[], :windows::float8[])
-                     WITH ORDINALITY AS e(project, id, handler, key, secs, place)
-             ORDER BY e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C", e.place
-            ON CONFLICT (project, queue, key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
+                     WITH ORDINALITY AS e(project, id, handler, key, window_seconds, ordinal)
+             ORDER BY e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C", e.ordinal
+            ON CONFLICT (project, handler, key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
              WHERE h.until <= carillon.clock()
             RETURNING run_id
             """;
 
     private static final String FIND_KEY_HOLDERS = """
-            SELECT e.id AS asked, h.run_id AS found
+            SELECT e.id AS requested_id, h.run_id AS existing_id
               FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
-              JOIN carillon.key_hold h ON h.project = e.project AND h.queue = e.handler AND h.key = e.key AND h.until > carillon.clock()
+              JOIN carillon.unique_key_window h ON h.project = e.project AND h.handler = e.handler AND h.key = e.key AND h.until > carillon.clock()
             """;
 
     // A run that was not stored, because another live run has its key, must not hold the key.
     private static final String RELEASE_KEYS = """
-            DELETE FROM carillon.key_hold h
+            DELETE FROM carillon.unique_key_window h
              USING unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
-             WHERE h.project = e.project AND h.queue = e.handler AND h.key = e.key AND h.run_id = e.id
+             WHERE h.project = e.project AND h.handler = e.handler AND h.key = e.key AND h.run_id = e.id
             """;
 
     // PostgreSQL compares names byte by byte. Runs without a unique key come first, because they wait for no other run.
@@ -289,7 +289,7 @@ final class InboxRepository implements RunInbox {
         return query.column("projects", "text", runs, run -> run.lane().project())
                 .column("ids", "uuid", runs, run -> run.id().value())
                 .column("queues", "text", runs, run -> run.lane().queue())
-                .column("classes", "smallint", runs, run -> run.priority().number())
+                .column("priorities", "smallint", runs, run -> run.priority().number())
                 .column("origins", "text", runs, run -> run.origin().text())
                 .column("targets", "text", runs, run -> run.target().kind())
                 .column("names", "text", runs, run -> run.target().name())
@@ -303,7 +303,7 @@ final class InboxRepository implements RunInbox {
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .column("delays", "float8", runs, InboxRepository::delay)
-                .column("traces", "text", runs, NewRun::headers);
+                .column("headerTexts", "text", runs, NewRun::headers);
     }
 
     private static List<RunId> insertOne(Session session, NewRun run, String sql) throws SQLException {
@@ -311,7 +311,7 @@ final class InboxRepository implements RunInbox {
                 .text("project", run.lane().project())
                 .uuid("id", run.id().value())
                 .text("queue", run.lane().queue())
-                .number("class", run.priority().number())
+                .number("priority", run.priority().number())
                 .text("origin", run.origin().text())
                 .text("target", run.target().kind())
                 .text("name", run.target().name())
@@ -319,7 +319,7 @@ final class InboxRepository implements RunInbox {
                 .bytes("payload", run.payload().bytes())
                 .text("key", run.uniqueKey())
                 .uuid("schedule", run.schedule())
-                .text("trace", run.headers())
+                .text("headers", run.headers())
                 .instant("instant", run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
                 .seconds("delay", run.due() instanceof Enqueue.Due.After after ? after.delay() : null)
                 .list(row -> AttemptRows.runId(row, "id"));
@@ -344,8 +344,8 @@ final class InboxRepository implements RunInbox {
     private static Map<RunId, EnqueueResult> readResults(Query query) throws SQLException {
         Map<RunId, EnqueueResult> found = new HashMap<>();
         query.list(row -> {
-            RunId asked = AttemptRows.runId(row, "asked");
-            RunId there = AttemptRows.runId(row, "found");
+            RunId asked = AttemptRows.runId(row, "requested_id");
+            RunId there = AttemptRows.runId(row, "existing_id");
             return found.put(
                     asked,
                     asked.equals(there) ? new EnqueueResult.Enqueued(there) : new EnqueueResult.Duplicate(there));

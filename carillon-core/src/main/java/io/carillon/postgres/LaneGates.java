@@ -33,26 +33,26 @@ final class LaneGates {
     // A bucket holds the starts of a tenth of a second, plus one: a node that comes a little late loses no starts, and
     // no more than these can start at the same time.
     private static final String LANE_CAPACITY = """
-            SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - held.live AS slots, bucket.tokens,
-                   l.breaker, held.live > 0 AS busy, l.count_until IS NOT NULL AS counting,
+            SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - counted.running AS free_slots, bucket.available_starts,
+                   l.breaker, counted.running > 0 AS has_running, l.recount_until IS NOT NULL AS recounting,
                    CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min' THEN l.breaker_until END AS breaker_until
-              FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) asked
-              JOIN carillon.lane l ON l.queue = asked.queue AND l.project = asked.project AND l.paused_at IS NULL
+              FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) requested
+              JOIN carillon.lane l ON l.queue = requested.queue AND l.project = requested.project AND l.paused_at IS NULL
                                   AND (l.max_running IS NOT NULL OR l.rate IS NOT NULL OR l.breaker <> 'closed')
               LEFT JOIN carillon.gate g ON g.project = l.project AND g.kind = 'lane' AND g.key = l.queue,
-                   LATERAL (SELECT count(*) AS live
+                   LATERAL (SELECT count(*) AS running
                               FROM (SELECT 1 FROM carillon.run r WHERE r.project = l.project AND r.limited_by = l.queue
-                                     LIMIT coalesce(l.max_running, 1)) x) held,
+                                     LIMIT coalesce(l.max_running, 1)) x) counted,
                    LATERAL (SELECT CASE WHEN l.rate IS NOT NULL
                                         THEN least(1 + l.rate / 10,
                                                    -- a bucket from the future, after the clock was set back, is replaced
-                                                   coalesce(CASE WHEN g.refilled_at <= carillon.clock() + interval '5 s'
-                                                                 THEN g.tokens + l.rate * greatest(extract(epoch FROM carillon.clock() - g.refilled_at), 0) END,
-                                                            1)) END AS tokens) bucket
+                                                   coalesce(CASE WHEN g.checked_at <= carillon.clock() + interval '5 s'
+                                                                 THEN g.available_starts + l.rate * greatest(extract(epoch FROM carillon.clock() - g.checked_at), 0) END,
+                                                            1)) END AS available_starts) bucket
             """;
 
     private static final String WAIT_FOR_LOCK =
-            "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS mine";
+            "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS locked";
 
     // Counts the runs that were claimed before the limit existed. The statement waits for no lock: runs that are locked
     // or move meanwhile are counted the next time, and it is repeated until none is left. Parked runs are read the
@@ -60,7 +60,7 @@ final class LaneGates {
     private static final String MARK_RUNNING_AS_LIMITED = """
             /* UPDATE carillon.run */
             SELECT l.queue, l.project,
-                   carillon.count_in(l.queue, l.project, coalesce(l.count_until = 'infinity' OR l.count_until <= carillon.clock(), true)) AS missed
+                   carillon.mark_running_as_limited(l.queue, l.project, coalesce(l.recount_until = 'infinity' OR l.recount_until <= carillon.clock(), true)) AS unmarked
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
               JOIN carillon.lane l ON l.queue = e.queue AND l.project = e.project
             """;
@@ -69,33 +69,33 @@ final class LaneGates {
     // seen it may take, and ends with one more count.
     private static final String FINISH_RECOUNT = """
             UPDATE carillon.lane l
-               SET count_until = CASE WHEN l.count_until = 'infinity' THEN carillon.clock() + interval '20 s'
-                                      WHEN l.count_until > carillon.clock() THEN l.count_until END
+               SET recount_until = CASE WHEN l.recount_until = 'infinity' THEN carillon.clock() + interval '20 s'
+                                      WHEN l.recount_until > carillon.clock() THEN l.recount_until END
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
-             WHERE l.queue = e.queue AND l.project = e.project AND l.count_until IS NOT NULL
+             WHERE l.queue = e.queue AND l.project = e.project AND l.recount_until IS NOT NULL
             """;
 
     // Each priority is chosen by its share, however little the lane allows: a fixed order would starve the last.
     private static final String CLAIM_LIMITED = AttemptRows.claimStatement("""
-            SELECT drawn.place
-              FROM (SELECT picked.place, lane.room,
-                           row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (picked.number - random()) / lane.share) AS number
-                      FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
-                                  :handlers::text[], :rooms::int[], :shares::int[])
-                             AS lane(queue, project, class, quota, low, handlers, room, share),
-                           LATERAL (SELECT place, row_number() OVER () AS number
-                                      FROM carillon.pick(lane.queue, lane.project, lane.class, lane.low, least(lane.quota, lane.room),
-                                                         string_to_array(lane.handlers, ' '), :unknownHandlers::text[]) AS place) picked
+            SELECT ranked.row_ctid
+              FROM (SELECT candidate.row_ctid, lane.capacity,
+                           row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (candidate.number - random()) / lane.share) AS number
+                      FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[], :readyFroms::timestamptz[],
+                                  :handlers::text[], :capacities::int[], :shares::int[])
+                             AS lane(queue, project, priority, quota, ready_from, handlers, capacity, share),
+                           LATERAL (SELECT row_ctid, row_number() OVER () AS number
+                                      FROM carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, least(lane.quota, lane.capacity),
+                                                         string_to_array(lane.handlers, ' '), :unknownHandlers::text[]) AS row_ctid) candidate
                      WHERE :lease::float8 IS NOT NULL
-                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) drawn
-             WHERE drawn.number <= drawn.room
+                        OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) ranked
+             WHERE ranked.number <= ranked.capacity
             """, ", limited_by = queue");
 
     private static final String SAVE_BUCKET = """
-            INSERT INTO carillon.gate (project, kind, key, tokens, refilled_at)
-            SELECT e.project, 'lane', e.queue, e.tokens, :now FROM unnest(:projects::text[], :queues::text[], :tokens::float8[])
-                AS e(project, queue, tokens)
-            ON CONFLICT (project, kind, key) DO UPDATE SET tokens = excluded.tokens, refilled_at = excluded.refilled_at
+            INSERT INTO carillon.gate (project, kind, key, available_starts, checked_at)
+            SELECT e.project, 'lane', e.queue, e.available_starts, :now FROM unnest(:projects::text[], :queues::text[], :availableStarts::float8[])
+                AS e(project, queue, available_starts)
+            ON CONFLICT (project, kind, key) DO UPDATE SET available_starts = excluded.available_starts, checked_at = excluded.checked_at
             """;
 
     // If the node of the probe dies, the run is isolated and still counts. If the run disappears for another reason,
@@ -107,11 +107,11 @@ final class LaneGates {
             """;
 
     private static final String REPORT = """
-            INSERT INTO carillon.node_load (queue, project, node, well, failed, at)
+            INSERT INTO carillon.lane_attempt_stats (queue, project, node, succeeded, failed, at)
             SELECT e.*, carillon.clock()
-              FROM (SELECT queue, project, :node::uuid, well, failed
-                      FROM unnest(:queues::text[], :projects::text[], :wells::int[], :faileds::int[]) AS l(queue, project, well, failed)) e
-            ON CONFLICT (queue, project, node) DO UPDATE SET well = excluded.well, failed = excluded.failed, at = excluded.at
+              FROM (SELECT queue, project, :node::uuid, succeeded, failed
+                      FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[]) AS l(queue, project, succeeded, failed)) e
+            ON CONFLICT (queue, project, node) DO UPDATE SET succeeded = excluded.succeeded, failed = excluded.failed, at = excluded.at
             """;
 
     // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together.
@@ -119,11 +119,11 @@ final class LaneGates {
             INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
             SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
-              JOIN carillon.node_load n ON n.queue = e.queue AND n.project = e.project AND n.at > carillon.clock() - interval '1 min'
+              JOIN carillon.lane_attempt_stats n ON n.queue = e.queue AND n.project = e.project AND n.at > carillon.clock() - interval '1 min'
              GROUP BY n.queue, n.project
-            HAVING sum(n.well + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.well + n.failed)
+            HAVING sum(n.succeeded + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.succeeded + n.failed)
             ON CONFLICT (queue, project) DO UPDATE
-               SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_step = 0
+               SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_failed_probes = 0
              WHERE l.breaker = 'closed'
             RETURNING queue, project, breaker_until
             """;
@@ -133,15 +133,15 @@ final class LaneGates {
             UPDATE carillon.lane l
                SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
                    breaker_until = CASE WHEN e.failed > 0
-                                        THEN carillon.clock() + least(interval '30 s' * (2 ^ (l.breaker_step + 1)), interval '10 min') END,
-                   breaker_step = CASE WHEN e.failed > 0 THEN least(l.breaker_step + 1, 10) ELSE 0 END
-              FROM unnest(:queues::text[], :projects::text[], :wells::int[], :faileds::int[]) AS e(queue, project, well, failed)
+                                        THEN carillon.clock() + least(interval '30 s' * (2 ^ (l.breaker_failed_probes + 1)), interval '10 min') END,
+                   breaker_failed_probes = CASE WHEN e.failed > 0 THEN least(l.breaker_failed_probes + 1, 10) ELSE 0 END
+              FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[]) AS e(queue, project, succeeded, failed)
              WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open'
             RETURNING l.queue, l.project, l.breaker_until
             """;
 
     private static final String DELETE_REPORTS = """
-            DELETE FROM carillon.node_load n USING unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+            DELETE FROM carillon.lane_attempt_stats n USING unnest(:queues::text[], :projects::text[]) AS e(queue, project)
              WHERE n.queue = e.queue AND n.project = e.project
             """;
 
@@ -170,7 +170,8 @@ final class LaneGates {
             String state = row.text("breaker");
             Instant until = row.maybeInstant("breaker_until");
             if ("closed".equals(state)) return null;
-            return new Breaker(until == null ? Instant.MIN : until, "half-open".equals(state) && row.flag("busy"));
+            return new Breaker(
+                    until == null ? Instant.MIN : until, "half-open".equals(state) && row.flag("has_running"));
         }
     }
 
@@ -208,11 +209,11 @@ final class LaneGates {
             return new LaneCapacity(
                     GateRepository.readLane(row),
                     row.instant("now"),
-                    row.maybeInteger("slots"),
+                    row.maybeInteger("free_slots"),
                     row.maybeReal("rate"),
-                    row.maybeReal("tokens"),
+                    row.maybeReal("available_starts"),
                     Breaker.read(row),
-                    row.flag("counting"));
+                    row.flag("recounting"));
         }
     }
 
@@ -221,14 +222,14 @@ final class LaneGates {
         session.query(WAIT_FOR_LOCK)
                 .text("project", lane.project())
                 .text("queue", lane.queue())
-                .list(row -> row.text("mine"));
+                .list(row -> row.text("locked"));
     }
 
     /** Counts runs claimed before the limit existed, under the lanes' locks; returns the lanes that are complete. */
     static List<Lane> markRunningAsLimited(Session session, List<Lane> lanes) throws SQLException {
         List<Lane> complete = new ArrayList<>();
         bindLanes(session.query(MARK_RUNNING_AS_LIMITED), lanes)
-                .list(row -> row.number("missed") > 0 || complete.add(GateRepository.readLane(row)));
+                .list(row -> row.number("unmarked") > 0 || complete.add(GateRepository.readLane(row)));
         return complete;
     }
 
@@ -283,8 +284,8 @@ final class LaneGates {
         static Suspect read(Row row) throws SQLException {
             return new Suspect(
                     new IsolationRule.IsolationCandidate(
-                            row.text("place"), row.text("target_name"), row.integer("suspect")),
-                    row.flag("without_place") ? GateRepository.readLane(row) : null);
+                            row.text("row_ctid"), row.text("target_name"), row.integer("node_deaths")),
+                    row.flag("needs_lane_slot") ? GateRepository.readLane(row) : null);
         }
     }
 
@@ -341,7 +342,7 @@ final class LaneGates {
         return AttemptRows.readClaimed(
                 AttemptRows.bindRequest(session.query(CLAIM_LIMITED), request)
                         .column(
-                                "rooms",
+                                "capacities",
                                 "int4",
                                 request.quotas(),
                                 quota -> requireNonNull(capacities.get(quota.lane()))
@@ -373,7 +374,7 @@ final class LaneGates {
                         changed,
                         laneCapacity -> laneCapacity.lane().queue())
                 .column(
-                        "tokens",
+                        "availableStarts",
                         "float8",
                         changed,
                         laneCapacity -> laneCapacity.startsLeft(requireNonNull(taken.get(laneCapacity.lane()))))
@@ -419,8 +420,8 @@ final class LaneGates {
     private static Query bindLoads(Query query, List<LaneOutcomes> loads) throws SQLException {
         return query.column("queues", "text", loads, load -> load.lane().queue())
                 .column("projects", "text", loads, load -> load.lane().project())
-                .column("wells", "int4", loads, LaneOutcomes::succeeded)
-                .column("faileds", "int4", loads, LaneOutcomes::failed);
+                .column("succeededCounts", "int4", loads, LaneOutcomes::succeeded)
+                .column("failedCounts", "int4", loads, LaneOutcomes::failed);
     }
 
     private static BreakerChange readChange(Row row) throws SQLException {

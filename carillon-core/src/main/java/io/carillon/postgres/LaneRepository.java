@@ -36,18 +36,18 @@ final class LaneRepository implements LaneStore {
     // scans the lanes. Each row that is read touches a page. Paused lanes are removed after the head was read and not
     // while it is read, because their backlog may be long. Their rows still count, so that the node scans behind them.
     private static final String QUEUE_HEAD = """
-            WITH seen AS MATERIALIZED (SELECT * FROM carillon.heads(:low, 200, 100)),
-            due AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE due),
-            soon AS (SELECT queue, project, class, target_name, ready_at FROM seen WHERE NOT due),
-            head AS (SELECT queue, project, class, target_name, min(ready_at) AS ready_at FROM due GROUP BY queue, project, class, target_name
-                     UNION SELECT * FROM soon)
+            WITH first_runs AS MATERIALIZED (SELECT * FROM carillon.queue_head(:readyFrom, 200, 100)),
+            due AS (SELECT queue, project, priority, target_name, ready_at FROM first_runs WHERE due),
+            upcoming AS (SELECT queue, project, priority, target_name, ready_at FROM first_runs WHERE NOT due),
+            head AS (SELECT queue, project, priority, target_name, min(ready_at) AS ready_at FROM due GROUP BY queue, project, priority, target_name
+                     UNION SELECT * FROM upcoming)
             SELECT t.*, lane.*
-              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, (SELECT count(*) FROM soon) AS soon,
-                           (SELECT max(ready_at) FROM soon) AS last_soon, l.queues AS limited_queues, l.projects AS limited_projects,
-                           l.broken AS limited_broken, l.limited AS limited_flags, l.weights AS limited_weights,
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, (SELECT count(*) FROM upcoming) AS upcoming,
+                           (SELECT max(ready_at) FROM upcoming) AS last_upcoming, l.queues AS limited_queues, l.projects AS limited_projects,
+                           l.breakers AS limited_breakers, l.limited AS limited_flags, l.weights AS limited_weights,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
                            (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
-                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS broken,
+                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS breakers,
                                    array_agg((max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed')::text) AS limited,
                                    array_agg(weight::text) AS weights
                               FROM carillon.lane
@@ -58,7 +58,7 @@ final class LaneRepository implements LaneStore {
             """;
 
     private static final String SCAN =
-            "SELECT * FROM carillon.scan_lanes(:queue, :project, :class::smallint, :handler, :steps::int)";
+            "SELECT * FROM carillon.scan_lanes(:queue, :project, :priority::smallint, :handler, :steps::int)";
 
     private static final String PAUSE = """
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
@@ -74,10 +74,10 @@ final class LaneRepository implements LaneStore {
             """;
 
     private static final String LIMIT = """
-            INSERT INTO carillon.lane (queue, project, max_running, rate, count_until)
+            INSERT INTO carillon.lane (queue, project, max_running, rate, recount_until)
             VALUES (:queue, :project, :running, :rate::float8, CASE WHEN :running::int IS NOT NULL THEN 'infinity'::timestamptz END)
             ON CONFLICT (queue, project) DO UPDATE
-               SET max_running = excluded.max_running, rate = excluded.rate, count_until = excluded.count_until
+               SET max_running = excluded.max_running, rate = excluded.rate, recount_until = excluded.recount_until
             """;
 
     private static final String SET_WEIGHT = """
@@ -87,7 +87,7 @@ final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queues_of(:project) AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names_of_project(:project) AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
             SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker, l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
@@ -114,7 +114,7 @@ final class LaneRepository implements LaneStore {
         record Head(Instant now, boolean suspects, boolean gated, Instant seenUntil) {}
         List<Head> heads = database.single(session -> {
             lanes.clear();
-            return session.query(QUEUE_HEAD).instant("low", low).list(row -> {
+            return session.query(QUEUE_HEAD).instant("readyFrom", low).list(row -> {
                 if (row.maybeText("queue") != null) lanes.add(readLaneDue(row));
                 if (limited.isEmpty() && weights.isEmpty()) readSettings(row, limited, broken, weights);
                 return new Head(row.instant("now"), row.flag("suspects"), row.flag("gated"), seenUntil(row));
@@ -127,7 +127,7 @@ final class LaneRepository implements LaneStore {
 
     private static Instant seenUntil(Row row) throws SQLException {
         if (row.number("due") >= DUE_LIMIT) return Instant.MIN;
-        Instant last = row.number("soon") >= UPCOMING_LIMIT ? row.maybeInstant("last_soon") : null;
+        Instant last = row.number("upcoming") >= UPCOMING_LIMIT ? row.maybeInstant("last_upcoming") : null;
         return last == null ? Instant.MAX : last;
     }
 
@@ -135,7 +135,7 @@ final class LaneRepository implements LaneStore {
             throws SQLException {
         List<String> queues = row.texts("limited_queues");
         List<String> projects = row.texts("limited_projects");
-        List<String> open = row.texts("limited_broken");
+        List<String> open = row.texts("limited_breakers");
         List<String> flags = row.texts("limited_flags");
         List<String> weightTexts = row.texts("limited_weights");
         for (int i = 0; i < queues.size(); i++) {
@@ -178,12 +178,12 @@ final class LaneRepository implements LaneStore {
 
     @Override
     public ScanPart scan(@Nullable LaneDue behind, int steps) {
-        List<LaneDue> seen = database.single(
-                session -> bindLane(session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
-                        .number("class", behind == null ? -1 : behind.priority().number())
-                        .text("handler", behind == null ? "" : behind.handler())
-                        .number("steps", steps)
-                        .list(LaneRepository::readLaneDue));
+        List<LaneDue> seen = database.single(session -> bindLane(
+                        session.query(SCAN), behind == null ? new Lane("", "") : behind.lane())
+                .number("priority", behind == null ? -1 : behind.priority().number())
+                .text("handler", behind == null ? "" : behind.handler())
+                .number("steps", steps)
+                .list(LaneRepository::readLaneDue));
         return new ScanPart(
                 seen.stream().filter(due -> due.readyAt().isBefore(Instant.MAX)).toList(),
                 seen.size() < steps ? null : seen.get(seen.size() - 1));
@@ -192,7 +192,7 @@ final class LaneRepository implements LaneStore {
     private static LaneDue readLaneDue(Row row) throws SQLException {
         return new LaneDue(
                 GateRepository.readLane(row),
-                Priority.of(row.integer("class")),
+                Priority.of(row.integer("priority")),
                 row.text("target_name"),
                 requireNonNullElse(row.maybeInstant("ready_at"), Instant.MAX));
     }

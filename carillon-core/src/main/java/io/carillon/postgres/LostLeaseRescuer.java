@@ -37,20 +37,20 @@ final class LostLeaseRescuer {
     private static final int GROUP_SIZE = 1_000;
 
     private static final String DEAD_NODES = """
-            SELECT id, handlers, judged_at, sole_run, carillon.clock() AS read_at,
+            SELECT id, handlers, death_analyzed_at, probable_cause_run_id, carillon.clock() AS read_at,
                    started_at > dead_at - interval '1 minute'
                      AND EXISTS (SELECT 1 FROM carillon.node o
-                                  WHERE o.id <> n.id AND o.dead_why <> 'stopped' AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
-                                    AND o.started_at > o.dead_at - interval '1 minute') AS young
+                                  WHERE o.id <> n.id AND o.dead_reason <> 'stopped' AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
+                                    AND o.started_at > o.dead_at - interval '1 minute') AS died_early
               FROM carillon.node n
              WHERE dead_at IS NOT NULL
-               AND (swept_at IS NULL
-                    OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute'))
+               AND (rescued_at IS NULL
+                    OR (rescued_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute'))
             """;
 
     // One node reads and analyzes for the whole cluster.
     private static final String TRY_LOCK =
-            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS mine";
+            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS locked";
 
     private static final String HELD_BY_CLAIM_RECORDS = "SELECT r.ctid, r.project, r.id, r.attempt, r.owner, r.parked"
             + AttemptRows.RECORDED_RUNS + " WHERE n.node = ANY (:dead::uuid[]) AND r.id IS NOT NULL";
@@ -64,55 +64,55 @@ final class LostLeaseRescuer {
     // The probable cause is determined once, from all runs that the node held: after some of them are released, each
     // remaining run would seem to be the only run that had not run for long.
     private static final String SAVE_DEATH_ANALYSIS = """
-            UPDATE carillon.node n SET judged_at = carillon.clock(), sole_run = e.run
-              FROM unnest(:dead::uuid[], :runs::uuid[]) AS e(id, run) WHERE n.id = e.id AND n.judged_at IS NULL
+            UPDATE carillon.node n SET death_analyzed_at = carillon.clock(), probable_cause_run_id = e.run
+              FROM unnest(:dead::uuid[], :runs::uuid[]) AS e(id, run) WHERE n.id = e.id AND n.death_analyzed_at IS NULL
             """;
 
     // The runs whose attempt is still the same and whose own lease, if any, has expired. A row that moved since it was
     // read is left to the next rescue.
     private static final String LOCK_LOST = """
-            SELECT r.* FROM unnest(:places::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[])
-                       AS e(place, project, id, attempt, owner),
-                   LATERAL (SELECT ctid, project, id, attempt, owner, started_at, target_name, parked, suspect, crashes FROM carillon.run
-                             WHERE ctid = e.place AND project = e.project AND id = e.id AND attempt = e.attempt AND owner = e.owner
+            SELECT r.* FROM unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[])
+                       AS e(row_ctid, project, id, attempt, owner),
+                   LATERAL (SELECT ctid, project, id, attempt, owner, started_at, target_name, parked, node_deaths, crashes FROM carillon.run
+                             WHERE ctid = e.row_ctid AND project = e.project AND id = e.id AND attempt = e.attempt AND owner = e.owner
                                AND (leased_until IS NULL OR leased_until < carillon.clock())
                              FOR UPDATE SKIP LOCKED) r
             """;
 
-    private static final String REASON = "'its node died ' || gone.crashes + 1 || ' times while it ran alone'";
+    private static final String REASON = "'its node died ' || deleted.crashes + 1 || ' times while it ran alone'";
 
     // The statements below follow LOCK_LOST in its transaction: the rows are locked and are where it found them. IS
     // TRUE keeps the fence from becoming a join over the whole key index.
     private static final String QUARANTINE = """
-            WITH gone AS (
+            WITH deleted AS (
               DELETE FROM carillon.run r
-               USING unnest(:places::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(place, project, id, attempt, owner)
-               WHERE r.ctid = e.place AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
+               USING unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(row_ctid, project, id, attempt, owner)
+               WHERE r.ctid = e.row_ctid AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
               RETURNING r.*),
-            kept AS (
+            dead_copy AS (
             """
-            + HistoryInsert.DeadRunInsert.of("gone", "'quarantined'", REASON)
-                    .with("crashes", "gone.crashes + 1")
-                    .from("gone)")
-            + HistoryInsert.of("gone", "'quarantined'")
-                    .with("crashes", "gone.crashes + 1")
-                    .with("started_at", "gone.started_at")
-                    .with("owner", "gone.owner")
+            + HistoryInsert.DeadRunInsert.of("deleted", "'quarantined'", REASON)
+                    .with("crashes", "deleted.crashes + 1")
+                    .from("deleted)")
+            + HistoryInsert.of("deleted", "'quarantined'")
+                    .with("crashes", "deleted.crashes + 1")
+                    .with("started_at", "deleted.started_at")
+                    .with("owner", "deleted.owner")
                     .with("reason", REASON)
-                    .from("gone RETURNING id");
+                    .from("deleted RETURNING id");
 
     // A run that returns to the ordinary runs writes no index: its ready_at is still the one at which it was claimed.
     private static final String RELEASE = """
             WITH released AS (
               UPDATE carillon.run r
                  SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
-                     parked = e.parked, suspect = e.suspect, crashes = e.crashes,
+                     parked = e.parked, node_deaths = e.node_deaths, crashes = e.crashes,
                      limited_by = CASE WHEN e.parked = 'suspect' THEN r.limited_by END,
-                     seq = CASE WHEN e.parked = 'no-handler' THEN carillon.seq_without_handler(r.gate_key, r.seq) ELSE r.seq END,
+                     gate_position = CASE WHEN e.parked = 'no-handler' THEN carillon.gate_position_without_handler(r.gate_key, r.gate_position) ELSE r.gate_position END,
                      ready_at = CASE WHEN e.parked IS NOT NULL THEN 'infinity' WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
-                FROM unnest(:places::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[], :starts::timestamptz[], :parkeds::text[],
-                            :suspects::int[], :crashes::int[]) AS e(place, project, id, attempt, owner, started_at, parked, suspect, crashes)
-               WHERE r.ctid = e.place AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
+                FROM unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[], :startedAts::timestamptz[], :parkedReasons::text[],
+                            :nodeDeaths::int[], :crashes::int[]) AS e(row_ctid, project, id, attempt, owner, started_at, parked, node_deaths, crashes)
+               WHERE r.ctid = e.row_ctid AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
               RETURNING r.project, r.id, r.attempt, r.day, r.origin, e.owner, e.started_at),
             recorded AS (
               INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
@@ -125,14 +125,14 @@ final class LostLeaseRescuer {
 
     // Of two rescues that end at the same time, one counts the node.
     private static final String MARK_RESCUED = """
-            UPDATE carillon.node SET swept_at = :at::timestamptz
-             WHERE id = ANY (:dead::uuid[]) AND (swept_at IS NULL OR swept_at < :at::timestamptz)
+            UPDATE carillon.node SET rescued_at = :at::timestamptz
+             WHERE id = ANY (:dead::uuid[]) AND (rescued_at IS NULL OR rescued_at < :at::timestamptz)
             """;
 
     // The claim records are kept until the second rescue has read them. The time of the read decides, not the end of
     // the rescue: records that were written between the two were not read.
     private static final String DELETE_CLAIM_RECORDS = """
-            DELETE FROM carillon.claim_note
+            DELETE FROM carillon.claim_record
              WHERE node = ANY (ARRAY(SELECT id FROM carillon.node
                                       WHERE id = ANY (:dead::uuid[]) AND :at::timestamptz >= dead_at + interval '1 minute'))
             """;
@@ -172,9 +172,9 @@ final class LostLeaseRescuer {
             return new DeadNode(
                     row.uuid("id"),
                     Set.copyOf(row.texts("handlers")),
-                    row.flag("young"),
-                    row.maybeInstant("judged_at") != null,
-                    row.maybeUuid("sole_run"),
+                    row.flag("died_early"),
+                    row.maybeInstant("death_analyzed_at") != null,
+                    row.maybeUuid("probable_cause_run_id"),
                     row.instant("read_at"));
         }
 
@@ -242,7 +242,7 @@ final class LostLeaseRescuer {
             if (!deadNodes.containsKey(one.owner())) return decideExpired(one, row);
             boolean tried = hadHandler(one, row.text("target_name"));
             boolean crashed = "suspect".equals(row.maybeText("parked")) && isProbableCause(one);
-            int deaths = Math.min(100, row.integer("suspect") + (tried ? 1 : 0));
+            int deaths = Math.min(100, row.integer("node_deaths") + (tried ? 1 : 0));
             String parked = !tried
                     ? "no-handler"
                     : IsolationRule.needsIsolation(deaths, one.proven(), diedEarly(one)) ? "suspect" : null;
@@ -262,7 +262,12 @@ final class LostLeaseRescuer {
         private static ReleaseDecision decideExpired(LostRun one, Row row) throws SQLException {
             String parked = "suspect".equals(row.maybeText("parked")) ? "suspect" : null;
             return new ReleaseDecision(
-                    one, row.maybeInstant("started_at"), parked, row.integer("suspect"), row.integer("crashes"), false);
+                    one,
+                    row.maybeInstant("started_at"),
+                    parked,
+                    row.integer("node_deaths"),
+                    row.integer("crashes"),
+                    false);
         }
     }
 
@@ -319,7 +324,7 @@ final class LostLeaseRescuer {
                 .isEmpty()) return Optional.empty();
         return rescueDatabase.transaction(session -> {
             boolean mine =
-                    session.query(TRY_LOCK).first(row -> row.flag("mine")).orElse(false);
+                    session.query(TRY_LOCK).first(row -> row.flag("locked")).orElse(false);
             if (!mine) return Optional.empty();
             List<DeadNode> dead = session.query(DEAD_NODES).list(DeadNode::read);
             Set<UUID> nodes = dead.stream().map(DeadNode::node).collect(Collectors.toSet());
@@ -377,9 +382,9 @@ final class LostLeaseRescuer {
         int released = back.isEmpty()
                 ? 0
                 : count(bindRuns(session.query(RELEASE), lostRuns(back))
-                        .column("starts", "timestamptz", back, ReleaseDecision::startedAt)
-                        .column("parkeds", "text", back, ReleaseDecision::parked)
-                        .column("suspects", "int4", back, ReleaseDecision::nodeDeaths)
+                        .column("startedAts", "timestamptz", back, ReleaseDecision::startedAt)
+                        .column("parkedReasons", "text", back, ReleaseDecision::parked)
+                        .column("nodeDeaths", "int4", back, ReleaseDecision::nodeDeaths)
                         .column("crashes", "int4", back, ReleaseDecision::crashes));
         return new RescueResult(0, released, quarantined);
     }
@@ -395,7 +400,7 @@ final class LostLeaseRescuer {
     }
 
     private static Query bindRuns(Query query, List<LostRun> group) throws SQLException {
-        return query.column("places", "tid", group, LostRun::ctid)
+        return query.column("ctids", "tid", group, LostRun::ctid)
                 .column("projects", "text", group, LostRun::project)
                 .column("ids", "uuid", group, lostRun -> lostRun.run().value())
                 .column("attempts", "int4", group, LostRun::attempt)

@@ -31,14 +31,14 @@ final class MaintenanceRepository implements MaintenanceStore {
     private static final String PURGE_NODES = """
             DELETE FROM carillon.node WHERE id IN (
               SELECT id FROM carillon.node
-               WHERE dead_at < carillon.clock() - make_interval(secs => :age) AND swept_at >= dead_at + interval '1 minute'
+               WHERE dead_at < carillon.clock() - make_interval(secs => :age) AND rescued_at >= dead_at + interval '1 minute'
                LIMIT :chunk FOR UPDATE SKIP LOCKED)
             """;
 
     // The claim records of a removed node are never read.
     private static final String PURGE_CLAIM_RECORDS = """
-            DELETE FROM carillon.claim_note WHERE (node, seq) IN (
-              SELECT c.node, c.seq FROM carillon.claim_note c
+            DELETE FROM carillon.claim_record WHERE (node, claim_number) IN (
+              SELECT c.node, c.claim_number FROM carillon.claim_record c
                WHERE NOT EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = c.node)
                LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
             """;
@@ -51,8 +51,8 @@ final class MaintenanceRepository implements MaintenanceStore {
             """;
 
     private static final String PURGE_OPEN_ATTEMPTS = """
-            DELETE FROM carillon.awaited WHERE (project, run_id) IN (
-              SELECT w.project, w.run_id FROM carillon.awaited w
+            DELETE FROM carillon.open_attempt WHERE (project, run_id) IN (
+              SELECT w.project, w.run_id FROM carillon.open_attempt w
                WHERE NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = w.project AND r.id = w.run_id)
                LIMIT :chunk FOR UPDATE OF w SKIP LOCKED)
             """;
@@ -61,22 +61,22 @@ final class MaintenanceRepository implements MaintenanceStore {
     static final String PURGE_CANCEL_REQUESTS = """
             DELETE FROM carillon.cancel_request WHERE (project, run_id) IN (
               SELECT c.project, c.run_id FROM carillon.cancel_request c
-                LEFT JOIN LATERAL (SELECT true AS there FROM carillon.run r WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
+                LEFT JOIN LATERAL (SELECT true AS existing FROM carillon.run r WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
                                     ORDER BY r.id LIMIT 1) run ON true
-               WHERE run.there IS NULL
+               WHERE run.existing IS NULL
                LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
             """;
 
     // The outer condition on the time keeps a key that was taken again meanwhile.
     private static final String PURGE_KEY_WINDOWS = """
-            DELETE FROM carillon.key_hold WHERE until < carillon.clock() AND (project, queue, key) IN (
-              SELECT project, queue, key FROM carillon.key_hold
+            DELETE FROM carillon.unique_key_window WHERE until < carillon.clock() AND (project, handler, key) IN (
+              SELECT project, handler, key FROM carillon.unique_key_window
                WHERE until < carillon.clock() ORDER BY until LIMIT :chunk FOR UPDATE SKIP LOCKED)
             """;
 
     private static final String PURGE_ATTEMPT_STATS = """
-            DELETE FROM carillon.node_load WHERE ctid = any(array(
-              SELECT ctid FROM carillon.node_load WHERE at < carillon.clock() - interval '10 min' LIMIT :chunk))
+            DELETE FROM carillon.lane_attempt_stats WHERE ctid = any(array(
+              SELECT ctid FROM carillon.lane_attempt_stats WHERE at < carillon.clock() - interval '10 min' LIMIT :chunk))
               AND at < carillon.clock() - interval '10 min'
             """;
 
@@ -84,12 +84,12 @@ final class MaintenanceRepository implements MaintenanceStore {
     private static final String PURGE_RATE_GATES = """
             DELETE FROM carillon.gate WHERE (project, kind, key) IN (
               SELECT g.project, g.kind, g.key FROM carillon.gate g
-               WHERE g.kind = 'rate' AND g.refilled_at < carillon.clock() - interval '25 h'
+               WHERE g.kind = 'rate' AND g.checked_at < carillon.clock() - interval '25 h'
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = g.project AND r.gate_key = g.key)
                LIMIT :chunk FOR UPDATE OF g SKIP LOCKED)
             """;
 
-    private static final String RESERVE_PAGES = "SELECT carillon.keep_room() AS kept";
+    private static final String RESERVE_PAGES = "SELECT carillon.reserve_pages() AS reserved";
 
     private static final String TABLE_STATS = """
             SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead, pg_stat_get_live_tuples('carillon.run'::regclass) AS living
@@ -117,7 +117,7 @@ final class MaintenanceRepository implements MaintenanceStore {
     @Override
     public boolean reservePages() {
         return database.single(session ->
-                session.query(RESERVE_PAGES).first(row -> row.flag("kept")).orElse(false));
+                session.query(RESERVE_PAGES).first(row -> row.flag("reserved")).orElse(false));
     }
 
     @Override

@@ -39,53 +39,53 @@ final class NodeRepository implements NodeStore {
     private static final String KNOWN_HANDLERS =
             "(SELECT DISTINCT unnest(handlers) AS name FROM carillon.node WHERE dead_at IS NULL)";
 
-    private static final String UNPARK_ALL = unparkStatement(KNOWN_HANDLERS + " AS known");
+    private static final String UNPARK_ALL = unparkStatement(KNOWN_HANDLERS + " AS handler");
 
-    private static final String UNPARK = unparkStatement("unnest(:handlers::text[]) AS known (name)");
+    private static final String UNPARK = unparkStatement("unnest(:handlers::text[]) AS handler (name)");
 
     // Runs with a concurrency or rate key wait at their gate again. Of the others, runs that were isolated are isolated
     // again.
     private static String unparkStatement(String known) {
         return """
             UPDATE carillon.run
-               SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN isolate THEN 'suspect' END,
-                   seq = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE seq END,
-                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR isolate THEN 'infinity' ELSE carillon.clock() END,
-                   isolate = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN isolate END
+               SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN was_suspect THEN 'suspect' END,
+                   gate_position = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE gate_position END,
+                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR was_suspect THEN 'infinity' ELSE carillon.clock() END,
+                   was_suspect = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN was_suspect END
              WHERE ctid = any(array(
                SELECT waiting.ctid FROM %s,
-                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
+                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = handler.name
                                 ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
             """.formatted(known);
     }
 
     private static final String PARK_SUSPECTS =
-            "/* UPDATE carillon.run */ SELECT carillon.set_suspects_aside() AS runs";
+            "/* UPDATE carillon.run */ SELECT carillon.park_suspects_without_handler() AS runs";
 
     // One statement for each heartbeat: the live nodes, and the runs of this node that must stop.
     private static final String HEARTBEAT = """
             WITH me AS (
-              UPDATE carillon.node SET beat = beat + 1, beat_at = carillon.clock(), busy = :busy
+              UPDATE carillon.node SET heartbeat_count = heartbeat_count + 1, heartbeat_at = carillon.clock(), busy = :busy
                WHERE id = :id AND dead_at IS NULL RETURNING 1),
-            orders AS (SELECT project, run_id, reason FROM carillon.cancel_requests_of(:id)),
-            peers AS (SELECT id, beat FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
+            cancel_requests AS (SELECT project, run_id, reason FROM carillon.cancel_requests_of_node(:id)),
+            peers AS (SELECT id, heartbeat_count FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
             SELECT EXISTS (SELECT 1 FROM me) AS alive, carillon.clock() AS now,
                    EXISTS (SELECT 1 FROM carillon.migration WHERE min_code > :code) AS outdated,
                    EXISTS (SELECT 1 FROM carillon.node
                             WHERE dead_at IS NOT NULL
-                              AND (swept_at IS NULL
-                                   OR (swept_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
+                              AND (rescued_at IS NULL
+                                   OR (rescued_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
                      -- reads the first index entry; as EXISTS with a comparison it becomes a full table scan
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
-                     OR carillon.cancel_requests_due() OR carillon.suspects_without_handler()
+                     OR carillon.has_due_cancel_requests() OR carillon.has_suspects_without_handler()
                      OR EXISTS (SELECT 1 FROM\s""" + KNOWN_HANDLERS + """
-                                        AS known,
-                                      LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = known.name
-                                                ORDER BY r.due_at LIMIT 1) waiting) AS sweep,
-                   array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT beat FROM peers ORDER BY id) AS beats,
-                   array(SELECT project::text FROM orders ORDER BY run_id) AS projects, array(SELECT run_id FROM orders ORDER BY run_id) AS runs,
-                   array(SELECT reason FROM orders ORDER BY run_id) AS reasons
+                                        AS handler,
+                                      LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = handler.name
+                                                ORDER BY r.due_at LIMIT 1) waiting) AS rescue_due,
+                   array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT heartbeat_count FROM peers ORDER BY id) AS heartbeat_counts,
+                   array(SELECT project::text FROM cancel_requests ORDER BY run_id) AS projects, array(SELECT run_id FROM cancel_requests ORDER BY run_id) AS runs,
+                   array(SELECT reason FROM cancel_requests ORDER BY run_id) AS reasons
             """;
 
     // Fenced by a lock on the run, like the ending of the attempt. A heartbeat waits for no lock: progress that is
@@ -97,9 +97,9 @@ final class NodeRepository implements NodeStore {
                      AS e(project, id, attempt, done, total),
                    LATERAL (SELECT 1 FROM carillon.run r
                              WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
-                               AND NOT EXISTS (SELECT 1 FROM carillon.progress known
-                                                WHERE known.project = e.project AND known.run_id = e.id AND known.attempt = e.attempt
-                                                  AND known.done = e.done AND known.total = e.total)
+                               AND NOT EXISTS (SELECT 1 FROM carillon.progress reported
+                                                WHERE reported.project = e.project AND reported.run_id = e.id AND reported.attempt = e.attempt
+                                                  AND reported.done = e.done AND reported.total = e.total)
                              ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE OF r SKIP LOCKED) held
             ON CONFLICT (project, run_id) DO UPDATE
                SET attempt = excluded.attempt, done = excluded.done, total = excluded.total, at = excluded.at
@@ -111,12 +111,12 @@ final class NodeRepository implements NodeStore {
             """;
 
     private static final String DECLARE_DEAD = """
-            UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = :why
-             WHERE id = :id AND beat = :beat AND dead_at IS NULL
+            UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = :reason
+             WHERE id = :id AND heartbeat_count = :heartbeatCount AND dead_at IS NULL
             """;
 
     private static final String RETIRE = """
-            UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'stopped' WHERE id = :id AND dead_at IS NULL
+            UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'stopped' WHERE id = :id AND dead_at IS NULL
             """;
 
     private static final String LIST = """
@@ -208,7 +208,7 @@ final class NodeRepository implements NodeStore {
     private static HeartbeatResult beat(Row row) throws java.sql.SQLException {
         Map<UUID, Long> peers = new HashMap<>();
         List<UUID> ids = row.uuids("peer_ids");
-        List<Long> beats = row.numbers("beats");
+        List<Long> beats = row.numbers("heartbeat_counts");
         for (int i = 0; i < ids.size(); i++) peers.put(ids.get(i), beats.get(i));
         List<HeartbeatResult.CancelRequest> cancels = new ArrayList<>();
         List<String> projects = row.texts("projects");
@@ -217,7 +217,7 @@ final class NodeRepository implements NodeStore {
         for (int i = 0; i < runs.size(); i++)
             cancels.add(new HeartbeatResult.CancelRequest(projects.get(i), new RunId(runs.get(i)), reasons.get(i)));
         return new HeartbeatResult(
-                row.flag("alive"), row.instant("now"), row.flag("sweep"), row.flag("outdated"), peers, cancels);
+                row.flag("alive"), row.instant("now"), row.flag("rescue_due"), row.flag("outdated"), peers, cancels);
     }
 
     @Override
@@ -242,8 +242,8 @@ final class NodeRepository implements NodeStore {
     public boolean declareDead(UUID node, long beat, String why) {
         return heartbeatDatabase.single(session -> session.query(DECLARE_DEAD)
                         .uuid("id", node)
-                        .number("beat", beat)
-                        .text("why", why)
+                        .number("heartbeatCount", beat)
+                        .text("reason", why)
                         .update())
                 > 0;
     }
@@ -278,9 +278,9 @@ final class NodeRepository implements NodeStore {
                                 row.integer("slots"),
                                 row.text("wakeup")),
                         row.instant("started_at"),
-                        row.instant("beat_at"),
+                        row.instant("heartbeat_at"),
                         row.integer("busy"),
                         row.maybeInstant("dead_at"),
-                        row.maybeText("dead_why"))));
+                        row.maybeText("dead_reason"))));
     }
 }

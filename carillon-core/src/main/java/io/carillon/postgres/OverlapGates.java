@@ -39,54 +39,56 @@ final class OverlapGates {
     // A tick past its grace is left to the missed policy; a tick that an edit has locked is about to end or to be
     // deleted. Nothing is locked here: many runs may wait, and runs end often.
     private static final String WAITING_RUNS = """
-            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, held.live, w.id, w.gate_at IS NOT NULL AS fresh,
+            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, passed.runs, w.id, w.gate_arrival_at IS NOT NULL AS newly_arrived,
                    w.origin IN ('tick', 'trigger') AS droppable
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
               LEFT JOIN LATERAL (SELECT overlap FROM carillon.schedule
                                   WHERE project = g.project AND id = substr(g.name, 9)::uuid LIMIT 1) s ON true
-              CROSS JOIN LATERAL (SELECT count(*) AS live
+              CROSS JOIN LATERAL (SELECT count(*) AS runs
                                     FROM (SELECT 1 FROM carillon.run r
-                                           WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NULL LIMIT 1) through) held
-              CROSS JOIN LATERAL (SELECT r.id, r.gate_at, r.origin FROM carillon.run r
-                                   WHERE r.project = g.project AND r.gate_key = g.name AND r.seq IS NOT NULL
-                                     AND (r.gate_at IS NULL OR r.gate_at <= carillon.clock()) AND r.start_by > carillon.clock()
-                                   ORDER BY r.seq LIMIT 1000) w
+                                           WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL LIMIT 1) passed_run) passed
+              CROSS JOIN LATERAL (SELECT r.id, r.gate_arrival_at, r.origin FROM carillon.run r
+                                   WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NOT NULL
+                                     AND (r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock()) AND r.start_by > carillon.clock()
+                                   ORDER BY r.gate_position LIMIT 1000) w
             """;
 
     // The runs to which a decision applies, if they still wait. A run that another transaction has locked is decided
     // when the gate is promoted again. The statements below find the runs by their row location.
     private static final String LOCK_DECIDED = """
-            SELECT mine.id, mine.place
+            SELECT locked_run.id, locked_run.row_ctid
               FROM unnest(:projects::text[], :ids::uuid[]) AS e(project, id),
-                   LATERAL (SELECT r.id, r.ctid AS place FROM carillon.run r
-                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.seq IS NOT NULL
-                             ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) mine
+                   LATERAL (SELECT r.id, r.ctid AS row_ctid FROM carillon.run r
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.gate_position IS NOT NULL
+                             ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) locked_run
             """;
 
     // A tick that waited gets a new grace from here: if no node starts it in that time, it is missed.
     private static final String PASS = """
             UPDATE carillon.run r
-               SET seq = NULL, gate_at = NULL, parked = NULL, ready_at = carillon.clock(),
+               SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL, ready_at = carillon.clock(),
                    start_by = CASE WHEN r.start_by < 'infinity' OR r.origin <> 'tick' THEN r.start_by
                                    ELSE carillon.clock() + coalesce((SELECT s.grace FROM carillon.schedule s
                                                                       WHERE s.project = r.project AND s.id = r.schedule_id), '5 min') END
-             WHERE r.ctid = ANY (:places::tid[]) AND r.seq IS NOT NULL
+             WHERE r.ctid = ANY (:ctids::tid[]) AND r.gate_position IS NOT NULL
             RETURNING r.queue, r.project
             """;
 
     // The run came in time and waits for its turn, however long: the missed policy does not apply to it.
     private static final String KEEP_WAITING = """
-            UPDATE carillon.run SET gate_at = NULL, start_by = 'infinity'
-             WHERE ctid = ANY (:places::tid[]) AND coalesce(gate_at, 'infinity') < 'infinity'
+            UPDATE carillon.run SET gate_arrival_at = NULL, start_by = 'infinity'
+             WHERE ctid = ANY (:ctids::tid[]) AND coalesce(gate_arrival_at, 'infinity') < 'infinity'
             """;
 
     private static final String DROP = """
-            WITH gone AS (
-              DELETE FROM carillon.run r USING unnest(:places::tid[], :reasons::text[]) AS e(place, why)
-               WHERE r.ctid = e.place AND r.seq IS NOT NULL
-              RETURNING r.*, e.why)
+            WITH deleted AS (
+              DELETE FROM carillon.run r USING unnest(:ctids::tid[], :reasons::text[]) AS e(row_ctid, drop_reason)
+               WHERE r.ctid = e.row_ctid AND r.gate_position IS NOT NULL
+              RETURNING r.*, e.drop_reason)
             """
-            + HistoryInsert.of("gone", "'skipped'").with("reason", "gone.why").from("gone") + """
+            + HistoryInsert.of("deleted", "'skipped'")
+                    .with("reason", "deleted.drop_reason")
+                    .from("deleted") + """
             RETURNING project, coalesce(planned_at, due_at) AS at, reason,
                       (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project AND s.id = run_history.schedule_id) AS name
             """;
@@ -95,23 +97,23 @@ final class OverlapGates {
     // All are locked first: otherwise neither of the two statements below would find a run that is claimed or released
     // between them.
     private static final String LOCK_PASSED = """
-            SELECT g.project, g.name, earlier.place, earlier.idle
+            SELECT g.project, g.name, passed_run.row_ctid, passed_run.idle
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
-                   LATERAL (SELECT w.ctid AS place, w.owner IS NULL AS idle FROM carillon.run w
-                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.seq IS NULL
-                             ORDER BY w.gate_key LIMIT 1000 FOR UPDATE) earlier
+                   LATERAL (SELECT w.ctid AS row_ctid, w.owner IS NULL AS idle FROM carillon.run w
+                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.gate_position IS NULL
+                             ORDER BY w.gate_key LIMIT 1000 FOR UPDATE) passed_run
             """;
 
     private static final String CANCEL_IDLE = """
-            WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
+            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
             """
-            + HistoryInsert.of("gone", "'cancelled'")
+            + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "'overlap: a newer run took its place'")
-                    .from("gone");
+                    .from("deleted");
 
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, 'overlap: a newer run took its place' FROM carillon.run WHERE ctid = ANY (:places::tid[])
+            SELECT project, id, 'overlap: a newer run took its place' FROM carillon.run WHERE ctid = ANY (:ctids::tid[])
             ON CONFLICT (project, run_id) DO NOTHING
             """;
 
@@ -174,7 +176,7 @@ final class OverlapGates {
             session.query(LOCK_DECIDED)
                     .column("projects", "text", projects.values(), project -> project)
                     .column("ids", "uuid", projects.keySet(), run -> run)
-                    .list(row -> ctids.put(row.uuid("id"), row.text("place")));
+                    .list(row -> ctids.put(row.uuid("id"), row.text("row_ctid")));
         return ctids;
     }
 
@@ -211,10 +213,12 @@ final class OverlapGates {
             Optional<OverlapPolicy> policy = parsePolicy(row.text("overlap"));
             // A policy of a newer version: nodes that know it decide, and the other gates of the group continue.
             if (policy.isEmpty()) return false;
-            long live = row.number("live");
+            long live = row.number("runs");
             OverlapState overlapState =
                     states.computeIfAbsent(gate, g -> new OverlapState(policy.get(), live, new ArrayList<>()));
-            return overlapState.waiting().add(new WaitingRun(row.uuid("id"), row.flag("fresh"), row.flag("droppable")));
+            return overlapState
+                    .waiting()
+                    .add(new WaitingRun(row.uuid("id"), row.flag("newly_arrived"), row.flag("droppable")));
         });
         Map<GateName, Decision> decided = new LinkedHashMap<>();
         states.forEach((gate, overlapState) -> decided.put(gate, overlapState.decision()));
@@ -228,7 +232,7 @@ final class OverlapGates {
         dropped.keySet().retainAll(ctids.keySet());
         if (dropped.isEmpty()) return List.of();
         return session.query(DROP)
-                .column("places", "tid", dropped.keySet(), ctids::get)
+                .column("ctids", "tid", dropped.keySet(), ctids::get)
                 .column("reasons", "text", dropped.values(), reason -> reason)
                 .list(OverlapGates::readSkipped);
     }
@@ -252,10 +256,10 @@ final class OverlapGates {
         waits.retainAll(ctids.keySet());
         if (!waits.isEmpty())
             session.query(KEEP_WAITING)
-                    .column("places", "tid", waits, ctids::get)
+                    .column("ctids", "tid", waits, ctids::get)
                     .update();
         if (passes.isEmpty()) return List.of();
-        return session.query(PASS).column("places", "tid", passes, ctids::get).list(GateRepository::readLane);
+        return session.query(PASS).column("ctids", "tid", passes, ctids::get).list(GateRepository::readLane);
     }
 
     /** Cancels the runs that have passed; returns the gates where such a run is still running. */
@@ -264,17 +268,17 @@ final class OverlapGates {
         List<String> running = new ArrayList<>();
         Set<GateName> occupied = new HashSet<>();
         GateRepository.bindGates(session.query(LOCK_PASSED), gates).list(row -> {
-            if (row.flag("idle")) return idle.add(row.text("place"));
+            if (row.flag("idle")) return idle.add(row.text("row_ctid"));
             occupied.add(GateRepository.readGateName(row));
-            return running.add(row.text("place"));
+            return running.add(row.text("row_ctid"));
         });
         if (!idle.isEmpty())
             session.query(CANCEL_IDLE)
-                    .column("places", "tid", idle, place -> place)
+                    .column("ctids", "tid", idle, place -> place)
                     .update();
         if (!running.isEmpty())
             session.query(CANCEL_RUNNING)
-                    .column("places", "tid", running, place -> place)
+                    .column("ctids", "tid", running, place -> place)
                     .update();
         session.query(NOTIFY_CANCEL).list(row -> row);
         return occupied;

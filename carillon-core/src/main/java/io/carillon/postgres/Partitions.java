@@ -32,11 +32,11 @@ final class Partitions {
     // created meanwhile.
     private static final String IS_ATTACHED = """
             SELECT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-                            WHERE n.nspname || '.' || c.relname = :name) AS there
+                            WHERE n.nspname || '.' || c.relname = :name) AS present
             """;
 
     private static final String IS_LEFTOVER =
-            "SELECT obj_description(to_regclass(:name), 'pg_class') = '" + PartitionRemoval.MARK + "' AS there";
+            "SELECT obj_description(to_regclass(:name), 'pg_class') = '" + PartitionRemoval.MARK + "' AS present";
 
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.partitions', 0))";
 
@@ -106,7 +106,7 @@ final class Partitions {
     private static boolean isTrue(Session session, String question, String name) throws SQLException {
         return session.query(question)
                 .text("name", name)
-                .first(row -> row.flag("there"))
+                .first(row -> row.flag("present"))
                 .orElse(false);
     }
 

@@ -31,7 +31,7 @@ final class PlanRepository implements PlanStore {
     // An adaptive interval is planned further only after its backlog was read at the current cursor.
     private static final String DUE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
-             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor OR s.cursor > carillon.clock())
                AND s.next_at >= :since AND s.next_at <= carillon.clock() + make_interval(secs => :renew)
                AND s.id <> ALL (:unreadable::uuid[])
                AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
@@ -50,7 +50,7 @@ final class PlanRepository implements PlanStore {
                    LATERAL (SELECT * FROM carillon.schedule
                              WHERE project = late.project AND id BETWEEN late.schedule_id AND late.schedule_id
                              ORDER BY id LIMIT 1) s
-             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adaptive_at = s.cursor OR s.cursor > carillon.clock())
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor OR s.cursor > carillon.clock())
                AND s.id <> ALL (:unreadable::uuid[])
                AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
              LIMIT :limit
@@ -62,14 +62,14 @@ final class PlanRepository implements PlanStore {
     // handler claimed it. It is compared with <> so that PostgreSQL cannot use the index of late ticks, which has no
     // useful order here.
     private static final String LATE_TICKS = """
-            SELECT r.id, r.schedule_id, r.planned_at, r.runs_late IS NOT NULL AS let_through,
-                   r.runs_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
+            SELECT r.id, r.schedule_id, r.planned_at, r.may_start_late IS NOT NULL AS allowed_late,
+                   r.may_start_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
                                   WHERE l.queue = r.queue AND l.project = r.project
                                     AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL
-                                         OR (l.held_since < r.start_by AND l.released_at > r.planned_at))) AS held_back
+                                         OR (l.held_back_since < r.start_by AND l.held_back_until > r.planned_at))) AS held_back
               FROM carillon.run r
              WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
-               AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.runs_late AND r.parked IS DISTINCT FROM 'gate'))
+               AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.may_start_late AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
     private static final String COUNT_BEHIND = """
@@ -81,45 +81,45 @@ final class PlanRepository implements PlanStore {
 
     // Each schedule has its slice of the arrays: a join would compare every tick with every schedule.
     private static final String PLANS = """
-            WITH wanted AS (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :cursors::timestamptz[],
-                                   :nexts::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :gapFirsts::int[], :gapLasts::int[],
+            WITH plans AS (
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[], :cursors::timestamptz[],
+                                   :nextInstants::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :gapFirsts::int[], :gapLasts::int[],
                                    :lateFirsts::int[], :lateLasts::int[])
-                AS w(project, id, version, old, cursor, next_at, tick_first, tick_last, gap_first, gap_last, late_first, late_last)),
+                AS w(project, id, version, old_cursor, cursor, next_at, tick_first, tick_last, gap_first, gap_last, late_first, late_last)),
             """;
 
     // The schedule is written once, by its key and only if cursor and version have not changed since they were read;
     // all other writes read the RETURNING of this one. The LIMIT removes no row: it makes a generic plan expect few
     // rows and find them by the key.
     private static final String ADVANCE = """
-            moved AS (
+            advanced AS (
               UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at, ticks = s.ticks + w.tick_last - w.tick_first + 1
-                FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
-               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old AND s.version = w.version AND s.paused_at IS NULL
-              RETURNING s.project, s.id, s.version, s.queue, s.class, s.target, s.target_name, s.codec, s.payload, s.trace, s.policy,
+                FROM (SELECT * FROM locked_plans LIMIT cardinality(:ids::uuid[])) w
+               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old_cursor AND s.version = w.version AND s.paused_at IS NULL
+              RETURNING s.project, s.id, s.version, s.queue, s.priority, s.target, s.target_name, s.codec, s.payload, s.headers, s.policy,
                         s.overlap,
                         w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
-            gaps AS (
+            inserted_gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
               SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason, v.version
-                FROM moved v
+                FROM advanced v
                 CROSS JOIN LATERAL unnest((:gapFroms::timestamptz[])[v.gap_first : v.gap_last], (:gapTos::timestamptz[])[v.gap_first : v.gap_last],
                                           (:gapCounts::bigint[])[v.gap_first : v.gap_last], (:gapStates::text[])[v.gap_first : v.gap_last],
                                           (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
-            born AS (
+            inserted_ticks AS (
             """
             + RunInsert.of("v", "t.id", "'tick'", "t.due_at")
                     .ofSchedule("v", "t.planned_at")
                     .with("start_by", "t.start_by")
                     .with("planned_at", "t.planned_at")
                     .with("day", "(t.planned_at AT TIME ZONE 'UTC')::date")
-                    .with("runs_late", "t.runs_late")
+                    .with("may_start_late", "t.may_start_late")
                     .from("""
-                moved v
+                advanced v
                 CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last],
-                                          (:tickLate::bool[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by, runs_late)
+                                          (:tickMayStartLate::bool[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by, may_start_late)
               ON CONFLICT DO NOTHING)
             """);
 
@@ -127,58 +127,58 @@ final class PlanRepository implements PlanStore {
     // this statement does not wait. Rows are looked up one by one, because a join that was planned for empty tables
     // reads them completely when they are full; the ranges leave the key as the only index in this order.
     private static final String WRITE = PLANS + """
-            fenced AS MATERIALIZED (
-              SELECT w.* FROM wanted w
+            locked_plans AS MATERIALIZED (
+              SELECT w.* FROM plans w
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor AND version = w.version
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
-            """ + ADVANCE + "SELECT id FROM moved";
+            """ + ADVANCE + "SELECT id FROM advanced";
 
     // For plans with late ticks, the first of two statements in one transaction: locks the schedules and then their
     // late ticks. Whether all late ticks still exist is decided between the statements, while the locks are held.
     private static final String LOCK_LATE = """
             WITH locked AS MATERIALIZED (
-              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :olds::timestamptz[], :lateFirsts::int[], :lateLasts::int[])
-                     AS w(project, id, version, old, late_first, late_last)
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[], :lateFirsts::int[], :lateLasts::int[])
+                     AS w(project, id, version, old_cursor, late_first, late_last)
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old AND version = w.version
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor AND version = w.version
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
-            SELECT v.id, r.place::text AS place
+            SELECT v.id, r.row_ctid::text AS row_ctid
               FROM locked l
               CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last]) AS v(id)
-              CROSS JOIN LATERAL (SELECT ctid AS place FROM carillon.run
+              CROSS JOIN LATERAL (SELECT ctid AS row_ctid FROM carillon.run
                                    WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND start_by <> 'infinity'
                                    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r
             """;
 
     // The second statement: its transaction has locked all rows that it writes, so the row locations are still valid.
-    private static final String RESOLVE_MISSED = PLANS + "fenced AS (SELECT * FROM wanted),\n" + ADVANCE + """
+    private static final String RESOLVE_MISSED = PLANS + "locked_plans AS (SELECT * FROM plans),\n" + ADVANCE + """
             , late AS (
-              SELECT t.* FROM moved m
-                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:latePlaces::tid[])[m.late_first : m.late_last],
+              SELECT t.* FROM advanced m
+                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:lateCtids::tid[])[m.late_first : m.late_last],
                                           (:lateReasons::text[])[m.late_first : m.late_last],
                                           (:lateDue::timestamptz[])[m.late_first : m.late_last],
                                           (:lateStartBy::timestamptz[])[m.late_first : m.late_last],
-                                          (:lateLet::bool[])[m.late_first : m.late_last]) AS t(id, place, reason, due_at, start_by, runs_late)),
-            let_through AS (
+                                          (:lateMayStart::bool[])[m.late_first : m.late_last]) AS t(id, row_ctid, reason, due_at, start_by, may_start_late)),
+            allowed_late AS (
               UPDATE carillon.run r
-                 SET start_by = t.start_by, runs_late = t.runs_late,
+                 SET start_by = t.start_by, may_start_late = t.may_start_late,
                      ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
-                     gate_at = CASE WHEN r.gate_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_at END
+                     gate_arrival_at = CASE WHEN r.gate_arrival_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_arrival_at END
                 FROM late t
-               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NULL),
+               WHERE r.ctid = t.row_ctid AND r.id = t.id AND t.reason IS NULL),
             dropped AS (
               DELETE FROM carillon.run r USING late t
-               WHERE r.ctid = t.place AND r.id = t.id AND t.reason IS NOT NULL
-              RETURNING r.*, t.reason AS why),
+               WHERE r.ctid = t.row_ctid AND r.id = t.id AND t.reason IS NOT NULL
+              RETURNING r.*, t.reason AS missed_reason),
             missed AS (
             """
             + HistoryInsert.of("dropped", "'missed'")
-                    .with("reason", "dropped.why")
+                    .with("reason", "dropped.missed_reason")
                     .from("dropped")
-            + ") SELECT id FROM moved";
+            + ") SELECT id FROM advanced";
 
     // Each query keeps its own order and returns one row: of an index only the first entry is read.
     private static final String HAS_WORK = Stream.of(
@@ -189,7 +189,7 @@ final class PlanRepository implements PlanStore {
                     ScheduleMaintenance.ADAPTABLE,
                     ScheduleMaintenance.AUTO_PAUSE_CANDIDATES)
             .map("(SELECT true FROM (%s) found LIMIT 1) IS NOT NULL"::formatted)
-            .collect(Collectors.joining("\nOR ", "SELECT ", " AS anything"));
+            .collect(Collectors.joining("\nOR ", "SELECT ", " AS has_work"));
 
     private static final Logger log = LoggerFactory.getLogger(PlanRepository.class);
     private final Database database;
@@ -223,7 +223,7 @@ final class PlanRepository implements PlanStore {
                 .number("limit", 1)
                 .text("tzdata", ScheduleRows.tzdata())
                 .uuids("unreadable", scheduleMaintenance.unreadable().excludedIds())
-                .first(row -> row.flag("anything"))
+                .first(row -> row.flag("has_work"))
                 .orElseThrow());
     }
 
@@ -294,7 +294,7 @@ final class PlanRepository implements PlanStore {
         session.query(LATE_TICKS).uuids("ids", schedules.keySet()).list(row -> {
             Schedule schedule = schedules.get(row.uuid("schedule_id"));
             TickPlan.LateTick tick = new TickPlan.LateTick(
-                    row.uuid("id"), row.instant("planned_at"), row.flag("let_through"), row.flag("held_back"));
+                    row.uuid("id"), row.instant("planned_at"), row.flag("allowed_late"), row.flag("held_back"));
             return schedule != null
                     && late.computeIfAbsent(schedule, s -> new ArrayList<>()).add(tick);
         });
@@ -363,7 +363,7 @@ final class PlanRepository implements PlanStore {
         Map<UUID, String> ctids = new HashMap<>();
         PlanRows.of(unordered)
                 .bindLate(session.query(LOCK_LATE))
-                .list(row -> ctids.put(row.uuid("id"), row.text("place")));
+                .list(row -> ctids.put(row.uuid("id"), row.text("row_ctid")));
         PlanRows plans = PlanRows.of(unordered.stream()
                 .filter(plan -> plan.lateDecisions().stream().allMatch(tick -> ctids.containsKey(tick.run())))
                 .toList());
@@ -376,7 +376,7 @@ final class PlanRepository implements PlanStore {
         // The owner renews it; any node may take it over after it has expired. If many nodes try at the same time, the
         // row lets one of them through.
         private static final String ACQUIRE = """
-                INSERT INTO carillon.token AS t (name, owner, epoch, expires_at)
+                INSERT INTO carillon.planning_token AS t (name, owner, epoch, expires_at)
                 VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
                 ON CONFLICT (name) DO UPDATE
                    SET owner = excluded.owner, epoch = t.epoch + CASE WHEN t.owner = excluded.owner THEN 0 ELSE 1 END, expires_at = excluded.expires_at
@@ -384,7 +384,7 @@ final class PlanRepository implements PlanStore {
                 """;
 
         private static final String RELEASE = """
-                UPDATE carillon.token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
+                UPDATE carillon.planning_token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
                 """;
 
         private final Database database;

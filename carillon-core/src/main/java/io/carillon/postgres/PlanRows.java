@@ -37,7 +37,7 @@ final class PlanRows {
     Query bind(Query query) throws SQLException {
         bindFence(query)
                 .column("cursors", "timestamptz", plans, TickPlan::cursor)
-                .column("nexts", "timestamptz", plans, TickPlan::nextAt);
+                .column("nextInstants", "timestamptz", plans, TickPlan::nextAt);
         List<StartWindow<TickPlan.Tick>> ticks = bindSlices(query, "tick", PlanRows::ticks);
         List<TickPlan.LedgerGap> gaps = bindSlices(query, "gap", TickPlan::gaps);
         bindSlices(query, "late", TickPlan::lateDecisions);
@@ -50,7 +50,7 @@ final class PlanRows {
                 .column("tickPlanned", "timestamptz", ticks, tick -> tick.item.plannedAt())
                 .column("tickDue", "timestamptz", ticks, tick -> tick.item.dueAt())
                 .column("tickStartBy", "timestamptz", ticks, StartWindow::startBy)
-                .column("tickLate", "bool", ticks, StartWindow::mayStartLate);
+                .column("tickMayStartLate", "bool", ticks, StartWindow::mayStartLate);
     }
 
     /** Binds the parameters of the statement that locks schedules and late ticks. */
@@ -64,11 +64,11 @@ final class PlanRows {
         List<StartWindow<TickPlan.LateDecision>> late =
                 plans.stream().flatMap(plan -> verdicts(plan).stream()).toList();
         return query.column("lateIds", "uuid", late, verdict -> verdict.item.run())
-                .column("latePlaces", "tid", late, verdict -> places.get(verdict.item.run()))
+                .column("lateCtids", "tid", late, verdict -> places.get(verdict.item.run()))
                 .column("lateReasons", "text", late, verdict -> verdict.item.reason())
                 .column("lateDue", "timestamptz", late, verdict -> verdict.item.dueAt())
                 .column("lateStartBy", "timestamptz", late, StartWindow::startBy)
-                .column("lateLet", "bool", late, StartWindow::mayStartLate);
+                .column("lateMayStart", "bool", late, StartWindow::mayStartLate);
     }
 
     /**
@@ -116,7 +116,7 @@ final class PlanRows {
                 .column("ids", "uuid", plans, plan -> plan.schedule().id().value())
                 .column("versions", "int8", plans, plan -> plan.schedule().version())
                 .column(
-                        "olds",
+                        "oldCursors",
                         "timestamptz",
                         plans,
                         plan -> plan.schedule().planningState().cursor());

@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
 /** The runs as users see them, and the actions of users on runs. */
 final class RunAdminRepository implements RunAdmin {
     private static final String INSERT_CANCELLED =
-            HistoryInsert.of("gone", "'cancelled'").with("reason", ":reason").from("gone RETURNING id");
+            HistoryInsert.of("deleted", "'cancelled'").with("reason", ":reason").from("deleted RETURNING id");
 
     private static final String CANCEL_WAITING = """
-            WITH gone AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_waiting(ARRAY[:project::text], ARRAY[:id::uuid], true))
+            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_waiting_runs(ARRAY[:project::text], ARRAY[:id::uuid], true))
             """ + INSERT_CANCELLED;
 
     // The share lock orders this statement and the release of the run: either the release sees the request, or this
@@ -54,21 +54,22 @@ final class RunAdminRepository implements RunAdmin {
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    private static final String INSERT_REDRIVEN = RunInsert.of("gone", "gone.fresh", "'redrive'", "carillon.clock()")
-            .behindGate("gone.gate_key", "gone.gate_max")
-            .with("key", "gone.key")
-            .with("policy", "gone.policy")
-            .with("schedule_id", "gone.schedule_id")
-            .with("parent_id", "gone.id")
-            .from("gone RETURNING id");
+    private static final String INSERT_REDRIVEN = RunInsert.of(
+                    "deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
+            .behindGate("deleted.gate_key", "deleted.gate_limit")
+            .with("key", "deleted.key")
+            .with("policy", "deleted.policy")
+            .with("schedule_id", "deleted.schedule_id")
+            .with("parent_id", "deleted.id")
+            .from("deleted RETURNING id");
 
     // Deleting first decides the race between two redrives. If the new run's key is taken, nothing is changed.
     private static final String REDRIVE = """
-            WITH gone AS (
+            WITH deleted AS (
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
                                   WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name AND r.key = d.key)
-              RETURNING d.*, :new::uuid AS fresh)
+              RETURNING d.*, :new::uuid AS new_id)
             """ + INSERT_REDRIVEN;
 
     private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
@@ -100,20 +101,20 @@ final class RunAdminRepository implements RunAdmin {
             + FILTER + " AND state = :state LIMIT :limit) found";
 
     // Rows that are written by their location were locked by an earlier statement of the same transaction.
-    private static final String LOCK_WAITING = "SELECT ctid AS place FROM carillon.run WHERE owner IS NULL AND "
+    private static final String LOCK_WAITING = "SELECT ctid AS row_ctid FROM carillon.run WHERE owner IS NULL AND "
             + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
 
     private static final String CANCEL_MANY = """
-            WITH gone AS (DELETE FROM carillon.run WHERE ctid = ANY (:places::tid[]) RETURNING *)
+            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
             """ + INSERT_CANCELLED;
 
-    private static final String LOCK_RUNNING = "SELECT ctid AS place FROM carillon.run r WHERE owner IS NOT NULL"
+    private static final String LOCK_RUNNING = "SELECT ctid AS row_ctid FROM carillon.run r WHERE owner IS NOT NULL"
             + " AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AND "
             + MATCHING + " LIMIT 1000 FOR SHARE SKIP LOCKED";
 
     private static final String CANCEL_MANY_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE ctid = ANY (:places::tid[])
+            SELECT project, id, :reason FROM carillon.run WHERE ctid = ANY (:ctids::tid[])
             ON CONFLICT (project, run_id) DO NOTHING RETURNING run_id
             """;
 
@@ -121,25 +122,25 @@ final class RunAdminRepository implements RunAdmin {
     private static final String MOVABLE =
             "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
 
-    private static final String LOCK_MOVABLE_MANY = "SELECT ctid AS place FROM carillon.run WHERE " + MOVABLE
+    private static final String LOCK_MOVABLE_MANY = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
             + "due_at <> :due AND " + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
 
-    private static final String LOCK_MOVABLE = "SELECT ctid AS place FROM carillon.run WHERE " + MOVABLE
+    private static final String LOCK_MOVABLE = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
             + "project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE";
 
     private static final String RESCHEDULE = """
             UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
-             WHERE ctid = ANY (:places::tid[])
+             WHERE ctid = ANY (:ctids::tid[])
             """;
 
     // Runs with a key are redriven one by one: two of them may have the same key.
-    private static final String LOCK_DEAD = "SELECT ctid AS place FROM carillon.dead_run WHERE state = :state AND "
+    private static final String LOCK_DEAD = "SELECT ctid AS row_ctid FROM carillon.dead_run WHERE state = :state AND "
             + MATCHING_DEAD + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
 
     private static final String REDRIVE_MANY = """
-            WITH gone AS (
-              DELETE FROM carillon.dead_run d USING unnest(:places::tid[], :ids::uuid[]) AS e(place, fresh)
-               WHERE d.ctid = e.place RETURNING d.*, e.fresh)
+            WITH deleted AS (
+              DELETE FROM carillon.dead_run d USING unnest(:ctids::tid[], :ids::uuid[]) AS e(row_ctid, new_id)
+               WHERE d.ctid = e.row_ctid RETURNING d.*, e.new_id)
             """ + INSERT_REDRIVEN;
 
     private static final String DEAD_WITH_KEY =
@@ -147,7 +148,7 @@ final class RunAdminRepository implements RunAdmin {
                     + MATCHING_DEAD
                     + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.target_name = d.target_name AND r.key = d.key) LIMIT 1000";
 
-    private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:places::tid[])";
+    private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:ctids::tid[])";
 
     private static final String UNKNOWN_HANDLERS = """
             SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name ORDER BY target_name LIMIT 100
@@ -197,11 +198,11 @@ final class RunAdminRepository implements RunAdmin {
     }
 
     private static List<String> lockCtids(Query lock) throws SQLException {
-        return lock.list(row -> row.text("place"));
+        return lock.list(row -> row.text("row_ctid"));
     }
 
     private static Query bindCtids(Query query, List<String> ctids) throws SQLException {
-        return query.column("places", "tid", ctids, place -> place);
+        return query.column("ctids", "tid", ctids, place -> place);
     }
 
     private static int setDueTime(Session session, List<String> ctids, Instant due) throws SQLException {

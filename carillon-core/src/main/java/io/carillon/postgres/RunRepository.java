@@ -30,16 +30,16 @@ final class RunRepository implements RunStore {
     // The row locations are in an array: a join with LIMIT :n becomes a full scan under a generic plan. Paused and
     // limited lanes are removed first (OFFSET ensures it); otherwise rows would be locked and not claimed.
     private static final String CLAIM = AttemptRows.claimStatement("""
-            SELECT place
-              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :classes::smallint[], :counts::int[], :lows::timestamptz[],
-                                         :handlers::text[]) AS asked(queue, project, class, quota, low, handlers)
+            SELECT row_ctid
+              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[], :readyFroms::timestamptz[],
+                                         :handlers::text[]) AS requested(queue, project, priority, quota, ready_from, handlers)
                      WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                        WHERE p.queue = asked.queue AND p.project = asked.project
+                                        WHERE p.queue = requested.queue AND p.project = requested.project
                                           AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
                                                OR p.breaker <> 'closed'))
                     OFFSET 0) AS lane,
-                   carillon.pick(lane.queue, lane.project, lane.class, lane.low, lane.quota, string_to_array(lane.handlers, ' '),
-                                 :unknownHandlers::text[]) AS place
+                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.quota, string_to_array(lane.handlers, ' '),
+                                 :unknownHandlers::text[]) AS row_ctid
              WHERE (:lease::float8 IS NOT NULL OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
             """, "");
 
@@ -47,13 +47,13 @@ final class RunRepository implements RunStore {
     // keeps the plan on this index, whatever the statistics say.
     private static final String FIND_SUSPECTS = """
             SELECT first.*
-              FROM unnest(:targets::text[]) AS known(name),
-                   LATERAL (SELECT r.ctid AS place, r.target_name, r.suspect, r.queue, r.project,
+              FROM unnest(:targets::text[]) AS handler(name),
+                   LATERAL (SELECT r.ctid AS row_ctid, r.target_name, r.node_deaths, r.queue, r.project,
                                    r.limited_by IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
                                                                      WHERE l.queue = r.queue AND l.project = r.project
-                                                                       AND l.max_running IS NOT NULL) AS without_place
+                                                                       AND l.max_running IS NOT NULL) AS needs_lane_slot
                               FROM carillon.run r
-                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN known.name AND known.name AND r.owner IS NULL
+                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN handler.name AND handler.name AND r.owner IS NULL
                                -- evaluated for each run, because PostgreSQL would sort all runs after a join
                                AND (SELECT p.paused_at FROM carillon.lane p WHERE p.queue = r.queue AND p.project = r.project) IS NULL
                              ORDER BY r.parked, r.target_name, r.due_at LIMIT 1000) first
@@ -61,9 +61,9 @@ final class RunRepository implements RunStore {
 
     private static final String TRY_ISOLATION_LOCK = """
             SELECT coalesce(min(age) FILTER (WHERE died), 1e9) AS since_death,
-                   least(coalesce(max(age) FILTER (WHERE died), 0), coalesce(min(trial), 1e9)) AS waited
-              FROM (SELECT abs(extract(epoch FROM carillon.clock() - dead_at)) AS age, coalesce(dead_why <> 'stopped', false) AS died,
-                           abs(extract(epoch FROM carillon.clock() - isolated_at)) AS trial FROM carillon.node) n
+                   least(coalesce(max(age) FILTER (WHERE died), 0), coalesce(min(since_isolation), 1e9)) AS waited
+              FROM (SELECT abs(extract(epoch FROM carillon.clock() - dead_at)) AS age, coalesce(dead_reason <> 'stopped', false) AS died,
+                           abs(extract(epoch FROM carillon.clock() - last_isolation_at)) AS since_isolation FROM carillon.node) n
             HAVING pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0))
             """;
 
@@ -71,7 +71,7 @@ final class RunRepository implements RunStore {
     // TRY_ISOLATION_LOCK is held, so that no two nodes of the cluster isolate at the same time.
     private static final String CLAIM_SUSPECTS = AttemptRows.claimStatement("""
             SELECT ctid FROM carillon.run
-             WHERE ctid = any(array(SELECT unnest(:places::tid[]))) AND owner IS NULL AND parked = 'suspect'
+             WHERE ctid = any(array(SELECT unnest(:ctids::tid[]))) AND owner IS NULL AND parked = 'suspect'
                AND (:lease::float8 IS NOT NULL
                     OR (EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)
                         AND NOT EXISTS (SELECT 1 FROM (SELECT owner FROM carillon.run
@@ -85,7 +85,7 @@ final class RunRepository implements RunStore {
             """);
 
     private static final String RECORD_ISOLATION =
-            "UPDATE carillon.node SET isolated_at = carillon.clock() WHERE id = :owner";
+            "UPDATE carillon.node SET last_isolation_at = carillon.clock() WHERE id = :owner";
 
     private static final String FENCE_ARGUMENTS = "(:owner, :projects::text[], :ids::uuid[], :attempts::int[]";
 
@@ -97,20 +97,21 @@ final class RunRepository implements RunStore {
             "/* UPDATE carillon.run */ SELECT carillon.park_attempts" + FENCE_ARGUMENTS + ") AS id";
 
     private static final String RELEASE_WITHOUT_HANDLER =
-            "/* UPDATE carillon.run */ SELECT carillon.pass_on_attempts" + FENCE_ARGUMENTS + ") AS known";
+            "/* UPDATE carillon.run */ SELECT carillon.release_attempts_without_handler" + FENCE_ARGUMENTS
+                    + ") AS handler";
 
     private static final String HELD_RUNS = "SELECT r.project, r.id, r.attempt" + AttemptRows.RECORDED_RUNS
             + " WHERE n.node = :owner AND r.id IS NOT NULL";
 
     private static final String CLAIM_NUMBERS =
-            "SELECT seq FROM carillon.claim_note WHERE node = :owner ORDER BY seq LIMIT 10000";
+            "SELECT claim_number FROM carillon.claim_record WHERE node = :owner ORDER BY claim_number LIMIT 10000";
 
     // A node that was declared dead keeps its claim records: they say which runs to release.
     private static final String REWRITE_CLAIM_RECORDS = """
             WITH me AS (SELECT id FROM carillon.node WHERE id = :owner AND dead_at IS NULL),
-            gone AS (DELETE FROM carillon.claim_note n USING me WHERE n.node = me.id AND n.seq = ANY (:seqs::bigint[]))
-            INSERT INTO carillon.claim_note (node, seq, projects, ids)
-            SELECT me.id, :note, :projects::text[], :ids::uuid[] FROM me WHERE cardinality(:ids::uuid[]) > 0
+            deleted AS (DELETE FROM carillon.claim_record n USING me WHERE n.node = me.id AND n.claim_number = ANY (:claimNumbers::bigint[]))
+            INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)
+            SELECT me.id, :claimNumber, :projects::text[], :ids::uuid[] FROM me WHERE cardinality(:ids::uuid[]) > 0
             """;
 
     private final Database database;
@@ -171,10 +172,10 @@ final class RunRepository implements RunStore {
             if (group.isEmpty()) return List.of();
             return session.query(CLAIM_SUSPECTS)
                     .uuid("owner", asked.owner())
-                    .number("note", asked.claimNumber())
+                    .number("claimNumber", asked.claimNumber())
                     .seconds("lease", asked.lease())
-                    .text("sole", null)
-                    .column("places", "tid", group, IsolationRule.IsolationCandidate::rowLocation)
+                    .text("soleProject", null)
+                    .column("ctids", "tid", group, IsolationRule.IsolationCandidate::rowLocation)
                     .list(AttemptRows::read);
         });
     }
@@ -242,7 +243,7 @@ final class RunRepository implements RunStore {
         if (attempts.isEmpty()) return Set.of();
         Set<String> known = new HashSet<>();
         database.single(session -> bindFences(session.query(RELEASE_WITHOUT_HANDLER), owner, attempts)
-                        .list(row -> Optional.ofNullable(row.maybeText("known"))))
+                        .list(row -> Optional.ofNullable(row.maybeText("handler"))))
                 .forEach(name -> name.ifPresent(known::add));
         cancelRequests.endReleasedRuns();
         return known;
@@ -258,15 +259,15 @@ final class RunRepository implements RunStore {
     @Override
     public Set<Long> claimNotes(UUID owner) {
         return Set.copyOf(database.single(
-                session -> session.query(CLAIM_NUMBERS).uuid("owner", owner).list(row -> row.number("seq"))));
+                session -> session.query(CLAIM_NUMBERS).uuid("owner", owner).list(row -> row.number("claim_number"))));
     }
 
     @Override
     public void replaceClaimNotes(UUID owner, Set<Long> seqs, long note, List<OwnedRun> kept) {
         database.single(session -> session.query(REWRITE_CLAIM_RECORDS)
                 .uuid("owner", owner)
-                .number("note", note)
-                .column("seqs", "int8", seqs, seq -> seq)
+                .number("claimNumber", note)
+                .column("claimNumbers", "int8", seqs, seq -> seq)
                 .column("projects", "text", kept, OwnedRun::project)
                 .column("ids", "uuid", kept, row -> row.run().value())
                 .update());

@@ -136,7 +136,7 @@ final class RunRows {
                 row.maybeText("key"),
                 null,
                 row.maybeText("reason"),
-                result == null ? null : new Payload(result, row.text("codec")),
+                result == null ? null : new Payload(result, row.text("result_codec")),
                 row.maybeText("log"),
                 row.maybeText("delivery"),
                 null);
@@ -154,7 +154,7 @@ final class RunRows {
                 AttemptRows.runId(row, "id"),
                 new Lane(row.text("queue"), row.text("project")),
                 state,
-                Priority.of(row.integer("class")),
+                Priority.of(row.integer("priority")),
                 Origin.of(row.text("origin")),
                 new Target(row.text("target"), row.text("target_name")),
                 row.integer("attempt"),

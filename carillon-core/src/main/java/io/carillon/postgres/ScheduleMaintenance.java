@@ -76,14 +76,14 @@ final class ScheduleMaintenance {
     // Locks by key, as plans do; another transaction that has locked a schedule is about to change it. The new version
     // invalidates plans that were made with the older rules.
     private static final String UPDATE_TZDATA = """
-            WITH fenced AS MATERIALIZED (
-              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :cursors::timestamptz[], :nexts::timestamptz[])
+            WITH locked AS MATERIALIZED (
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :cursors::timestamptz[], :nextInstants::timestamptz[])
                      AS w(project, id, version, cursor, next_at)
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
                                      WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.cursor AND version = w.version
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
             UPDATE carillon.schedule s SET tzdata = :tzdata, next_at = w.next_at, version = s.version + 1
-              FROM (SELECT * FROM fenced LIMIT cardinality(:ids::uuid[])) w
+              FROM (SELECT * FROM locked LIMIT cardinality(:ids::uuid[])) w
              WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.cursor AND s.version = w.version
             """;
 
@@ -93,23 +93,23 @@ final class ScheduleMaintenance {
               FROM carillon.schedule s
               CROSS JOIN LATERAL (
                 SELECT count(*) AS backlog
-                  FROM (SELECT 1 FROM unnest('{0,1,2,3}'::smallint[]) AS c(class)
-                         CROSS JOIN LATERAL (SELECT name FROM carillon.handlers_of(s.queue, s.project, c.class) AS name LIMIT 1000) handler
+                  FROM (SELECT 1 FROM unnest('{0,1,2,3}'::smallint[]) AS c(priority)
+                         CROSS JOIN LATERAL (SELECT name FROM carillon.handlers_in_lane(s.queue, s.project, c.priority) AS name LIMIT 1000) handler
                          CROSS JOIN LATERAL (SELECT 1 FROM carillon.run r
-                                              WHERE r.queue = s.queue AND r.project = s.project AND r.class = c.class AND r.target_name = handler.name
+                                              WHERE r.queue = s.queue AND r.project = s.project AND r.priority = c.priority AND r.target_name = handler.name
                                                 AND r.ready_at <= carillon.clock() AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
                                               ORDER BY r.ready_at LIMIT 10000) waiting
                          LIMIT 10000) head) lane
-             WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adaptive_at IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
+             WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adapted_cursor IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
                AND s.id <> ALL (:unreadable::uuid[])
              ORDER BY s.cursor LIMIT 50
             """;
 
     private static final String ADAPT = """
             UPDATE carillon.schedule
-               SET expression = :expression, anchor = cursor, next_at = :next, adaptive_at = cursor, adaptive_backlog = :backlog
+               SET expression = :expression, anchor = cursor, next_at = :next, adapted_cursor = cursor, adaptive_backlog = :backlog
              WHERE project = :project AND id = :id AND version = :version AND cursor = :cursor AND paused_at IS NULL
-               AND adaptive_at IS DISTINCT FROM cursor
+               AND adapted_cursor IS DISTINCT FROM cursor
             """;
 
     private static final Logger log = LoggerFactory.getLogger(ScheduleMaintenance.class);
@@ -221,7 +221,7 @@ final class ScheduleMaintenance {
                             "timestamptz",
                             ordered,
                             one -> one.schedule.planningState().cursor())
-                    .column("nexts", "timestamptz", ordered, OutdatedSchedule::nextAt)
+                    .column("nextInstants", "timestamptz", ordered, OutdatedSchedule::nextAt)
                     .update());
         } catch (StorageException failure) {
             if (!failure.isRowError()) throw failure;

@@ -45,10 +45,10 @@ final class ScheduleRepository implements ScheduleAdmin {
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
-              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, class, target,
-               target_name, payload, codec, trace, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adaptive_at, cursor, next_at, tzdata)
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, priority, target,
+               target_name, payload, codec, headers, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adapted_cursor, cursor, next_at, tzdata)
             VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
-                    make_interval(secs => :jitter), :queue, :class, :target, :targetName, :payload, :codec, :trace, :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :jitter), :queue, :priority, :target, :targetName, :payload, :codec, :headers, :pauseAfter, :missed, :missedCap,
                     make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
                     :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax), carillon.clock(), carillon.clock(), 'infinity',
                     :tzdata)
@@ -59,8 +59,8 @@ final class ScheduleRepository implements ScheduleAdmin {
             UPDATE carillon.schedule
                SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
                    starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
-                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, class = :class, target = :target,
-                   target_name = :targetName, payload = :payload, codec = :codec, trace = CASE WHEN :keep THEN trace ELSE :trace END, missed = :missed, grace = make_interval(secs => :grace),
+                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, priority = :priority, target = :target,
+                   target_name = :targetName, payload = :payload, codec = :codec, headers = CASE WHEN :keepHeaders THEN headers ELSE :headers END, missed = :missed, grace = make_interval(secs => :grace),
                    catch_up = make_interval(secs => :catchUp), overlap = :overlap, adaptive_min = make_interval(secs => :adaptiveMin),
                    adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
@@ -68,7 +68,7 @@ final class ScheduleRepository implements ScheduleAdmin {
 
     // Headers are not part of the definition: nothing is planned again. A later version keeps its own headers.
     private static final String UPDATE_HEADERS =
-            "UPDATE carillon.schedule SET trace = :trace WHERE project = :project AND id = :id AND version = :seen";
+            "UPDATE carillon.schedule SET headers = :headers WHERE project = :project AND id = :id AND version = :version";
 
     private static final String PAUSE = """
             UPDATE carillon.schedule
@@ -124,7 +124,7 @@ final class ScheduleRepository implements ScheduleAdmin {
                 ScheduleId id = ScheduleId.generate();
                 int created = ScheduleRows.bind(session.query(INSERT), scheduleDefinition)
                         .uuid("id", id.value())
-                        .text("trace", headers.apply(id))
+                        .text("headers", headers.apply(id))
                         .text("tzdata", ScheduleRows.tzdata())
                         .update();
                 Schedule schedule = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
@@ -145,10 +145,10 @@ final class ScheduleRepository implements ScheduleAdmin {
         String packed = headers.apply(seen.id());
         boolean same = packed == null
                 || database.single(session -> session.query(UPDATE_HEADERS)
-                                .text("trace", packed)
+                                .text("headers", packed)
                                 .text("project", seen.definition().project())
                                 .uuid("id", seen.id().value())
-                                .number("seen", seen.version())
+                                .number("version", seen.version())
                                 .update())
                         > 0;
         return same ? Optional.of(new ScheduleChange.Unchanged(seen)) : Optional.empty();
@@ -191,8 +191,8 @@ final class ScheduleRepository implements ScheduleAdmin {
         else accounted = planPast(session, before, cutoff);
         futureTicks.deleteAfter(session, accounted, cutoff);
         ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
-                .flag("keep", headers == null)
-                .text("trace", headers == null ? null : headers.apply(before.id()))
+                .flag("keepHeaders", headers == null)
+                .text("headers", headers == null ? null : headers.apply(before.id()))
                 .text("tzdata", ScheduleRows.tzdata())
                 .update();
         Schedule edited = lock(session, scheduleDefinition.project(), scheduleDefinition.name())

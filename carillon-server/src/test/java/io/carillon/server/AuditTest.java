@@ -95,7 +95,7 @@ class AuditTest {
         SERVER.createProject("old");
         SERVER.createProject("older");
         String lines = """
-                INSERT INTO carillon.audit (project, id, at, actor, action, object, request)
+                INSERT INTO carillon.audit (project, id, at, actor, action, object, request_id)
                 SELECT p, (lpad(to_hex((extract(epoch FROM carillon.clock() - interval '%d days') * 1000)::bigint + i), 12, '0') || '7000'
                            || lpad(to_hex(i), 16, '8'))::uuid, carillon.clock() - interval '%d days', 'tester', 'aged', 'x', 'r'
                   FROM unnest(ARRAY['old', 'older']) p, generate_series(1, %d) i

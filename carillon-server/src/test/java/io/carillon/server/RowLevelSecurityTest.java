@@ -106,7 +106,7 @@ class RowLevelSecurityTest {
                  WHERE n.nspname = 'carillon' AND c.relkind IN ('r', 'p')
                    AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
                    AND NOT (c.relrowsecurity AND EXISTS (
-                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'one_project' AND NOT p.polpermissive AND p.polcmd = '*'
+                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'current_project_only' AND NOT p.polpermissive AND p.polcmd = '*'
                             AND pg_get_expr(p.polqual, c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
                 """);
         assertThat(open).isNull();
@@ -136,7 +136,7 @@ class RowLevelSecurityTest {
                 "UPDATE carillon.lane SET project = 'alpha' WHERE project = 'beta'",
                 "UPDATE carillon.audit SET actor = 'unknown'",
                 "DELETE FROM carillon.audit",
-                "SELECT * FROM carillon.secret",
+                "SELECT * FROM carillon.server_secret",
                 "DELETE FROM carillon.project")) {
             inProject(
                     "beta",

@@ -29,7 +29,7 @@ class SchedulesTest {
                 .requireStatus(201);
         assertThat(made.at("/createdAt")).isNotEmpty().isEqualTo(made.at("/updatedAt"));
         SERVER.database().execute("""
-                INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at,
+                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, ended_at,
                                                   created_at, state, origin, target, target_name, schedule_id)
                 SELECT 'facts', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at + interval '2 s', at + interval '3 s',
                        at, state, 'tick', 'handler', 'a', id

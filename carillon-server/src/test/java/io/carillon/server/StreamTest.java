@@ -55,7 +55,7 @@ class StreamTest {
             assertThat(lines.readLine()).isEqualTo("retry: 2000");
             // 1,000 ended runs in each of three consecutive seconds of the database clock.
             SERVER.database().execute("""
-                    INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, ended_at, created_at,
+                    INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at,
                                                       state, origin, target, target_name)
                     SELECT 'burst', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at, 'succeeded', 'direct',
                            'handler', 'burst-' || i

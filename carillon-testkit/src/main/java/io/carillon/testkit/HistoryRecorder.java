@@ -28,13 +28,13 @@ public final class HistoryRecorder {
               ELSIF NEW.owner IS NOT NULL AND NEW.attempt <> OLD.attempt THEN
                 INSERT INTO public.run_event VALUES (NEW.id, NEW.attempt, NEW.owner, 'LEASED', '');
               ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN
-                again := least(NEW.ready_at, NEW.gate_at);
+                again := least(NEW.ready_at, NEW.gate_arrival_at);
                 INSERT INTO public.run_event VALUES
                   (OLD.id, OLD.attempt, OLD.owner, 'RELEASED',
                    CASE WHEN NEW.failures > OLD.failures AND isfinite(again)
                         THEN 'failed ' || to_char(again AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
                         WHEN NEW.failures > OLD.failures THEN 'failed'
-                        WHEN NEW.suspect > OLD.suspect THEN 'crashed' ELSE '' END);
+                        WHEN NEW.node_deaths > OLD.node_deaths THEN 'crashed' ELSE '' END);
               END IF;
               RETURN NULL;
             END $$;

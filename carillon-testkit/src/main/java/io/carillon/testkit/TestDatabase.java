@@ -17,8 +17,8 @@ public final class TestDatabase implements AutoCloseable {
     // Rows of nodes and planning tokens stay: without them a running engine would treat its node as dead.
     private static final String CLEAR = """
             DELETE FROM carillon.run; DELETE FROM carillon.run_history; DELETE FROM carillon.attempt; DELETE FROM carillon.dead_run;
-            DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate; DELETE FROM carillon.lane; DELETE FROM carillon.node_load;
-            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.key_hold; DELETE FROM carillon.awaited; DELETE FROM carillon.claim_note;
+            DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate; DELETE FROM carillon.lane; DELETE FROM carillon.lane_attempt_stats;
+            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.unique_key_window; DELETE FROM carillon.open_attempt; DELETE FROM carillon.claim_record;
             """;
 
     private final TestServer server;

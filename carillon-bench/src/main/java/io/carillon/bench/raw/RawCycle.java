@@ -33,7 +33,7 @@ public final class RawCycle {
                SET owner = ?, attempt = attempt + 1, started_at = carillon.clock()
              WHERE ctid = any(array(
                SELECT r.ctid FROM carillon.run r
-                WHERE r.queue = ? AND r.project = 'default' AND r.class = ? AND r.target_name = ?
+                WHERE r.queue = ? AND r.project = 'default' AND r.priority = ? AND r.target_name = ?
                   AND r.ready_at BETWEEN ? AND carillon.clock()
                   AND r.start_by > carillon.clock() AND r.owner IS NULL
                 ORDER BY r.ready_at LIMIT ?
@@ -47,10 +47,10 @@ public final class RawCycle {
                WHERE r.project = 'default' AND r.id = e.id AND r.attempt = e.attempt AND r.owner = ?
               RETURNING r.*)
             INSERT INTO carillon.run_history
-              (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
-               schedule_id, parent_id, owner, state, origin, target, target_name, key, trace)
-            SELECT project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, started_at, carillon.clock(), created_at,
-                   schedule_id, parent_id, owner, 'succeeded', origin, target, target_name, key, trace
+              (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
+               schedule_id, parent_id, owner, state, origin, target, target_name, key, headers)
+            SELECT project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, carillon.clock(), created_at,
+                   schedule_id, parent_id, owner, 'succeeded', origin, target, target_name, key, headers
               FROM done
             """;
 

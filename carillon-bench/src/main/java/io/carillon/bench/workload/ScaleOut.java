@@ -29,7 +29,7 @@ final class ScaleOut implements Workload {
     private static final double STOP_SECONDS = 5;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT 'p' || (i %% %3$d), gen_random_uuid(), 'q' || (i / %3$d %% 10), 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
                    'bench.job', 'json', '{"number": 0, "text": ""}'
               FROM (SELECT i, carillon.clock() - i * interval '1 us' AS at FROM generate_series(%1$d, %2$d) i) runs

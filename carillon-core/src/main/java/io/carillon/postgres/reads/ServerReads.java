@@ -35,7 +35,7 @@ public final class ServerReads {
             """;
 
     private static final String PROJECT_AWAITING =
-            "SELECT project FROM carillon.awaited WHERE run_id = :id AND digest = :digest";
+            "SELECT project FROM carillon.open_attempt WHERE run_id = :id AND callback_token_hash = :digest";
 
     private static final String ENDED_AFTER = """
             SELECT id, ended_at, state, queue, target_name FROM carillon.run_history

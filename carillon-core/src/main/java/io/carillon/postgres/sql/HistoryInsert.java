@@ -12,8 +12,8 @@ public final class HistoryInsert {
             "project",
             "id",
             "queue",
-            "class",
-            "suspect",
+            "priority",
+            "node_deaths",
             "crashes",
             "attempt",
             "failures",
@@ -26,7 +26,7 @@ public final class HistoryInsert {
             "target",
             "target_name",
             "key",
-            "trace");
+            "headers");
 
     private final InsertStatement text;
 
@@ -70,7 +70,7 @@ public final class HistoryInsert {
                 "project",
                 "id",
                 "queue",
-                "class",
+                "priority",
                 "attempt",
                 "failures",
                 "crashes",
@@ -85,8 +85,8 @@ public final class HistoryInsert {
                 "payload",
                 "key",
                 "gate_key",
-                "gate_max",
-                "trace",
+                "gate_limit",
+                "headers",
                 "policy");
 
         private final InsertStatement text;

@@ -9,7 +9,7 @@ import java.util.List;
 public final class RunInsert {
     /** The columns that say to which lane a run belongs and what it does. */
     private static final List<String> WORK_COLUMNS =
-            List.of("project", "queue", "class", "target", "target_name", "codec", "payload", "trace");
+            List.of("project", "queue", "priority", "target", "target_name", "codec", "payload", "headers");
 
     private final InsertStatement text;
 
@@ -59,8 +59,8 @@ public final class RunInsert {
                 .with("ready_at", gated + "'infinity' ELSE " + dueAt + " END")
                 .with("parked", gated + "'gate' END")
                 .with("gate_key", "'overlap:' || " + gated + row + ".id::text END")
-                .with("seq", gated + micros(instant) + " END")
-                .with("gate_at", gated + dueAt + " END");
+                .with("gate_position", gated + micros(instant) + " END")
+                .with("gate_arrival_at", gated + dueAt + " END");
     }
 
     /**
@@ -71,14 +71,14 @@ public final class RunInsert {
         String gated = "CASE WHEN " + key + " IS NOT NULL ";
         String dueAt = text.expression("due_at");
         return with("gate_key", key)
-                .with("gate_max", max)
+                .with("gate_limit", max)
                 .with("ready_at", gated + "THEN 'infinity' ELSE " + dueAt + " END")
                 .with("parked", gated + "THEN 'gate' END")
                 .with(
-                        "seq",
-                        "CASE WHEN " + key + " LIKE 'fifo:%' THEN nextval('carillon.gate_seq') WHEN " + key
+                        "gate_position",
+                        "CASE WHEN " + key + " LIKE 'fifo:%' THEN nextval('carillon.gate_position_seq') WHEN " + key
                                 + " IS NOT NULL THEN " + micros(dueAt) + " END")
-                .with("gate_at", gated + "AND " + dueAt + " > carillon.clock() THEN " + dueAt + " END");
+                .with("gate_arrival_at", gated + "AND " + dueAt + " > carillon.clock() THEN " + dueAt + " END");
     }
 
     private static String micros(String instant) {

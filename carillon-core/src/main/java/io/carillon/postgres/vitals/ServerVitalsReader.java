@@ -14,7 +14,7 @@ import javax.sql.DataSource;
 public final class ServerVitalsReader {
     private static final String READ = """
             SELECT carillon.clock() AS now,\s""" + VitalsRepository.JIT + """
-                   , current_setting('max_connections')::int AS most,
+                   , current_setting('max_connections')::int AS max_connections,
                    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int AS used
             """;
 
@@ -30,7 +30,7 @@ public final class ServerVitalsReader {
                     .first(row -> new DatabaseVitals.Server(
                             row.instant("now"),
                             row.integer("used"),
-                            row.integer("most"),
+                            row.integer("max_connections"),
                             row.maybeReal("jit"),
                             missing))
                     .orElseThrow();

@@ -49,7 +49,7 @@ public final class VitalsRepository implements VitalsStore {
                        WHERE r.parked = 'running' AND r.leased_until IS NULL
                          AND NOT EXISTS (SELECT 1 FROM carillon.node n
                                           WHERE n.id = r.owner AND n.dead_at IS NULL
-                                            AND n.beat_at > carillon.clock() - interval '1 minute')) AS stalled
+                                            AND n.heartbeat_at > carillon.clock() - interval '1 minute')) AS stalled
             """;
 
     private static final String MISSED_BY_SCHEDULE =

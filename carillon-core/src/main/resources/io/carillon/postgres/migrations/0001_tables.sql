@@ -42,12 +42,12 @@ CREATE TABLE carillon.schedule (
   max_runs         bigint,                               -- null: unlimited
   -- What it starts. These columns are copied to each run.
   queue            text COLLATE "C" NOT NULL,
-  class            smallint NOT NULL,                    -- the priority
+  priority         smallint NOT NULL,
   target           text COLLATE "C" NOT NULL,
   target_name      text COLLATE "C" NOT NULL,
   payload          bytea NOT NULL,
   codec            text COLLATE "C" NOT NULL,
-  trace            text,                                 -- headers of each run; null: none
+  headers          text,                                 -- of each run; null: none
   policy           jsonb,                                -- retry and timeout; null: those of the handler
   -- Policies for instants that are late or overlap.
   missed           text COLLATE "C" NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE carillon.schedule (
   -- An adaptive interval. Its current length is stored in expression, its latest instant in anchor.
   adaptive_min     interval,                             -- null: the interval is fixed
   adaptive_max     interval,
-  adaptive_at      timestamptz,                          -- the cursor for which the backlog was last read
+  adapted_cursor   timestamptz,                          -- the cursor for which the backlog was last read
   adaptive_backlog bigint NOT NULL DEFAULT 0,            -- waiting runs of the lane at that time
   -- How far it is planned.
   cursor           timestamptz NOT NULL,                 -- each instant up to here has a run or a recorded reason
@@ -81,7 +81,7 @@ CREATE INDEX schedule_next ON carillon.schedule (next_at) WHERE paused_at IS NUL
 CREATE INDEX schedule_paused_until ON carillon.schedule (paused_until) WHERE paused_until IS NOT NULL;
 -- Adaptive schedules whose interval has not been adapted since their cursor moved.
 CREATE INDEX schedule_adaptive ON carillon.schedule (cursor)
-  WHERE adaptive_min IS NOT NULL AND paused_at IS NULL AND adaptive_at IS DISTINCT FROM cursor;
+  WHERE adaptive_min IS NOT NULL AND paused_at IS NULL AND adapted_cursor IS DISTINCT FROM cursor;
 -- Schedules that new time zone rules can affect. UTC has no rules.
 CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C")
   WHERE kind <> 'once' AND zone <> 'UTC' AND zone <> 'Z';
@@ -91,53 +91,53 @@ CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C")
 -- which only the claim of a caller without a heartbeat sets. A claim makes the row longer, so more than half of each
 -- page stays free. With a fillfactor of 50, one claim in twenty found no room on its page.
 CREATE TABLE carillon.run (
-  project      text COLLATE "C" NOT NULL,
-  id           uuid NOT NULL,
-  queue        text COLLATE "C" NOT NULL,
-  class        smallint NOT NULL,                        -- the priority
-  suspect      smallint NOT NULL DEFAULT 0,              -- nodes that died while they held this run
-  crashes      smallint NOT NULL DEFAULT 0,              -- nodes that died while they executed only this run
-  attempt      integer NOT NULL DEFAULT 0,               -- raised by each claim; fences writes together with owner
-  failures     integer NOT NULL DEFAULT 0,
-  due_at       timestamptz NOT NULL,
-  ready_at     timestamptz NOT NULL,                     -- when it can be claimed; infinity while it is parked
-  start_by     timestamptz NOT NULL DEFAULT 'infinity',  -- a tick that has not started by then is late
-  runs_late    boolean,                                  -- true: the missed policy lets this tick start late
-  started_at   timestamptz,                              -- when the current attempt was claimed; null: it waits
-  owner        uuid,                                     -- the node or caller that holds it; null: it waits
-  leased_until timestamptz,                              -- null: the lease is valid while the owning node is alive
-  planned_at   timestamptz,                              -- the instant of the schedule; null: not planned
-  day          date NOT NULL,                            -- UTC day of planned_at, else of due_at
-  schedule_id  uuid,
-  parent_id    uuid,
-  seq          bigint,
-  created_at   timestamptz NOT NULL DEFAULT carillon.clock(),
-  origin       text COLLATE "C" NOT NULL,
-  target       text COLLATE "C" NOT NULL,
-  target_name  text COLLATE "C" NOT NULL,                -- the handler
-  codec        text COLLATE "C" NOT NULL,
-  payload      bytea NOT NULL,
-  key          text COLLATE "C",                         -- unique among the runs of the handler; null: none
+  project         text COLLATE "C" NOT NULL,
+  id              uuid NOT NULL,
+  queue           text COLLATE "C" NOT NULL,
+  priority        smallint NOT NULL,
+  node_deaths     smallint NOT NULL DEFAULT 0,           -- nodes that died while they held this run
+  crashes         smallint NOT NULL DEFAULT 0,           -- nodes that died while they executed only this run
+  attempt         integer NOT NULL DEFAULT 0,            -- raised by each claim; fences writes together with owner
+  failures        integer NOT NULL DEFAULT 0,
+  due_at          timestamptz NOT NULL,
+  ready_at        timestamptz NOT NULL,                  -- when it can be claimed; infinity while it is parked
+  start_by        timestamptz NOT NULL DEFAULT 'infinity', -- a tick that has not started by then is late
+  may_start_late  boolean,                               -- true: the missed policy lets this tick start late
+  started_at      timestamptz,                           -- when the current attempt was claimed; null: it waits
+  owner           uuid,                                  -- the node or caller that holds it; null: it waits
+  leased_until    timestamptz,                           -- null: the lease is valid while the owning node is alive
+  planned_at      timestamptz,                           -- the instant of the schedule; null: not planned
+  day             date NOT NULL,                         -- UTC day of planned_at, else of due_at
+  schedule_id     uuid,
+  parent_id       uuid,
+  gate_position   bigint,
+  created_at      timestamptz NOT NULL DEFAULT carillon.clock(),
+  origin          text COLLATE "C" NOT NULL,
+  target          text COLLATE "C" NOT NULL,
+  target_name     text COLLATE "C" NOT NULL,             -- the handler
+  codec           text COLLATE "C" NOT NULL,
+  payload         bytea NOT NULL,
+  key             text COLLATE "C",                      -- unique among the runs of the handler; null: none
   -- The limit or order by key that the run is subject to. No table stores how many runs of a key have passed: they are
   -- counted, so that a crash cannot leave a wrong count behind.
-  gate_key     text COLLATE "C",                         -- null: none, and the columns seq, gate_max, gate_at are null
-  gate_max     integer,                                  -- runs of the key that may have passed; null: one
-  gate_at      timestamptz,                              -- when it arrives at its gate; null: it has arrived or passed
-  limited_by   text COLLATE "C",                         -- the queue whose limit counts this run; null: none does
-  parked       text COLLATE "C",                         -- why it cannot be claimed: 'running', 'suspect', 'gate',
+  gate_key        text COLLATE "C",                      -- null: none, and the other gate columns are null
+  gate_limit      integer,                               -- runs of the key that may have passed; null: one
+  gate_arrival_at timestamptz,                           -- when it arrives at its gate; null: it has arrived or passed
+  limited_by      text COLLATE "C",                      -- the queue whose limit counts this run; null: none does
+  parked          text COLLATE "C",                      -- why it cannot be claimed: 'running', 'suspect', 'gate',
                                                          -- 'no-handler' or 'awaiting'; null: it is not parked
-  isolate      boolean,                                  -- true: it was a suspect before it was parked as no-handler
-  trace        text,                                     -- headers; null: none
-  policy       jsonb,                                    -- retry and timeout; null: those of the handler
+  was_suspect     boolean,                               -- true: it was a suspect before it was parked as no-handler
+  headers         text,                                  -- null: none
+  policy          jsonb,                                 -- retry and timeout; null: those of the handler
   PRIMARY KEY (project, id)
 ) WITH (fillfactor = 45, vacuum_truncate = false,
         autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 1,
         autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2);
-COMMENT ON COLUMN carillon.run.seq IS
+COMMENT ON COLUMN carillon.run.gate_position IS
   'position among the runs that wait at its gate; null: it has passed or has no gate; '
   '9223372036854775807: no live node has its handler, so it neither waits nor counts';
 -- Claims read the runs of one handler in one lane and priority. Runs of other handlers in the same lane are not read.
-CREATE INDEX run_lane_handler ON carillon.run (queue, project, class, target_name, ready_at);
+CREATE INDEX run_lane_handler ON carillon.run (queue, project, priority, target_name, ready_at);
 -- The first runs of all lanes. The index is partial so that a claim from one lane cannot use it: while the table
 -- counts as empty, the planner would find it as cheap as run_lane_handler.
 CREATE INDEX run_ready ON carillon.run (ready_at) WHERE ready_at < 'infinity';
@@ -148,14 +148,14 @@ CREATE UNIQUE INDEX run_instant ON carillon.run (schedule_id, planned_at) WHERE 
 CREATE UNIQUE INDEX run_handler_key ON carillon.run (project, target_name, key) WHERE key IS NOT NULL;
 CREATE INDEX run_leased ON carillon.run (leased_until) WHERE leased_until IS NOT NULL;
 CREATE INDEX run_parked ON carillon.run (parked, target_name, due_at) WHERE parked IS NOT NULL;
--- Runs of a gate that have passed (seq is null) or wait (in order of seq), and runs that have not arrived yet.
-CREATE INDEX run_gate ON carillon.run (project, gate_key, seq) WHERE gate_key IS NOT NULL;
-CREATE INDEX run_gate_at ON carillon.run (gate_at) WHERE gate_at IS NOT NULL;
+-- Runs of a gate that have passed (gate_position is null) or wait (in its order), and runs that have not arrived yet.
+CREATE INDEX run_gate ON carillon.run (project, gate_key, gate_position) WHERE gate_key IS NOT NULL;
+CREATE INDEX run_gate_arrival ON carillon.run (gate_arrival_at) WHERE gate_arrival_at IS NOT NULL;
 -- Runs that count towards the limit of their lane.
 CREATE INDEX run_limited ON carillon.run (project, limited_by) WHERE limited_by IS NOT NULL;
 
 -- Positions of runs with a FIFO key. They are taken under a lock on the key and so have the order of the commits.
-CREATE SEQUENCE carillon.gate_seq;
+CREATE SEQUENCE carillon.gate_position_seq;
 
 -- A row is a run that has ended. Rows are only inserted. Each day is a partition; there is no default partition. When
 -- an insert finds no partition, the node creates it and repeats the statement.
@@ -164,8 +164,8 @@ CREATE TABLE carillon.run_history (
   id            uuid NOT NULL,
   day           date NOT NULL,                           -- see carillon.history_day
   queue         text COLLATE "C" NOT NULL,
-  class         smallint NOT NULL,
-  suspect       smallint NOT NULL,
+  priority      smallint NOT NULL,
+  node_deaths   smallint NOT NULL,
   crashes       smallint NOT NULL,
   attempt       integer NOT NULL,
   failures      integer NOT NULL,
@@ -184,13 +184,13 @@ CREATE TABLE carillon.run_history (
   target_name   text COLLATE "C" NOT NULL,
   key           text COLLATE "C",
   reason        text,                                    -- the error, or why the run was skipped, missed or cancelled
-  codec         text COLLATE "C",                        -- of the result
+  result_codec  text COLLATE "C",
   result        bytea,
   payload_codec text COLLATE "C",
   payload       bytea,                                   -- null: the handler does not ask to keep it
   log           text,
   delivery      text,                                    -- what the target reports about its delivery; null: nothing
-  trace         text
+  headers       text
 ) PARTITION BY RANGE (day);
 -- Pages of a project's runs, and lookups by id, which always know the project.
 CREATE INDEX run_history_run ON carillon.run_history (project, id);
@@ -201,18 +201,18 @@ CREATE INDEX run_history_ended ON carillon.run_history USING brin (ended_at);
 
 -- A row is an attempt that did not end its run.
 CREATE TABLE carillon.attempt (
-  project    text COLLATE "C" NOT NULL,
-  run_id     uuid NOT NULL,
-  attempt    integer NOT NULL,
-  day        date NOT NULL,                              -- see carillon.history_day
-  owner      uuid NOT NULL,
-  started_at timestamptz,
-  ended_at   timestamptz NOT NULL,
-  outcome    text COLLATE "C" NOT NULL CHECK (outcome IN ('failed', 'timed-out', 'snoozed', 'crashed')),
-  error      text,
-  pause      interval,                                   -- delay before the next attempt; null: none
-  log        text,
-  delivery   text,                                       -- what the target reports about its delivery; null: nothing
+  project     text COLLATE "C" NOT NULL,
+  run_id      uuid NOT NULL,
+  attempt     integer NOT NULL,
+  day         date NOT NULL,                             -- see carillon.history_day
+  owner       uuid NOT NULL,
+  started_at  timestamptz,
+  ended_at    timestamptz NOT NULL,
+  outcome     text COLLATE "C" NOT NULL CHECK (outcome IN ('failed', 'timed-out', 'snoozed', 'crashed')),
+  error       text,
+  retry_delay interval,                                  -- before the next attempt; null: none
+  log         text,
+  delivery    text,                                      -- what the target reports about its delivery; null: nothing
   PRIMARY KEY (project, run_id, attempt, day)
 ) PARTITION BY RANGE (day);
 
@@ -229,7 +229,7 @@ CREATE TABLE carillon.ledger_gap (
   version     bigint NOT NULL,                           -- of the schedule
   created_at  timestamptz NOT NULL DEFAULT carillon.clock()
 ) PARTITION BY RANGE (day);
-CREATE UNIQUE INDEX ledger_gap_stretch ON carillon.ledger_gap (schedule_id, from_at, day);
+CREATE UNIQUE INDEX ledger_gap_range ON carillon.ledger_gap (schedule_id, from_at, day);
 
 -- A row is a dead or quarantined run with its payload, kept until it is redriven or purged.
 CREATE TABLE carillon.dead_run (
@@ -237,7 +237,7 @@ CREATE TABLE carillon.dead_run (
   id          uuid NOT NULL,
   state       text COLLATE "C" NOT NULL CHECK (state IN ('dead', 'quarantined')),
   queue       text COLLATE "C" NOT NULL,
-  class       smallint NOT NULL,
+  priority    smallint NOT NULL,
   attempt     integer NOT NULL,
   failures    integer NOT NULL,
   crashes     smallint NOT NULL,
@@ -252,8 +252,8 @@ CREATE TABLE carillon.dead_run (
   payload     bytea NOT NULL,
   key         text COLLATE "C",
   gate_key    text COLLATE "C",
-  gate_max    integer,
-  trace       text,
+  gate_limit  integer,
+  headers     text,
   policy      jsonb,
   error       text,
   died_at     timestamptz NOT NULL,
@@ -263,108 +263,108 @@ CREATE INDEX dead_run_died ON carillon.dead_run (died_at);
 
 -- A row is the state of a start rate: of a lane ('lane', where key is the queue), or of a rate key ('rate').
 CREATE TABLE carillon.gate (
-  project     text COLLATE "C" NOT NULL,
-  kind        text COLLATE "C" NOT NULL CHECK (kind IN ('lane', 'rate')),
-  key         text COLLATE "C" NOT NULL,
-  tokens      double precision,                          -- lane: starts that are available at refilled_at
-  live        integer NOT NULL DEFAULT 0,                -- rate: runs that have passed and were not yet seen claimed
-  starts      timestamptz[],                             -- rate: starts of the current time window
-  driver      uuid,                                      -- rate: the process that checks when the next run may pass
-  refilled_at timestamptz,                               -- when tokens was computed, or the driver last checked
+  project          text COLLATE "C" NOT NULL,
+  kind             text COLLATE "C" NOT NULL CHECK (kind IN ('lane', 'rate')),
+  key              text COLLATE "C" NOT NULL,
+  available_starts double precision,                     -- lane: starts that are available at checked_at
+  passed_unclaimed integer NOT NULL DEFAULT 0,           -- rate: runs that have passed and were not yet seen claimed
+  recent_starts    timestamptz[],                        -- rate: starts of the current time window
+  promoter_id      uuid,                                 -- rate: the process that checks when the next run may pass
+  checked_at       timestamptz,                          -- when available_starts was computed, or the promoter checked
   PRIMARY KEY (project, kind, key)
 ) WITH (fillfactor = 50);
 
 -- A row is a lane (a queue of a project) that has a pause, a limit, a weight or a breaker. Other lanes have no row.
 CREATE TABLE carillon.lane (
-  queue         text COLLATE "C" NOT NULL,
-  project       text COLLATE "C" NOT NULL,
-  weight        integer NOT NULL DEFAULT 1,
-  paused_at     timestamptz,                             -- null: not paused
-  paused_by     text,
-  paused_reason text,
-  max_running   integer,                                 -- null: unlimited
-  rate          double precision,                        -- starts per second; null: unlimited
-  count_until   timestamptz,                             -- until then, claims also count runs claimed before the
+  queue                 text COLLATE "C" NOT NULL,
+  project               text COLLATE "C" NOT NULL,
+  weight                integer NOT NULL DEFAULT 1,
+  paused_at             timestamptz,                     -- null: not paused
+  paused_by             text,
+  paused_reason         text,
+  max_running           integer,                         -- null: unlimited
+  rate                  double precision,                -- starts per second; null: unlimited
+  recount_until         timestamptz,                     -- until then, claims also count runs claimed before the
                                                          -- limit was set; infinity: no claim has seen the limit yet;
                                                          -- null: all runs are counted
-  breaker       text COLLATE "C" NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'half-open')),
-  breaker_until timestamptz,                             -- when the breaker allows the next probe
-  breaker_step  integer NOT NULL DEFAULT 0,              -- consecutive probes that failed
-  held_since    timestamptz,                             -- see carillon.keep_hold_times; null: never held back
-  released_at   timestamptz,                             -- null: held back now, or never
+  breaker               text COLLATE "C" NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'half-open')),
+  breaker_until         timestamptz,                     -- when the breaker allows the next probe
+  breaker_failed_probes integer NOT NULL DEFAULT 0,      -- consecutive probes that failed
+  held_back_since       timestamptz,                     -- see carillon.track_held_back_times; null: never held back
+  held_back_until       timestamptz,                     -- null: held back now, or never
   PRIMARY KEY (queue, project)
 );
 
--- Sets held_since and released_at: since when a pause, a limit or a breaker has held the lane back, and when the last
--- of them was removed. A tick whose grace period ended in between is late and not missed, even if the planner sees it
--- later. This is a trigger because several statements set and remove pauses, limits and breakers.
-CREATE FUNCTION carillon.keep_hold_times() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Sets held_back_since and held_back_until: since when a pause, a limit or a breaker has held the lane back, and when
+-- the last of them was removed. A tick whose grace period ended in between is late and not missed, even if the planner
+-- sees it later. This is a trigger because several statements set and remove pauses, limits and breakers.
+CREATE FUNCTION carillon.track_held_back_times() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_held boolean := NEW.paused_at IS NOT NULL OR NEW.breaker <> 'closed' OR NEW.max_running IS NOT NULL
                     OR NEW.rate IS NOT NULL;
 BEGIN
-  IF v_held AND (NEW.held_since IS NULL OR NEW.released_at IS NOT NULL) THEN
-    NEW.held_since := carillon.clock();
-    NEW.released_at := NULL;
-  ELSIF NOT v_held AND NEW.held_since IS NOT NULL AND NEW.released_at IS NULL THEN
-    NEW.released_at := carillon.clock();
+  IF v_held AND (NEW.held_back_since IS NULL OR NEW.held_back_until IS NOT NULL) THEN
+    NEW.held_back_since := carillon.clock();
+    NEW.held_back_until := NULL;
+  ELSIF NOT v_held AND NEW.held_back_since IS NOT NULL AND NEW.held_back_until IS NULL THEN
+    NEW.held_back_until := carillon.clock();
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER keep_hold_times BEFORE INSERT OR UPDATE ON carillon.lane
-  FOR EACH ROW EXECUTE FUNCTION carillon.keep_hold_times();
+CREATE TRIGGER track_held_back_times BEFORE INSERT OR UPDATE ON carillon.lane
+  FOR EACH ROW EXECUTE FUNCTION carillon.track_held_back_times();
 
 -- A row is a node: one start of an engine. A heartbeat changes no indexed column.
 CREATE TABLE carillon.node (
-  id          uuid PRIMARY KEY,
-  name        text NOT NULL,
-  host        text NOT NULL,
-  pid         bigint NOT NULL,
-  version     text NOT NULL,
-  code        integer NOT NULL,                          -- the newest migration it knows
-  handlers    text[] NOT NULL,
-  slots       integer NOT NULL,
-  busy        integer NOT NULL DEFAULT 0,
-  wakeup      text NOT NULL,
-  started_at  timestamptz NOT NULL DEFAULT carillon.clock(),
-  beat        bigint NOT NULL DEFAULT 0,                 -- raised by each heartbeat; other nodes watch it
-  beat_at     timestamptz NOT NULL DEFAULT carillon.clock(), -- for display; no node is declared dead because of it
-  dead_at     timestamptz,                               -- null: alive
-  dead_why    text,
-  swept_at    timestamptz,                               -- when its runs were last released; null: not yet
-  judged_at   timestamptz,                               -- when the cause of its death was analyzed, before any release
-  sole_run    uuid,                                      -- the only run that can have caused it; null: none, or several
-  isolated_at timestamptz                                -- when it last claimed runs to execute them in isolation
+  id                    uuid PRIMARY KEY,
+  name                  text NOT NULL,
+  host                  text NOT NULL,
+  pid                   bigint NOT NULL,
+  version               text NOT NULL,
+  code                  integer NOT NULL,                -- the newest migration it knows
+  handlers              text[] NOT NULL,
+  slots                 integer NOT NULL,
+  busy                  integer NOT NULL DEFAULT 0,
+  wakeup                text NOT NULL,
+  started_at            timestamptz NOT NULL DEFAULT carillon.clock(),
+  heartbeat_count       bigint NOT NULL DEFAULT 0,       -- raised by each heartbeat; other nodes watch it
+  heartbeat_at          timestamptz NOT NULL DEFAULT carillon.clock(), -- for display only
+  dead_at               timestamptz,                     -- null: alive
+  dead_reason           text,
+  rescued_at            timestamptz,                     -- when its runs were last released; null: not yet
+  death_analyzed_at     timestamptz,                     -- when the cause of its death was analyzed, before any release
+  probable_cause_run_id uuid,                            -- the only run that can have caused it; null: none, or several
+  last_isolation_at     timestamptz                      -- when it last claimed runs to execute them in isolation
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
 
 -- A row is the list of runs that one claim of a node took. The claim inserts it in its own statement, so that both
 -- commit together; the node deletes it when the runs have ended. The runs of a node are found through these rows,
 -- without a scan. Arrays are stored in the row, uncompressed, up to the size of a page: a claim of 500 runs costs one
 -- row.
-CREATE TABLE carillon.claim_note (
-  node     uuid NOT NULL,
-  seq      bigint NOT NULL,                              -- the node's number of the claim
-  projects text[] COLLATE "C" NOT NULL,                  -- one project for all ids, or one for each
-  ids      uuid[] NOT NULL
+CREATE TABLE carillon.claim_record (
+  node         uuid NOT NULL,
+  claim_number bigint NOT NULL,                          -- the node's number of the claim
+  projects     text[] COLLATE "C" NOT NULL,              -- one project for all runs, or one for each
+  run_ids      uuid[] NOT NULL
 ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
         autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1,
         autovacuum_analyze_threshold = 2000000000);
-ALTER TABLE carillon.claim_note ALTER COLUMN ids SET STORAGE EXTERNAL, ALTER COLUMN projects SET STORAGE EXTERNAL;
-CREATE INDEX claim_note_node ON carillon.claim_note (node, seq);
+ALTER TABLE carillon.claim_record ALTER COLUMN run_ids SET STORAGE EXTERNAL, ALTER COLUMN projects SET STORAGE EXTERNAL;
+CREATE INDEX claim_record_node ON carillon.claim_record (node, claim_number);
 
 -- A row is what one node reports about its attempts in one lane during the last minute. Breakers are opened by it.
-CREATE TABLE carillon.node_load (
-  queue   text COLLATE "C" NOT NULL,
-  project text COLLATE "C" NOT NULL,
-  node    uuid NOT NULL,
-  well    integer NOT NULL,                              -- number of attempts that succeeded
-  failed  integer NOT NULL,
-  at      timestamptz NOT NULL,
+CREATE TABLE carillon.lane_attempt_stats (
+  queue     text COLLATE "C" NOT NULL,
+  project   text COLLATE "C" NOT NULL,
+  node      uuid NOT NULL,
+  succeeded integer NOT NULL,                            -- number of attempts
+  failed    integer NOT NULL,
+  at        timestamptz NOT NULL,
   PRIMARY KEY (queue, project, node)
 ) WITH (fillfactor = 50);
 
 -- A row is a right that one node holds until it expires. The row 'planning' is the right to plan in leader mode.
-CREATE TABLE carillon.token (
+CREATE TABLE carillon.planning_token (
   name       text COLLATE "C" PRIMARY KEY,
   owner      uuid NOT NULL,
   epoch      bigint NOT NULL,                            -- raised when another node takes it
@@ -394,29 +394,28 @@ CREATE TABLE carillon.progress (
 
 -- A row is an attempt whose outcome a caller outside the node will report. Its run is parked as 'awaiting' and
 -- leased. The row is valid for this attempt only.
-CREATE TABLE carillon.awaited (
-  project      text COLLATE "C" NOT NULL,
-  run_id       uuid NOT NULL,
-  attempt      integer NOT NULL,
-  owner        uuid NOT NULL,                            -- the node that executed it; run.owner is a random id
-  digest       text COLLATE "C" NOT NULL,                -- SHA-256 of the callback token
-  pause        double precision,                         -- seconds before a retry; null: a failure ends the run
-  log          text,
-  delivery     text,                                     -- what the target reports about its delivery; null: nothing
-  keep_payload boolean NOT NULL DEFAULT false,           -- whether the history keeps the payload
+CREATE TABLE carillon.open_attempt (
+  project             text COLLATE "C" NOT NULL,
+  run_id              uuid NOT NULL,
+  attempt             integer NOT NULL,
+  owner               uuid NOT NULL,                     -- the node that executed it; run.owner is a random id
+  callback_token_hash text COLLATE "C" NOT NULL,         -- SHA-256
+  retry_delay_seconds double precision,                  -- null: a failure ends the run
+  log                 text,
+  delivery            text,                              -- what the target reports about its delivery; null: nothing
+  keep_payload        boolean NOT NULL DEFAULT false,    -- whether the history keeps the payload
   PRIMARY KEY (project, run_id)
 );
 -- A caller knows the run and the callback token, but not the project.
-CREATE INDEX awaited_run ON carillon.awaited (run_id);
+CREATE INDEX open_attempt_run ON carillon.open_attempt (run_id);
 
 -- A row keeps the unique key of a handler in use after its run has ended, until its time window is over.
-CREATE TABLE carillon.key_hold (
+CREATE TABLE carillon.unique_key_window (
   project text COLLATE "C" NOT NULL,
-  queue   text COLLATE "C" NOT NULL,
+  handler text COLLATE "C" NOT NULL,
   key     text COLLATE "C" NOT NULL,
   run_id  uuid NOT NULL,
   until   timestamptz NOT NULL,
-  PRIMARY KEY (project, queue, key)
+  PRIMARY KEY (project, handler, key)
 );
-COMMENT ON COLUMN carillon.key_hold.queue IS 'the handler to which the key belongs';
-CREATE INDEX key_hold_until ON carillon.key_hold (until);
+CREATE INDEX unique_key_window_until ON carillon.unique_key_window (until);

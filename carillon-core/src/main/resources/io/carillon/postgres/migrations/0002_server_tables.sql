@@ -20,33 +20,33 @@ CREATE TABLE carillon.api_key (
 
 -- A row is a change that a caller made. Rows are only inserted, in the transaction of the change.
 CREATE TABLE carillon.audit (
-  project text COLLATE "C" NOT NULL,
-  id      uuid NOT NULL,
-  at      timestamptz NOT NULL DEFAULT carillon.clock(),
-  actor   text NOT NULL,
-  action  text COLLATE "C" NOT NULL,
-  object  text NOT NULL,
-  detail  jsonb NOT NULL DEFAULT '{}',
-  request text NOT NULL,                                 -- the id of the request
+  project    text COLLATE "C" NOT NULL,
+  id         uuid NOT NULL,
+  at         timestamptz NOT NULL DEFAULT carillon.clock(),
+  actor      text NOT NULL,
+  action     text COLLATE "C" NOT NULL,
+  object     text NOT NULL,
+  detail     jsonb NOT NULL DEFAULT '{}',
+  request_id text NOT NULL,
   PRIMARY KEY (project, id)
 );
 
 -- A row is the response to a request with an Idempotency-Key. It is written in the transaction of the request and
 -- kept for one day.
 CREATE TABLE carillon.idempotency (
-  project    text COLLATE "C" NOT NULL,
-  key        text COLLATE "C" NOT NULL,
-  request    bytea NOT NULL,                             -- hash of the request
-  status     integer,                                    -- null: the request has not been answered yet
-  headers    jsonb,
-  body       bytea,
-  created_at timestamptz NOT NULL DEFAULT carillon.clock(),
+  project      text COLLATE "C" NOT NULL,
+  key          text COLLATE "C" NOT NULL,
+  request_hash bytea NOT NULL,
+  status       integer,                                  -- null: the request has not been answered yet
+  headers      jsonb,
+  body         bytea,
+  created_at   timestamptz NOT NULL DEFAULT carillon.clock(),
   PRIMARY KEY (project, key)
 );
 CREATE INDEX idempotency_created ON carillon.idempotency (created_at);
 
 -- A row is a secret that all servers share, for example to sign.
-CREATE TABLE carillon.secret (
+CREATE TABLE carillon.server_secret (
   name  text COLLATE "C" PRIMARY KEY,
   value bytea NOT NULL
 );
@@ -66,7 +66,7 @@ CREATE TABLE carillon.bulk_action (
   matching   bigint NOT NULL,                            -- number of matching runs at the start
   done       bigint NOT NULL DEFAULT 0,
   actor      text NOT NULL,
-  request    text NOT NULL,                              -- the id of the request
+  request_id text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT carillon.clock(),
   ended_at   timestamptz,                                -- null: it has not ended
   PRIMARY KEY (project, id)

@@ -10,134 +10,134 @@
 
 -- Returns the handlers that have runs in a priority of a lane, at most 50. It jumps from one handler to the next over
 -- the index. A claim that does not know the handlers of a lane calls it; the limit keeps a lane with very many
--- handlers from delaying the claims from other lanes. Nodes find the remaining handlers with carillon.heads and
+-- handlers from delaying the claims from other lanes. Nodes find the remaining handlers with carillon.queue_head and
 -- carillon.scan_lanes.
-CREATE FUNCTION carillon.handlers_of(p_queue text, p_project text, p_priority smallint)
+CREATE FUNCTION carillon.handlers_in_lane(p_queue text, p_project text, p_priority smallint)
 RETURNS SETOF text LANGUAGE plpgsql COST 1 ROWS 1
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE last text;
+DECLARE v_handler text;
 BEGIN
-  SELECT r.target_name INTO last FROM carillon.run r
-   WHERE r.queue = p_queue AND r.project = p_project AND r.class = p_priority ORDER BY r.target_name LIMIT 1;
+  SELECT r.target_name INTO v_handler FROM carillon.run r
+   WHERE r.queue = p_queue AND r.project = p_project AND r.priority = p_priority ORDER BY r.target_name LIMIT 1;
   FOR i IN 1 .. 50 LOOP
-    EXIT WHEN last IS NULL;
-    RETURN NEXT last;
-    SELECT r.target_name INTO last FROM carillon.run r
-     WHERE r.queue = p_queue AND r.project = p_project AND r.class = p_priority AND r.target_name > last
+    EXIT WHEN v_handler IS NULL;
+    RETURN NEXT v_handler;
+    SELECT r.target_name INTO v_handler FROM carillon.run r
+     WHERE r.queue = p_queue AND r.project = p_project AND r.priority = p_priority AND r.target_name > v_handler
      ORDER BY r.target_name LIMIT 1;
   END LOOP;
 END $$;
 
--- Locks the first due runs of a priority of a lane, at most p_most, and returns their ctids. It considers the runs of
--- p_handlers or, if that is empty, of all handlers except p_strangers. Runs with ready_at before p_low are not read:
--- the caller knows that none of them can be claimed. The handlers get equal shares of p_most; what one handler does
--- not use goes to the others. The function declares one row and a cost of 1, so that the server can keep one plan for
--- claims from any number of lanes.
-CREATE FUNCTION carillon.pick(
-  p_queue text, p_project text, p_priority smallint, p_low timestamptz, p_most int,
-  p_handlers text[], p_strangers text[])
+-- Locks the first due runs of a priority of a lane, at most p_limit, and returns their ctids. It considers the runs of
+-- p_handlers or, if that is empty, of all handlers except p_unknown_handlers. Runs with ready_at before p_ready_from
+-- are not read: the caller knows that none of them can be claimed. The handlers get equal shares of p_limit; what one
+-- handler does not use goes to the others. The function declares one row and a cost of 1, so that the server can keep
+-- one plan for claims from any number of lanes.
+CREATE FUNCTION carillon.claim_candidates(
+  p_queue text, p_project text, p_priority smallint, p_ready_from timestamptz, p_limit int,
+  p_handlers text[], p_unknown_handlers text[])
 RETURNS SETOF tid LANGUAGE plpgsql COST 1 ROWS 1
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
-  names text[] := p_handlers;
-  taken int[] := '{}';
-  parts int[] := '{}';
-  rest int := p_most;
-  got int;
-  share int;
+  v_handlers text[] := p_handlers;
+  v_taken int[] := '{}';
+  v_shares int[] := '{}';
+  v_remaining int := p_limit;
+  v_found int;
+  v_share int;
 BEGIN
-  IF cardinality(names) = 0 THEN
-    names := array(SELECT name FROM carillon.handlers_of(p_queue, p_project, p_priority) AS name
-                    WHERE name <> ALL (p_strangers));
+  IF cardinality(v_handlers) = 0 THEN
+    v_handlers := array(SELECT name FROM carillon.handlers_in_lane(p_queue, p_project, p_priority) AS name
+                         WHERE name <> ALL (p_unknown_handlers));
   END IF;
-  FOR i IN 1 .. cardinality(names) LOOP
-    share := ceil(rest::float8 / (cardinality(names) - i + 1));
+  FOR i IN 1 .. cardinality(v_handlers) LOOP
+    v_share := ceil(v_remaining::float8 / (cardinality(v_handlers) - i + 1));
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
-     WHERE r.queue = p_queue AND r.project = p_project AND r.class = p_priority AND r.target_name = names[i]
-       AND r.ready_at BETWEEN p_low AND carillon.clock() AND r.start_by > carillon.clock() AND r.owner IS NULL
-     ORDER BY r.ready_at LIMIT share
+     WHERE r.queue = p_queue AND r.project = p_project AND r.priority = p_priority AND r.target_name = v_handlers[i]
+       AND r.ready_at BETWEEN p_ready_from AND carillon.clock() AND r.start_by > carillon.clock() AND r.owner IS NULL
+     ORDER BY r.ready_at LIMIT v_share
      FOR UPDATE SKIP LOCKED;
-    GET DIAGNOSTICS got = ROW_COUNT;
-    taken[i] := got;
-    parts[i] := share;
-    rest := rest - got;
-    EXIT WHEN rest = 0;
+    GET DIAGNOSTICS v_found = ROW_COUNT;
+    v_taken[i] := v_found;
+    v_shares[i] := v_share;
+    v_remaining := v_remaining - v_found;
+    EXIT WHEN v_remaining = 0;
   END LOOP;
   -- Distribute what later handlers left over. SKIP LOCKED does not skip rows that this transaction has locked itself,
   -- hence the offset.
-  FOR i IN 1 .. cardinality(taken) - 1 LOOP
-    EXIT WHEN rest = 0;
-    CONTINUE WHEN taken[i] < parts[i];
+  FOR i IN 1 .. cardinality(v_taken) - 1 LOOP
+    EXIT WHEN v_remaining = 0;
+    CONTINUE WHEN v_taken[i] < v_shares[i];
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
-     WHERE r.queue = p_queue AND r.project = p_project AND r.class = p_priority AND r.target_name = names[i]
-       AND r.ready_at BETWEEN p_low AND carillon.clock() AND r.start_by > carillon.clock() AND r.owner IS NULL
-     ORDER BY r.ready_at LIMIT rest OFFSET taken[i]
+     WHERE r.queue = p_queue AND r.project = p_project AND r.priority = p_priority AND r.target_name = v_handlers[i]
+       AND r.ready_at BETWEEN p_ready_from AND carillon.clock() AND r.start_by > carillon.clock() AND r.owner IS NULL
+     ORDER BY r.ready_at LIMIT v_remaining OFFSET v_taken[i]
      FOR UPDATE SKIP LOCKED;
-    GET DIAGNOSTICS got = ROW_COUNT;
-    rest := rest - got;
+    GET DIAGNOSTICS v_found = ROW_COUNT;
+    v_remaining := v_remaining - v_found;
   END LOOP;
 END $$;
 
--- Returns the first p_due runs of all lanes that are due, from p_low on, and the first p_soon runs that are not due
--- yet. Nodes learn from it which lanes have work, and when the next run is due.
-CREATE FUNCTION carillon.heads(p_low timestamptz, p_due int, p_soon int)
-RETURNS TABLE (due boolean, queue text, project text, class smallint, target_name text, ready_at timestamptz)
+-- Returns the first p_due_limit runs of all lanes that are due, from p_ready_from on, and the first p_upcoming_limit
+-- runs that are not due yet. Nodes learn from it which lanes have work, and when the next run is due.
+CREATE FUNCTION carillon.queue_head(p_ready_from timestamptz, p_due_limit int, p_upcoming_limit int)
+RETURNS TABLE (due boolean, queue text, project text, priority smallint, target_name text, ready_at timestamptz)
 LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
-  SELECT true, r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
-   WHERE r.ready_at >= p_low AND r.ready_at <= carillon.clock() AND r.ready_at < 'infinity' AND r.owner IS NULL
+  SELECT true, r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
+   WHERE r.ready_at >= p_ready_from AND r.ready_at <= carillon.clock() AND r.ready_at < 'infinity' AND r.owner IS NULL
      AND r.start_by > carillon.clock()
-   ORDER BY r.ready_at LIMIT p_due;
+   ORDER BY r.ready_at LIMIT p_due_limit;
   RETURN QUERY
-  SELECT false, r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
+  SELECT false, r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
    WHERE r.ready_at > carillon.clock() AND r.ready_at < 'infinity' AND r.owner IS NULL
-   ORDER BY r.ready_at LIMIT p_soon;
+   ORDER BY r.ready_at LIMIT p_upcoming_limit;
 END $$;
 
--- Returns the next p_most combinations of lane, priority and handler after the given one, with the time of their
+-- Returns the next p_limit combinations of lane, priority and handler after the given one, with the time of their
 -- first run that can be claimed now or later; null: there is none, or the lane is paused. It jumps from one
 -- combination to the next over the index, about 12 microseconds each, however many runs they have. Callers read
 -- 200,000 combinations in parts, so that no claim waits for all of them.
-CREATE FUNCTION carillon.scan_lanes(p_queue text, p_project text, p_priority smallint, p_handler text, p_most int)
-RETURNS TABLE (queue text, project text, class smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
+CREATE FUNCTION carillon.scan_lanes(p_queue text, p_project text, p_priority smallint, p_handler text, p_limit int)
+RETURNS TABLE (queue text, project text, priority smallint, target_name text, ready_at timestamptz) LANGUAGE plpgsql
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
   RETURN QUERY
   WITH RECURSIVE found AS (
-    (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
-      WHERE (r.queue, r.project, r.class, r.target_name) > (p_queue, p_project, p_priority, p_handler)
-      ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1)
+    (SELECT r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
+      WHERE (r.queue, r.project, r.priority, r.target_name) > (p_queue, p_project, p_priority, p_handler)
+      ORDER BY r.queue, r.project, r.priority, r.target_name, r.ready_at LIMIT 1)
     UNION ALL
     SELECT next.*
-      FROM found, LATERAL (SELECT r.queue, r.project, r.class, r.target_name, r.ready_at FROM carillon.run r
-                            WHERE (r.queue, r.project, r.class, r.target_name)
-                                  > (found.queue, found.project, found.class, found.target_name)
-                            ORDER BY r.queue, r.project, r.class, r.target_name, r.ready_at LIMIT 1) next)
-  SELECT s.queue, s.project, s.class, s.target_name,
+      FROM found, LATERAL (SELECT r.queue, r.project, r.priority, r.target_name, r.ready_at FROM carillon.run r
+                            WHERE (r.queue, r.project, r.priority, r.target_name)
+                                  > (found.queue, found.project, found.priority, found.target_name)
+                            ORDER BY r.queue, r.project, r.priority, r.target_name, r.ready_at LIMIT 1) next)
+  SELECT s.queue, s.project, s.priority, s.target_name,
          CASE WHEN NOT EXISTS (SELECT 1 FROM carillon.lane p
                                 WHERE p.queue = s.queue AND p.project = s.project AND p.paused_at IS NOT NULL)
               THEN first.ready_at END
-    FROM (SELECT * FROM found LIMIT p_most) s
+    FROM (SELECT * FROM found LIMIT p_limit) s
     LEFT JOIN LATERAL (SELECT r.ready_at FROM carillon.run r
-                        WHERE r.queue = s.queue AND r.project = s.project AND r.class = s.class
+                        WHERE r.queue = s.queue AND r.project = s.project AND r.priority = s.priority
                           AND r.target_name = s.target_name AND r.ready_at >= s.ready_at AND r.ready_at < 'infinity'
                           AND r.owner IS NULL AND r.start_by > carillon.clock()
                         ORDER BY r.ready_at LIMIT 1) first ON true;
 END $$;
 
 -- Returns the ctids of runs of a lane that are held and do not count towards the limit of the lane yet. It finds them
--- by the claim notes of the nodes and by leases; with p_all, also among parked runs, including suspects that wait for
--- their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the role carillon_api
--- may not read claim notes; it returns ctids only.
-CREATE FUNCTION carillon.held_in(p_queue text, p_project text, p_all boolean)
+-- by the claim records of the nodes and by leases; with p_include_parked, also among parked runs, including suspects
+-- that wait for their next attempt. It does not read waiting runs. SECURITY DEFINER, because a caller with the role
+-- carillon_api may not read claim records; it returns ctids only.
+CREATE FUNCTION carillon.uncounted_runs_in_lane(p_queue text, p_project text, p_include_parked boolean)
 RETURNS SETOF tid LANGUAGE plpgsql COST 1000
 SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off SET jit = off AS $$
 BEGIN
-  IF p_all THEN
+  IF p_include_parked THEN
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
      WHERE r.parked IN ('running', 'suspect', 'awaiting') AND r.queue = p_queue AND r.project = p_project
@@ -147,35 +147,37 @@ BEGIN
      WHERE r.leased_until IS NOT NULL AND r.queue = p_queue AND r.project = p_project AND r.limited_by IS NULL
        AND r.owner IS NOT NULL;
   ELSE
-    -- Recent claims have short leases. The last call, with p_all, finds longer leases.
+    -- Recent claims have short leases. The last call, with p_include_parked, finds longer leases.
     RETURN QUERY
     SELECT r.ctid FROM carillon.run r
      WHERE r.leased_until BETWEEN carillon.clock() AND carillon.clock() + interval '1 h' AND r.queue = p_queue
        AND r.project = p_project AND r.limited_by IS NULL AND r.owner IS NOT NULL;
   END IF;
   RETURN QUERY
-  SELECT mine.place
-    FROM carillon.claim_note n, unnest(n.ids) WITH ORDINALITY AS one(id, number),
-         LATERAL (SELECT r.ctid AS place FROM carillon.run r
-                   WHERE r.project = coalesce(n.projects[one.number::int], n.projects[1])
-                     AND r.id BETWEEN one.id AND one.id AND r.project = p_project AND r.queue = p_queue
+  SELECT held_run.row_ctid
+    FROM carillon.claim_record n, unnest(n.run_ids) WITH ORDINALITY AS recorded(id, number),
+         LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
+                   WHERE r.project = coalesce(n.projects[recorded.number::int], n.projects[1])
+                     AND r.id BETWEEN recorded.id AND recorded.id AND r.project = p_project AND r.queue = p_queue
                      AND r.owner IS NOT NULL AND r.limited_by IS NULL
-                   ORDER BY r.id LIMIT 1) mine
+                   ORDER BY r.id LIMIT 1) held_run
    WHERE p_project = ANY (n.projects);
 END $$;
 
 -- Makes the held runs of a lane count towards its limit, and returns how many of them it could not write. Claims call
 -- it while a limit is new, until no claim that started without the limit can be left. It waits for no lock. A ctid
 -- can be outdated, so the conditions are checked again under the lock.
-CREATE FUNCTION carillon.count_in(p_queue text, p_project text, p_all boolean) RETURNS int LANGUAGE plpgsql
+CREATE FUNCTION carillon.mark_running_as_limited(p_queue text, p_project text, p_include_parked boolean)
+RETURNS int LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[]; v_locked tid[];
+DECLARE v_ctids tid[]; v_locked_ctids tid[];
 BEGIN
-  v_places := array(SELECT DISTINCT place FROM carillon.held_in(p_queue, p_project, p_all) AS place);
-  v_locked := array(SELECT r.ctid FROM carillon.run r
-                     WHERE r.ctid = ANY (v_places) AND r.queue = p_queue AND r.project = p_project
-                       AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'suspect')
-                       FOR NO KEY UPDATE SKIP LOCKED);
-  UPDATE carillon.run r SET limited_by = r.queue WHERE r.ctid = ANY (v_locked);
-  RETURN cardinality(v_places) - cardinality(v_locked);
+  v_ctids := array(SELECT DISTINCT row_ctid
+                     FROM carillon.uncounted_runs_in_lane(p_queue, p_project, p_include_parked) AS row_ctid);
+  v_locked_ctids := array(SELECT r.ctid FROM carillon.run r
+                           WHERE r.ctid = ANY (v_ctids) AND r.queue = p_queue AND r.project = p_project
+                             AND r.limited_by IS NULL AND (r.owner IS NOT NULL OR r.parked = 'suspect')
+                             FOR NO KEY UPDATE SKIP LOCKED);
+  UPDATE carillon.run r SET limited_by = r.queue WHERE r.ctid = ANY (v_locked_ctids);
+  RETURN cardinality(v_ctids) - cardinality(v_locked_ctids);
 END $$;

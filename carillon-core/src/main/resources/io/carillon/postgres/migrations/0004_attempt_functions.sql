@@ -17,24 +17,24 @@
 -- transaction has locked.
 CREATE FUNCTION carillon.lock_attempts(
   p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
-RETURNS TABLE (place tid, n bigint) LANGUAGE plpgsql SET jit = off AS $$
+RETURNS TABLE (row_ctid tid, ordinal bigint) LANGUAGE plpgsql SET jit = off AS $$
 BEGIN
   IF p_wait THEN
     RETURN QUERY
-    SELECT mine.place, e.n
-      FROM unnest(p_projects, p_ids, p_attempts) WITH ORDINALITY AS e(project, id, attempt, n),
-           LATERAL (SELECT r.ctid AS place FROM carillon.run r
+    SELECT locked_run.row_ctid, e.ordinal
+      FROM unnest(p_projects, p_ids, p_attempts) WITH ORDINALITY AS e(project, id, attempt, ordinal),
+           LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
                      WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt
                        AND r.owner = p_owner
-                     ORDER BY r.id LIMIT 1 FOR UPDATE) mine;
+                     ORDER BY r.id LIMIT 1 FOR UPDATE) locked_run;
   ELSE
     RETURN QUERY
-    SELECT mine.place, e.n
-      FROM unnest(p_projects, p_ids, p_attempts) WITH ORDINALITY AS e(project, id, attempt, n),
-           LATERAL (SELECT r.ctid AS place FROM carillon.run r
+    SELECT locked_run.row_ctid, e.ordinal
+      FROM unnest(p_projects, p_ids, p_attempts) WITH ORDINALITY AS e(project, id, attempt, ordinal),
+           LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
                      WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt
                        AND r.owner = p_owner
-                     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) mine;
+                     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) locked_run;
   END IF;
 END $$;
 
@@ -45,38 +45,38 @@ CREATE FUNCTION carillon.end_attempts(
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[];
+DECLARE v_ctids tid[];
 BEGIN
-  SELECT array_agg(l.place) INTO v_places
+  SELECT array_agg(l.row_ctid) INTO v_ctids
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
-  IF v_places IS NULL THEN RETURN; END IF;
-  RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_places) RETURNING r.*;
+  IF v_ctids IS NULL THEN RETURN; END IF;
+  RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_ctids) RETURNING r.*;
 END $$;
 
 -- Deletes runs that no node executes, and returns the deleted rows. The caller inserts them into run_history.
-CREATE FUNCTION carillon.end_waiting(p_projects text[], p_ids uuid[], p_wait boolean)
+CREATE FUNCTION carillon.end_waiting_runs(p_projects text[], p_ids uuid[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[];
+DECLARE v_ctids tid[];
 BEGIN
   IF p_wait THEN
-    SELECT array_agg(mine.place) INTO v_places
+    SELECT array_agg(locked_run.row_ctid) INTO v_ctids
       FROM unnest(p_projects, p_ids) AS e(project, id),
-           LATERAL (SELECT r.ctid AS place FROM carillon.run r
+           LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
                      WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id
                        AND (r.owner IS NULL OR r.parked = 'awaiting')
-                     ORDER BY r.id LIMIT 1 FOR UPDATE) mine;
+                     ORDER BY r.id LIMIT 1 FOR UPDATE) locked_run;
   ELSE
-    SELECT array_agg(mine.place) INTO v_places
+    SELECT array_agg(locked_run.row_ctid) INTO v_ctids
       FROM unnest(p_projects, p_ids) AS e(project, id),
-           LATERAL (SELECT r.ctid AS place FROM carillon.run r
+           LATERAL (SELECT r.ctid AS row_ctid FROM carillon.run r
                      WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id
                        AND (r.owner IS NULL OR r.parked = 'awaiting')
-                     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) mine;
+                     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED) locked_run;
   END IF;
-  IF v_places IS NULL THEN RETURN; END IF;
-  RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_places) RETURNING r.*;
+  IF v_ctids IS NULL THEN RETURN; END IF;
+  RETURN QUERY DELETE FROM carillon.run r WHERE r.ctid = ANY (v_ctids) RETURNING r.*;
 END $$;
 
 -- Releases attempts that are repeated after a delay, and returns their runs. The run did not harm its node, so it is
@@ -84,47 +84,50 @@ END $$;
 -- when the delay is over. A run with a FIFO key keeps its place, and the runs behind it wait.
 CREATE FUNCTION carillon.retry_attempts(
   p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean,
-  p_failed boolean[], p_pauses float8[])
+  p_failed boolean[], p_delays float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[]; v_failed boolean[]; v_pauses float8[];
+DECLARE v_ctids tid[]; v_failed boolean[]; v_delays float8[];
 BEGIN
-  SELECT array_agg(l.place), array_agg(p_failed[l.n]), array_agg(p_pauses[l.n]) INTO v_places, v_failed, v_pauses
+  SELECT array_agg(l.row_ctid), array_agg(p_failed[l.ordinal]), array_agg(p_delays[l.ordinal])
+    INTO v_ctids, v_failed, v_delays
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
-  IF v_places IS NULL THEN RETURN; END IF;
+  IF v_ctids IS NULL THEN RETURN; END IF;
   RETURN QUERY
   UPDATE carillon.run r
-     SET owner = NULL, leased_until = NULL, started_at = NULL, suspect = 0, start_by = 'infinity', limited_by = NULL,
+     SET owner = NULL, leased_until = NULL, started_at = NULL, node_deaths = 0, start_by = 'infinity',
+         limited_by = NULL,
          failures = r.failures + CASE WHEN h.failed THEN 1 ELSE 0 END,
          ready_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'infinity' ELSE again.at END,
          parked = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN 'gate' END,
-         gate_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN again.at END,
-         seq = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM again.at) * 1000000)::bigint END
-    FROM unnest(v_places, v_failed, v_pauses) AS h(place, failed, pause)
-         CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => h.pause) AS at) again
-   WHERE r.ctid = h.place
+         gate_arrival_at = CASE WHEN r.gate_key ~ '^(concurrency|rate):' THEN again.at END,
+         gate_position = CASE WHEN r.gate_key ~ '^(concurrency|rate):'
+                              THEN (extract(epoch FROM again.at) * 1000000)::bigint END
+    FROM unnest(v_ctids, v_failed, v_delays) AS h(row_ctid, failed, delay)
+         CROSS JOIN LATERAL (SELECT carillon.clock() + make_interval(secs => h.delay) AS at) again
+   WHERE r.ctid = h.row_ctid
   RETURNING r.*;
 END $$;
 
 -- Keeps attempts open for callers outside the node, at most for the given seconds, and returns their runs. The new
 -- owner is a random id, so that later writes of the node are refused.
-CREATE FUNCTION carillon.open_attempts(
-  p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_at_most float8[])
+CREATE FUNCTION carillon.keep_attempts_open(
+  p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean, p_lease_seconds float8[])
 RETURNS SETOF carillon.run LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[]; v_at_most float8[];
+DECLARE v_ctids tid[]; v_lease_seconds float8[];
 BEGIN
-  SELECT array_agg(l.place), array_agg(p_at_most[l.n]) INTO v_places, v_at_most
+  SELECT array_agg(l.row_ctid), array_agg(p_lease_seconds[l.ordinal]) INTO v_ctids, v_lease_seconds
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
-  IF v_places IS NULL THEN RETURN; END IF;
+  IF v_ctids IS NULL THEN RETURN; END IF;
   RETURN QUERY
   UPDATE carillon.run r
-     SET owner = gen_random_uuid(), parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', suspect = 0,
-         leased_until = carillon.clock() + make_interval(secs => h.at_most)
-    FROM unnest(v_places, v_at_most) AS h(place, at_most)
-   WHERE r.ctid = h.place
+     SET owner = gen_random_uuid(), parked = 'awaiting', ready_at = 'infinity', start_by = 'infinity', node_deaths = 0,
+         leased_until = carillon.clock() + make_interval(secs => h.lease_seconds)
+    FROM unnest(v_ctids, v_lease_seconds) AS h(row_ctid, lease_seconds)
+   WHERE r.ctid = h.row_ctid
   RETURNING r.*;
 END $$;
 
@@ -137,11 +140,11 @@ CREATE FUNCTION carillon.hand_back_attempts(
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[]; v_started boolean[];
+DECLARE v_ctids tid[]; v_started boolean[];
 BEGIN
-  SELECT array_agg(l.place), array_agg(p_started[l.n]) INTO v_places, v_started
+  SELECT array_agg(l.row_ctid), array_agg(p_started[l.ordinal]) INTO v_ctids, v_started
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, p_wait) l;
-  IF v_places IS NULL THEN RETURN; END IF;
+  IF v_ctids IS NULL THEN RETURN; END IF;
   RETURN QUERY
   UPDATE carillon.run r
      SET owner = NULL, leased_until = NULL, started_at = NULL,
@@ -149,12 +152,12 @@ BEGIN
          limited_by = CASE WHEN r.parked = 'suspect' THEN r.limited_by END,
          parked = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect' THEN 'gate'
                        ELSE nullif(r.parked, 'running') END,
-         seq = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect'
-                    THEN (extract(epoch FROM r.due_at) * 1000000)::bigint ELSE r.seq END,
+         gate_position = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect'
+                              THEN (extract(epoch FROM r.due_at) * 1000000)::bigint ELSE r.gate_position END,
          ready_at = CASE WHEN r.gate_key LIKE 'rate:%' AND r.parked IS DISTINCT FROM 'suspect' THEN 'infinity'
                          WHEN r.parked = 'running' THEN carillon.clock() ELSE r.ready_at END
-    FROM unnest(v_places, v_started) AS h(place, started)
-   WHERE r.ctid = h.place
+    FROM unnest(v_ctids, v_started) AS h(row_ctid, started)
+   WHERE r.ctid = h.row_ctid
   RETURNING r.id;
 END $$;
 
@@ -164,48 +167,49 @@ CREATE FUNCTION carillon.park_attempts(p_owner uuid, p_projects text[], p_ids uu
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[];
+DECLARE v_ctids tid[];
 BEGIN
-  SELECT array_agg(l.place) INTO v_places
+  SELECT array_agg(l.row_ctid) INTO v_ctids
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, false) l;
-  IF v_places IS NULL THEN RETURN; END IF;
+  IF v_ctids IS NULL THEN RETURN; END IF;
   RETURN QUERY
   UPDATE carillon.run r SET ready_at = 'infinity', parked = 'running', start_by = 'infinity'
-   WHERE r.ctid = ANY (v_places)
+   WHERE r.ctid = ANY (v_ctids)
   RETURNING r.id;
 END $$;
 
--- Returns the seq of a run that is parked because no live node has its handler. With a concurrency or rate key it is
--- the largest number: counts read the runs whose seq is null, and gates the runs below the largest number, so such
--- runs hold no place and are not read, however many there are. With other keys seq does not change: a FIFO key
--- promises an order, so the runs behind wait.
-CREATE FUNCTION carillon.seq_without_handler(p_gate_key text, p_seq bigint)
+-- Returns the gate_position of a run that is parked because no live node has its handler. With a concurrency or rate
+-- key it is the largest number: counts read the runs whose gate_position is null, and gates the runs below the largest
+-- number, so such runs hold no place and are not read, however many there are. With other keys gate_position does not
+-- change: a FIFO key promises an order, so the runs behind wait.
+CREATE FUNCTION carillon.gate_position_without_handler(p_gate_key text, p_gate_position bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN p_gate_key ~ '^(concurrency|rate):' THEN 9223372036854775807 ELSE p_seq END
+  SELECT CASE WHEN p_gate_key ~ '^(concurrency|rate):' THEN 9223372036854775807 ELSE p_gate_position END
 $$;
 
 -- Releases attempts whose handler the owning node does not have. Runs whose handler no live node has are parked as
 -- 'no-handler'. The handler was not called, so the missed policy still applies and start_by does not change. For each
 -- run it returns the name of the handler if a live node has it, else null.
-CREATE FUNCTION carillon.pass_on_attempts(p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
+CREATE FUNCTION carillon.release_attempts_without_handler(
+  p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[])
 RETURNS SETOF text LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-DECLARE v_places tid[]; v_known text[];
+DECLARE v_ctids tid[]; v_live_handlers text[];
 BEGIN
-  SELECT array_agg(l.place) INTO v_places
+  SELECT array_agg(l.row_ctid) INTO v_ctids
     FROM carillon.lock_attempts(p_owner, p_projects, p_ids, p_attempts, true) l;
-  IF v_places IS NULL THEN RETURN; END IF;
-  SELECT coalesce(array_agg(DISTINCT h.name), '{}') INTO v_known
+  IF v_ctids IS NULL THEN RETURN; END IF;
+  SELECT coalesce(array_agg(DISTINCT h.name), '{}') INTO v_live_handlers
     FROM carillon.node n, unnest(n.handlers) AS h(name) WHERE n.dead_at IS NULL;
   RETURN QUERY
   UPDATE carillon.run r
      SET owner = NULL, leased_until = NULL, started_at = NULL, limited_by = NULL,
-         parked = CASE WHEN r.target_name = ANY (v_known) THEN NULL ELSE 'no-handler' END,
-         seq = CASE WHEN r.target_name = ANY (v_known) THEN r.seq
-                    ELSE carillon.seq_without_handler(r.gate_key, r.seq) END,
-         ready_at = CASE WHEN r.target_name <> ALL (v_known) THEN 'infinity'
+         parked = CASE WHEN r.target_name = ANY (v_live_handlers) THEN NULL ELSE 'no-handler' END,
+         gate_position = CASE WHEN r.target_name = ANY (v_live_handlers) THEN r.gate_position
+                              ELSE carillon.gate_position_without_handler(r.gate_key, r.gate_position) END,
+         ready_at = CASE WHEN r.target_name <> ALL (v_live_handlers) THEN 'infinity'
                          WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
-   WHERE r.ctid = ANY (v_places)
-  RETURNING CASE WHEN r.target_name = ANY (v_known) THEN r.target_name END;
+   WHERE r.ctid = ANY (v_ctids)
+  RETURNING CASE WHEN r.target_name = ANY (v_live_handlers) THEN r.target_name END;
 END $$;

@@ -50,7 +50,8 @@ $$;
 -- projects together have at most 100 queues, it returns these. Else it reads the runs of the project, and only if
 -- those are more than 10,000, it returns all names: with 10,000 names, checking each of them read 50,000 pages for a
 -- project with 30 runs. SECURITY DEFINER for the same reason as carillon.queue_names.
-CREATE FUNCTION carillon.queues_of(p_project text) RETURNS SETOF text LANGUAGE plpgsql STABLE COST 1000 ROWS 100
+CREATE FUNCTION carillon.queue_names_of_project(p_project text)
+RETURNS SETOF text LANGUAGE plpgsql STABLE COST 1000 ROWS 100
 SECURITY DEFINER SET search_path = pg_catalog
 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE v_names text[] := '{}'; v_name text; v_runs bigint;

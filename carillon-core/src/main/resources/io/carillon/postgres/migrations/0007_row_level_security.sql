@@ -6,8 +6,8 @@
 -- and all other roles see all rows. Returns false if the role does not exist and the current user may not create it;
 -- then a user who may create roles calls this function once. A new table with a column project must be added to the
 -- list.
-CREATE FUNCTION carillon.raise_wall() RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE walled text;
+CREATE FUNCTION carillon.enable_row_security() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE v_table text;
 BEGIN
   BEGIN
     IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'carillon_api') THEN CREATE ROLE carillon_api NOLOGIN; END IF;
@@ -20,22 +20,23 @@ BEGIN
   END;
   GRANT USAGE ON SCHEMA carillon TO carillon_api;
   GRANT SELECT, INSERT, UPDATE, DELETE ON carillon.schedule, carillon.run, carillon.dead_run, carillon.lane,
-    carillon.gate, carillon.cancel_request, carillon.key_hold, carillon.progress, carillon.awaited,
+    carillon.gate, carillon.cancel_request, carillon.unique_key_window, carillon.progress, carillon.open_attempt,
     carillon.idempotency, carillon.webhook_secret TO carillon_api;
   GRANT SELECT, INSERT ON carillon.run_history, carillon.ledger_gap, carillon.audit, carillon.attempt TO carillon_api;
   GRANT SELECT, INSERT, UPDATE ON carillon.api_key, carillon.bulk_action TO carillon_api;
   GRANT SELECT ON carillon.project, carillon.node TO carillon_api;
-  GRANT USAGE ON SEQUENCE carillon.gate_seq TO carillon_api;
-  FOREACH walled IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'key_hold', 'progress',
-                                'awaited', 'idempotency', 'run_history', 'ledger_gap', 'audit', 'api_key', 'attempt',
-                                'project', 'bulk_action', 'webhook_secret'] LOOP
+  GRANT USAGE ON SEQUENCE carillon.gate_position_seq TO carillon_api;
+  FOREACH v_table IN ARRAY ARRAY['schedule', 'run', 'dead_run', 'lane', 'gate', 'cancel_request', 'unique_key_window',
+                                 'progress', 'open_attempt', 'idempotency', 'run_history', 'ledger_gap', 'audit',
+                                 'api_key', 'attempt', 'project', 'bulk_action', 'webhook_secret'] LOOP
     CONTINUE WHEN EXISTS (SELECT 1 FROM pg_policies p
-                           WHERE p.schemaname = 'carillon' AND p.tablename = walled AND p.policyname = 'one_project');
-    EXECUTE format('ALTER TABLE carillon.%I ENABLE ROW LEVEL SECURITY', walled);
-    EXECUTE format('CREATE POLICY everybody ON carillon.%I USING (true)', walled);
-    EXECUTE format('CREATE POLICY one_project ON carillon.%I AS RESTRICTIVE TO carillon_api '
-                   'USING (project = (SELECT current_setting(''carillon.project'', true)))', walled);
+                           WHERE p.schemaname = 'carillon' AND p.tablename = v_table
+                             AND p.policyname = 'current_project_only');
+    EXECUTE format('ALTER TABLE carillon.%I ENABLE ROW LEVEL SECURITY', v_table);
+    EXECUTE format('CREATE POLICY all_rows ON carillon.%I USING (true)', v_table);
+    EXECUTE format('CREATE POLICY current_project_only ON carillon.%I AS RESTRICTIVE TO carillon_api '
+                   'USING (project = (SELECT current_setting(''carillon.project'', true)))', v_table);
   END LOOP;
   RETURN true;
 END $$;
-SELECT carillon.raise_wall();
+SELECT carillon.enable_row_security();

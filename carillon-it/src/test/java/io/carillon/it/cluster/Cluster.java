@@ -162,8 +162,8 @@ final class Cluster implements AutoCloseable {
      */
     History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
-        for (List<String> row :
-                rows("SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_why LIKE 'no heartbeat%'"))
+        for (List<String> row : rows(
+                "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'"))
             history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
@@ -177,7 +177,7 @@ final class Cluster implements AutoCloseable {
         await("all live nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listeningNodes() == liveNodes());
         Map<String, Instant> heartbeats = new LinkedHashMap<>();
         for (List<String> row :
-                rows("SELECT name, extract(epoch FROM beat_at) FROM carillon.node WHERE dead_at IS NULL"))
+                rows("SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL"))
             heartbeats.put(row.get(0), instant(row.get(1)));
         int listening = listeningNodes();
         Instant now = instant(text("SELECT extract(epoch FROM clock_timestamp())"));

@@ -67,8 +67,8 @@ class DatabaseFreezeTest {
                             () -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
                                     .size(),
                             size -> size == 1);
-            long before = Long.parseLong(
-                    texts(postgres, "SELECT min(beat) FROM carillon.node").get(0));
+            long before = Long.parseLong(texts(postgres, "SELECT min(heartbeat_count) FROM carillon.node")
+                    .get(0));
 
             await("all pools are full")
                     .atMost(Duration.ofSeconds(30))
@@ -102,12 +102,12 @@ class DatabaseFreezeTest {
                     .until(
                             () -> texts(
                                             postgres,
-                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR beat > "
+                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR heartbeat_count > "
                                                     + (before + 2))
                                     .size(),
                             size -> size >= NODES);
 
-            assertThat(texts(postgres, "SELECT dead_why FROM carillon.node WHERE dead_at IS NOT NULL"))
+            assertThat(texts(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL"))
                     .isEmpty();
             assertThat(node.runs().get(held).orElseThrow().attempt()).isEqualTo(1);
             finish.countDown();
@@ -124,8 +124,8 @@ class DatabaseFreezeTest {
     }
 
     private static long sum(EmbeddedPostgres postgres) throws SQLException {
-        return Long.parseLong(
-                texts(postgres, "SELECT sum(beat) FROM carillon.node").get(0));
+        return Long.parseLong(texts(postgres, "SELECT sum(heartbeat_count) FROM carillon.node")
+                .get(0));
     }
 
     /** Returns the postmaster and all its children. */

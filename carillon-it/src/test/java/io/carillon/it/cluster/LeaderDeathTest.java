@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 /** The node that holds the planning token is killed. */
 class LeaderDeathTest {
     private static final String HOLDER = """
-            SELECT coalesce((SELECT n.name FROM carillon.token t JOIN carillon.node n ON n.id = t.owner WHERE t.name = 'planning'), '-')
+            SELECT coalesce((SELECT n.name FROM carillon.planning_token t JOIN carillon.node n ON n.id = t.owner WHERE t.name = 'planning'), '-')
             """;
 
     // The first lease of a new holder ends three seconds after the holder took the planning token.
     private static final String TAKEN = """
-            SELECT extract(epoch FROM expires_at - interval '3 s' - ?::timestamptz) FROM carillon.token WHERE name = 'planning' AND epoch > ?::bigint
+            SELECT extract(epoch FROM expires_at - interval '3 s' - ?::timestamptz) FROM carillon.planning_token WHERE name = 'planning' AND epoch > ?::bigint
             """;
 
     @Tag("slow")
@@ -31,7 +31,7 @@ class LeaderDeathTest {
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.text(HOLDER).startsWith("node-"));
             String leader = cluster.text(HOLDER);
-            String epoch = cluster.text("SELECT epoch FROM carillon.token WHERE name = 'planning'");
+            String epoch = cluster.text("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'");
 
             cluster.kill(leader);
             String killed = cluster.text("SELECT clock_timestamp()");

@@ -46,7 +46,7 @@ class PoisonMixTest {
             "SELECT round(extract(epoch FROM started_at - at), 1) FROM carillon.node, (SELECT ?::timestamptz AS at) f WHERE started_at > at ORDER BY 1";
 
     private static final String BY_NODE_DEATHS =
-            "SELECT suspect, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1";
+            "SELECT node_deaths, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1";
 
     private static final String OPEN_BREAKERS = "SELECT count(*) FROM carillon.lane WHERE breaker <> 'closed'";
 

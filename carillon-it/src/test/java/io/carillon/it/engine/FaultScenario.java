@@ -124,7 +124,7 @@ final class FaultScenario {
         awaitEnds(database, engine);
         portFaults.arm(Set.of("nodes.register"), 2);
         database.execute(
-                "UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'test' WHERE name = 'faulty'");
+                "UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'test' WHERE name = 'faulty'");
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> portFaults.failedPoints().contains("nodes.register"));
         for (int i = 0; i < 10; i++) expectedOnce.add(enqueue(real, "default", "quick"));
@@ -144,9 +144,9 @@ final class FaultScenario {
         expectedOnce.add(orphan);
         database.execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                 + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{quick}', 1, 'notify');"
-                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1, suspect = 1"
+                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1, node_deaths = 1"
                 + " WHERE queue = 'orphans';"
-                + " INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                 + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run WHERE queue = 'orphans'");
     }
 

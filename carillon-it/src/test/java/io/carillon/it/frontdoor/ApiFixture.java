@@ -37,9 +37,9 @@ public final class ApiFixture implements AutoCloseable {
             "dead_run",
             "lane",
             "cancel_request",
-            "key_hold",
+            "unique_key_window",
             "progress",
-            "awaited");
+            "open_attempt");
 
     private final TestDatabase database;
     private final List<Carillon> carillons = new CopyOnWriteArrayList<>();

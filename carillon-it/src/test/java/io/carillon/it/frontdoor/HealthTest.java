@@ -142,7 +142,7 @@ class HealthTest {
     @Test
     void a_single_node_without_heartbeats_is_not_shown_as_alive() {
         silentNode("ghost");
-        fixture.database().execute("UPDATE carillon.node SET beat_at = carillon.clock() - interval '2 minutes'");
+        fixture.database().execute("UPDATE carillon.node SET heartbeat_at = carillon.clock() - interval '2 minutes'");
         Carillon client = fixture.client(builder -> builder);
 
         Health health = client.health();

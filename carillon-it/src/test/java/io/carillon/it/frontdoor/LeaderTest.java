@@ -23,7 +23,7 @@ class LeaderTest {
 
     private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
     private static final String HOLDER = """
-            SELECT coalesce((SELECT n.name FROM carillon.token t JOIN carillon.node n ON n.id = t.owner
+            SELECT coalesce((SELECT n.name FROM carillon.planning_token t JOIN carillon.node n ON n.id = t.owner
                               WHERE t.name = 'planning' AND t.expires_at > carillon.clock()), '-')
             """;
 
@@ -56,7 +56,7 @@ class LeaderTest {
         eventually().until(() -> made.size() == 2);
 
         assertThat(made).containsExactly("13:00", "14:00");
-        assertThat(fixture.number("SELECT epoch FROM carillon.token WHERE name = 'planning'"))
+        assertThat(fixture.number("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'"))
                 .isGreaterThan(1);
     }
 

@@ -46,7 +46,7 @@ class LostLeaseTest {
         assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
 
         fixture.database()
-                .execute("UPDATE carillon.node SET dead_at = carillon.clock(), dead_why = 'no heartbeat'"
+                .execute("UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'no heartbeat'"
                         + " WHERE name = 'frozen'");
 
         Run run = awaitState(frozen, id, RunState.SUCCEEDED);

@@ -255,7 +255,7 @@ class RunDueTest {
             assertThat(run.attempt()).isEqualTo(5);
             assertThat(run.failures()).isZero();
         });
-        assertThat(fixture.number("SELECT max(crashes) + max(suspect) FROM carillon.run_history"))
+        assertThat(fixture.number("SELECT max(crashes) + max(node_deaths) FROM carillon.run_history"))
                 .as("an expired lease is not a crash")
                 .isZero();
     }

@@ -190,8 +190,10 @@ class SessionLossTest {
             eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run_history") == 6);
             assertThat(fixture.number("SELECT sum(crashes) + sum(failures) FROM carillon.run_history"))
                     .isZero();
-            assertThat(fixture.rows("SELECT name FROM carillon.node WHERE dead_why LIKE 'no heartbeat%'"))
-                    .containsExactly(List.of("ghost"));
+            eventually()
+                    .untilAsserted(() -> assertThat(fixture.rows(
+                                    "SELECT name FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'"))
+                            .containsExactly(List.of("ghost")));
             node.close();
         }
     }

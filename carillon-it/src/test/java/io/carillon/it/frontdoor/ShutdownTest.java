@@ -67,7 +67,7 @@ class ShutdownTest {
         assertThat(fixture.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'"))
                 .isEqualTo(5);
         assertThat(fixture.number(
-                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND suspect = 0 AND failures = 0"))
+                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0"))
                 .isEqualTo(15);
     }
 
@@ -101,7 +101,7 @@ class ShutdownTest {
                 .singleElement()
                 .satisfies(one -> assertThat(one.deathReason()).isEqualTo("stopped"));
         assertThat(fixture.number(
-                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND suspect = 0 AND crashes = 0"
+                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
                                 + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()"))
                 .isEqualTo(50);
         assertThat(fixture.number("SELECT count(*) FROM carillon.attempt")).isZero();
@@ -123,8 +123,9 @@ class ShutdownTest {
         node.close();
 
         try {
-            assertThat(fixture.number(
-                            "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND suspect = 0 AND failures = 0"))
+            assertThat(
+                            fixture.number(
+                                    "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0"))
                     .isEqualTo(6);
             AtomicInteger calls = new AtomicInteger();
             Carillon next = fixture.node(builder -> builder.handle(JOB, (job, run) -> calls.incrementAndGet()));
@@ -179,7 +180,7 @@ class ShutdownTest {
     }
 
     private long heartbeats(String node) {
-        return fixture.number("SELECT beat FROM carillon.node WHERE id = '" + node + "'");
+        return fixture.number("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'");
     }
 
     private static EngineConfig shutdownTimeout(Duration timeout) {

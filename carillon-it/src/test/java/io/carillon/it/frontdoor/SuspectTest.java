@@ -72,7 +72,7 @@ class SuspectTest {
                 .run();
         fixture.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', suspect = %d, ready_at = 'infinity' WHERE id = '%s'"
+                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity' WHERE id = '%s'"
                                 .formatted(times, id.value()));
         return id;
     }
@@ -137,7 +137,8 @@ class SuspectTest {
         node.close();
 
         assertThat(started).containsExactly("before");
-        assertThat(fixture.rows("SELECT parked, owner, suspect, crashes FROM carillon.run WHERE id = ?", id.value()))
+        assertThat(fixture.rows(
+                        "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value()))
                 .containsExactly(Arrays.asList("suspect", null, "2", "0"));
     }
 
@@ -195,8 +196,9 @@ class SuspectTest {
 
         eventually().until(() -> started.size() == 8);
         eventually().atMost(Duration.ofSeconds(2)).until(() -> fixture.number(CLAIMED) == 2);
-        assertThat(fixture.number(
-                        "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND suspect = 2 AND crashes = 0"))
+        assertThat(
+                        fixture.number(
+                                "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2 AND crashes = 0"))
                 .isEqualTo(8);
         fixture.database().execute("""
                 CREATE TABLE public.claims (isolated int);

@@ -63,7 +63,7 @@ class MigratorEnvironmentTest {
         try (Connection other = database.dataSource().getConnection();
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
-            statement.execute("CREATE TABLE carillon.key_hold (x integer)");
+            statement.execute("CREATE TABLE carillon.unique_key_window (x integer)");
 
             CompletableFuture<Void> migration =
                     CompletableFuture.runAsync(() -> new Migrator(database.pool(1)).run(SchemaMode.AUTO));

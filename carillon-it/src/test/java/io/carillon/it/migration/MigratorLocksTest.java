@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class MigratorLocksTest {
     private static final String ENDED = """
-            INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, ended_at, created_at, state,
+            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at, state,
                                               origin, target, target_name)
             VALUES ('default', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, carillon.clock(), carillon.clock(),
                     carillon.clock(), 'succeeded', 'direct', 'handler', 'h')

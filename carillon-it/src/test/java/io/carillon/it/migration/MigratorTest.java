@@ -162,15 +162,15 @@ class MigratorTest {
 
     @Test
     void a_file_that_fails_in_the_middle_changes_nothing() {
-        database.execute("CREATE SCHEMA carillon; CREATE TABLE carillon.key_hold (x integer)");
+        database.execute("CREATE SCHEMA carillon; CREATE TABLE carillon.unique_key_window (x integer)");
         List<String> before = Catalog.objects(database);
 
         refuses(ErrorCode.STORAGE, migrator, SchemaMode.AUTO, "0001_tables.sql failed")
-                .withMessageContaining("\"key_hold\" already exists")
+                .withMessageContaining("\"unique_key_window\" already exists")
                 .withMessageContaining("It changed nothing");
 
         assertThat(Catalog.objects(database)).isEqualTo(before);
-        database.execute("DROP TABLE carillon.key_hold");
+        database.execute("DROP TABLE carillon.unique_key_window");
         migrator.run(SchemaMode.AUTO);
     }
 

@@ -94,7 +94,7 @@ class EndingRaceTest extends StoreContract {
         boolean again = ending == Ending.RETRY || ending == Ending.SNOOZE;
         assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
                 .isEqualTo(again ? 3 : 0);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.awaited"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.open_attempt"))
                 .isEqualTo(ending == Ending.AWAIT ? 3 : 0);
     }
 
@@ -135,7 +135,7 @@ class EndingRaceTest extends StoreContract {
         assertThat(get(run).state()).isEqualTo(RunState.RUNNING);
         assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
                 .isZero();
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.awaited"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.open_attempt"))
                 .isZero();
         assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.dead_run"))
                 .isZero();
@@ -204,7 +204,7 @@ class EndingRaceTest extends StoreContract {
     @Test
     void cancelling_and_rescheduling_take_effect_after_a_concurrent_change() throws Exception {
         RunId run = enqueue(RunSpec.mail());
-        String touch = "UPDATE carillon.run SET suspect = suspect";
+        String touch = "UPDATE carillon.run SET node_deaths = node_deaths";
         java.time.Instant due = StoreFixture.NOON.plus(Duration.ofHours(1));
 
         assertThat(runDuring(touch, () -> storage().runAdmin().reschedule(PROJECT, run, due)))

@@ -138,7 +138,7 @@ class HistoryDayTest extends StoreContract {
         assertThat(storage().runs().apply(node, ended)).containsOnly(WriteResult.ACCEPTED);
 
         assertThat(FIXTURE.rows().texts("""
-                SELECT concat_ws(' ', id, payload IS NOT NULL, payload_codec, delivery, log, codec) FROM carillon.run_history ORDER BY 1
+                SELECT concat_ws(' ', id, payload IS NOT NULL, payload_codec, delivery, log, result_codec) FROM carillon.run_history ORDER BY 1
                 """))
                 .containsExactlyInAnyOrder(plain.value() + " f", kept.value() + " t json {}");
     }

@@ -42,12 +42,12 @@ class HistoryPagesTest {
                 END LOOP; END $$
                 """);
         DATABASE.execute("""
-                INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, started_at, ended_at,
+                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, started_at, ended_at,
                                                   created_at, state, origin, target, target_name)
                 SELECT project, id, (at AT TIME ZONE 'UTC')::date, 'mail', 1, 0, 0, 1, 0, at, at, at, at, 'succeeded', 'direct', 'handler', 'mail.send' FROM (
                 """ + ROWS + ") r");
         DATABASE.execute("""
-                INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+                INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
                 SELECT project, id, 'mail', 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', 'mail.send', 'json', '' FROM (
                 """ + ROWS + ") r");
         // Without this vacuum the page counts would include visibility checks that autovacuum makes unnecessary.

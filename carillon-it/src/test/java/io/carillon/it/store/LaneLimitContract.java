@@ -101,7 +101,7 @@ abstract class LaneLimitContract extends StoreContract {
                             "UPDATE carillon.run SET owner = '" + node
                                     + "', attempt = attempt + 1, started_at = carillon.clock()"
                                     + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
-                                    + " INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                                    + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                                     + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run WHERE owner IS NOT NULL GROUP BY owner");
             limit(QueueLimits.maxRunning(4));
             late.commit();

@@ -187,7 +187,8 @@ final class LostAnswerCases extends LostCases {
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
                     assertOnce(held.run(), RunState.RUNNING);
-                    assertThat(fixture.rows().texts("SELECT attempt || ' ' || pause FROM carillon.awaited"))
+                    assertThat(fixture.rows()
+                                    .texts("SELECT attempt || ' ' || retry_delay_seconds FROM carillon.open_attempt"))
                             .containsExactly("1 1");
                 });
     }
@@ -210,15 +211,15 @@ final class LostAnswerCases extends LostCases {
         storage().nodes().retire(gone);
         storage().nodes().sweep(3);
         fixture.database().execute("""
-                INSERT INTO carillon.key_hold SELECT 'default', 'mail', k, gen_random_uuid(), until
+                INSERT INTO carillon.unique_key_window SELECT 'default', 'mail', k, gen_random_uuid(), until
                   FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
                 """);
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.awaited VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
+                        "INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.claim_note VALUES (gen_random_uuid(), 1, '{default}', ARRAY[gen_random_uuid()])");
+                        "INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}', ARRAY[gen_random_uuid()])");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
@@ -228,9 +229,9 @@ final class LostAnswerCases extends LostCases {
                 () -> faultyStorage.maintenance().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
                     assertThat(storage().runAdmin().dead(PROJECT, RunFilter.all()))
                             .isEmpty();
-                    assertThat(fixture.rows().texts("SELECT key FROM carillon.key_hold"))
+                    assertThat(fixture.rows().texts("SELECT key FROM carillon.unique_key_window"))
                             .containsExactly("new");
-                    assertThat(fixture.rows().texts("SELECT run_id FROM carillon.awaited"))
+                    assertThat(fixture.rows().texts("SELECT run_id FROM carillon.open_attempt"))
                             .isEmpty();
                     assertThat(fixture.rows().texts("SELECT run_id FROM carillon.progress"))
                             .containsExactly(running.run().value().toString());
@@ -238,7 +239,7 @@ final class LostAnswerCases extends LostCases {
                             .containsExactly(running.run().value().toString());
                     assertThat(fixture.rows().texts("SELECT id FROM carillon.node"))
                             .containsExactly(stays.toString());
-                    assertThat(fixture.rows().texts("SELECT node FROM carillon.claim_note"))
+                    assertThat(fixture.rows().texts("SELECT node FROM carillon.claim_record"))
                             .containsExactly(stays.toString());
                 });
     }
@@ -458,7 +459,7 @@ final class LostAnswerCases extends LostCases {
             assertThat(answer)
                     .isEqualTo(List.of(taken ? new EnqueueResult.Duplicate(there) : new EnqueueResult.Enqueued(there)));
             assertThat(claim(node(), 9)).hasSize(1);
-            assertThat(fixture.rows().texts("SELECT key FROM carillon.key_hold"))
+            assertThat(fixture.rows().texts("SELECT key FROM carillon.unique_key_window"))
                     .hasSize(taken ? 0 : 1);
         });
     }

@@ -90,7 +90,7 @@ class LostAnswerTest {
                             "EXPLAIN " + Statements.bare(text).replace("?", "NULL"))) {
                 assertThatThrownBy(alone::execute)
                         .as(fragment + " on its own")
-                        .hasMessageMatching("(?s).*(\"gone\" does not exist|syntax error).*");
+                        .hasMessageMatching("(?s).*(\"deleted\" does not exist|syntax error).*");
             }
         }
     }

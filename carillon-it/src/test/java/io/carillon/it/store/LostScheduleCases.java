@@ -140,7 +140,7 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition(), id -> "on=behalf\n"), answer -> {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(schedule("report").version()).isOne();
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = E'on=behalf\\n'"))
+            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.schedule WHERE headers = E'on=behalf\\n'"))
                     .isOne();
         });
     }

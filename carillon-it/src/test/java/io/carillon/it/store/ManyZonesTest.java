@@ -16,7 +16,7 @@ class ManyZonesTest {
     private static final int SCHEDULES = 100_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, class, target, target_name, payload, codec,
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec,
                                            missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
             SELECT 'default', gen_random_uuid(), 's' || i, 'cron', i %% 60 || ' ' || i %% 24 || ' * * *',
                    (ARRAY['Europe/Paris', 'America/New_York', 'Asia/Kolkata', 'Africa/Casablanca'])[1 + i %% 4], 'run-after', 'first', 'mail', 1, 'handler',

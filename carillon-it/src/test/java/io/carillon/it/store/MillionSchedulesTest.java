@@ -28,7 +28,7 @@ class MillionSchedulesTest {
     // Active schedules fire every two minutes and are due in each round; the next instant of the others is a year
     // ahead.
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, class, target, target_name, payload, codec,
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec,
                                            missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
             SELECT 'default', gen_random_uuid(), 's' || i, 'interval', '120 seconds', 'UTC', '1970-01-01Z', 'run-after', 'first', 'mail', 1, 'handler',
                    'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),

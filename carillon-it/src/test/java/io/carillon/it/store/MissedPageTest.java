@@ -170,9 +170,9 @@ class MissedPageTest extends PlanningContract {
         store(ScheduleSpec.every(Duration.ofMinutes(10)));
         FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
-                  (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, class, target, target_name, payload, codec, missed, missed_cap,
+                  (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec, missed, missed_cap,
                    missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-                SELECT project, gen_random_uuid(), 's' || i, kind, expression, zone, anchor, gap, repeat, queue, class, target, target_name, payload, codec,
+                SELECT project, gen_random_uuid(), 's' || i, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec,
                        missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata
                   FROM carillon.schedule, generate_series(2, %d) i
                 """.formatted(schedules));

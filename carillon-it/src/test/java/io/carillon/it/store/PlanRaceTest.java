@@ -68,7 +68,7 @@ class PlanRaceTest extends PlanningContract {
         assertMovedOrUntouched(written, plans.get(1));
         planAll();
         covered("b");
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.schedule WHERE trace = 'renewed'"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.schedule WHERE headers = 'renewed'"))
                 .isOne();
     }
 
@@ -128,7 +128,7 @@ class PlanRaceTest extends PlanningContract {
     private static void addManySchedules() {
         FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
-                  (project, id, name, kind, expression, zone, gap, repeat, queue, class, target, target_name, payload, codec, missed,
+                  (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec, missed,
                    missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
                 SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler',
                        'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(), 'infinity', 'z'

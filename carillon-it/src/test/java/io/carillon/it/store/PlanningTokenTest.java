@@ -25,7 +25,7 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     private long epoch() {
-        return FIXTURE.rows().number("SELECT epoch FROM carillon.token WHERE name = 'planning'");
+        return FIXTURE.rows().number("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'");
     }
 
     @Test

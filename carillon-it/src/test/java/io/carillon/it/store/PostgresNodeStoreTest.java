@@ -33,7 +33,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     void commitLateClaim(UUID node) {
         FIXTURE.database().execute("""
                         WITH late AS (UPDATE carillon.run SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock() RETURNING *)
-                        INSERT INTO carillon.claim_note SELECT owner, 7, ARRAY[project], ARRAY[id] FROM late
+                        INSERT INTO carillon.claim_record SELECT owner, 7, ARRAY[project], ARRAY[id] FROM late
                         """.formatted(node));
     }
 
@@ -114,7 +114,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID process = UUID.randomUUID();
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
+                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity' WHERE id = '%s'"
                                 .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(process, Set.of(RunSpec.HANDLER), Duration.ofMinutes(1)))
                 .isPresent();
@@ -175,7 +175,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         RunId id = enqueue(RunSpec.mail());
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', suspect = 4, ready_at = 'infinity' WHERE id = '%s'"
+                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity' WHERE id = '%s'"
                                 .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .map(Attempt::run)
@@ -194,13 +194,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         claim(node, 3);
         declareDead(node);
         storage().nodes().sweep(3);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_note"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_record"))
                 .isEqualTo(1);
 
         advance(Duration.ofMinutes(1));
         storage().nodes().sweep(3);
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_note"))
+        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_record"))
                 .isZero();
     }
 

@@ -27,7 +27,7 @@ class PostgresOverlapTest extends OverlapContract {
     private void insertWaiting(int length) {
         enqueue(RunSpec.mail(), length + 1);
         FIXTURE.database().execute("""
-                UPDATE carillon.run r SET gate_key = '%s', seq = nullif(n, 0), parked = CASE WHEN n > 0 THEN 'gate' END,
+                UPDATE carillon.run r SET gate_key = '%s', gate_position = nullif(n, 0), parked = CASE WHEN n > 0 THEN 'gate' END,
                        ready_at = CASE WHEN n > 0 THEN 'infinity' ELSE r.ready_at END
                   FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM carillon.run) numbered WHERE numbered.id = r.id
                 """.formatted(GATE));
@@ -41,12 +41,16 @@ class PostgresOverlapTest extends OverlapContract {
 
         assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'"))
                 .isZero();
-        claim(node(), 1).forEach(attempt -> FIXTURE.database().execute("DELETE FROM carillon.run WHERE seq IS NULL"));
+        claim(node(), 1)
+                .forEach(attempt -> FIXTURE.database().execute("DELETE FROM carillon.run WHERE gate_position IS NULL"));
         storage().gates().promote(List.of(new GateName(PROJECT, GATE)));
-        assertThat(FIXTURE.rows().texts("SELECT coalesce(seq::text, 'through') FROM carillon.run ORDER BY id LIMIT 2"))
-                .containsExactly("through", "2");
         assertThat(FIXTURE.rows()
-                        .number("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0' AND seq IS NOT NULL"))
+                        .texts("SELECT coalesce(gate_position::text, 'through') FROM carillon.run ORDER BY id LIMIT 2"))
+                .containsExactly("through", "2");
+        assertThat(
+                        FIXTURE.rows()
+                                .number(
+                                        "SELECT count(*) FROM carillon.run WHERE xmax::text <> '0' AND gate_position IS NOT NULL"))
                 .isZero();
     }
 
@@ -62,7 +66,7 @@ class PostgresOverlapTest extends OverlapContract {
         assertThat(gates).hasSize(1);
         RunId other = enqueue(RunSpec.mail());
         FIXTURE.database().execute("""
-                UPDATE carillon.run SET gate_key = '%s', seq = 1, parked = 'gate', ready_at = 'infinity' WHERE id = '%s'
+                UPDATE carillon.run SET gate_key = '%s', gate_position = 1, parked = 'gate', ready_at = 'infinity' WHERE id = '%s'
                 """.formatted(GATE, other.value()));
         gates.add(new GateName(PROJECT, GATE));
 

@@ -25,7 +25,7 @@ class PostgresRunEndingTest extends RunEndingContract {
         apply(node, claimOne(node), new Transition.MarkDead("no"));
 
         String columns =
-                "state, queue, class, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
+                "state, queue, priority, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
         assertThat(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)))
                 .isEqualTo(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.run_history".formatted(columns)));
     }

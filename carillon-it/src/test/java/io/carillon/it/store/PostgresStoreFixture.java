@@ -93,7 +93,7 @@ final class PostgresStoreFixture implements StoreFixture, BeforeAllCallback, Aft
     @Override
     public void clear() {
         database.clear();
-        database.execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
+        database.execute("DELETE FROM carillon.node; DELETE FROM carillon.planning_token");
         clock.stopAt(NOON);
     }
 }

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 /** A purge removes all expired rows, however many there are, even if one table cannot be cleaned. */
 class PurgesTest {
     private static final String DEAD = """
-            INSERT INTO carillon.dead_run (project, id, state, queue, class, attempt, failures, crashes, due_at, origin, target, target_name, codec, payload, died_at)
+            INSERT INTO carillon.dead_run (project, id, state, queue, priority, attempt, failures, crashes, due_at, origin, target, target_name, codec, payload, died_at)
             SELECT 'default', gen_random_uuid(), 'dead', 'q', 1, 1, 1, 0, carillon.clock(), 'direct', 'handler', 'h', 'json', '', carillon.clock() - interval '31 days'
               FROM generate_series(1, %d)
             """;
 
     private static final String HOLDS = """
-            INSERT INTO carillon.key_hold SELECT 'default', 'q', 'k' || i, gen_random_uuid(), carillon.clock() - interval '1 s' FROM generate_series(1, %d) i
+            INSERT INTO carillon.unique_key_window SELECT 'default', 'q', 'k' || i, gen_random_uuid(), carillon.clock() - interval '1 s' FROM generate_series(1, %d) i
             """;
 
     private final TestDatabase database = TestDatabase.migrated();

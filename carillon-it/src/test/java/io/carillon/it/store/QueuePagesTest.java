@@ -22,7 +22,7 @@ class QueuePagesTest {
     private static final int MAX_PAGES = 1_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT %s, gen_random_uuid(), 'q' || i %% %d, 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', 'mail.send', 'json', ''
               FROM (SELECT i, carillon.clock() - i * interval '1 ms' AS at FROM generate_series(1, %d) i) x
             """;

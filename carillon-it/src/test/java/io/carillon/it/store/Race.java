@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Race implements AutoCloseable {
     private static final int LIMIT_SECONDS = 30;
-    private static final Pattern JUDGEMENT = Pattern.compile(", \"(judged_at|sole_run)\": \"[^\"]*\"");
+    private static final Pattern JUDGEMENT =
+            Pattern.compile(", \"(death_analyzed_at|probable_cause_run_id)\": \"[^\"]*\"");
 
     /** The way in which the two statements interleave. */
     enum Interleaving {

@@ -98,7 +98,7 @@ final class RaceFixture extends PlanningContract {
      * their node are released.
      */
     static boolean aboutBystanders(String line) {
-        return !line.startsWith("claim_note ")
+        return !line.startsWith("claim_record ")
                 && !line.contains(CONTESTED_LABEL)
                 && BYSTANDERS.stream().anyMatch(line::contains);
     }

@@ -59,7 +59,7 @@ final class RaceTables implements AutoCloseable {
                         + " FOR EACH STATEMENT EXECUTE FUNCTION carillon_test.stop()");
         }
         clear = tables.stream().map(RaceTables::clearing).collect(Collectors.joining("; "))
-                + "; ALTER SEQUENCE carillon.gate_seq RESTART";
+                + "; ALTER SEQUENCE carillon.gate_position_seq RESTART";
         dumpSql = tables.stream().map(RaceTables::dumpSqlOf).collect(Collectors.joining(" UNION ALL "));
     }
 
@@ -68,22 +68,24 @@ final class RaceTables implements AutoCloseable {
     }
 
     /**
-     * Returns the query that dumps a table. Of {@code seq} only the order is compared; of claim notes only the runs of
-     * each node and number.
+     * Returns the query that dumps a table. Of {@code gate_position} only the order is compared; of claim records only
+     * the runs of each node and number.
      */
     private static String dumpSqlOf(String table) {
-        if (table.equals("claim_note"))
-            return "SELECT DISTINCT 'claim_note ' || node || ' ' || seq || ' ' || noted FROM carillon.claim_note, unnest(ids) AS noted";
+        if (table.equals("claim_record"))
+            return "SELECT DISTINCT 'claim_record ' || node || ' ' || claim_number || ' ' || run_id FROM carillon.claim_record, unnest(run_ids) AS run_id";
         String place = table.equals("run")
-                ? " - 'seq' || jsonb_build_object('place', CASE WHEN t.seq IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.seq) END)"
+                ? " - 'gate_position' || jsonb_build_object('place', CASE WHEN t.gate_position IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.gate_position) END)"
                 : "";
         // The run that a death is attributed to matters only while the dead node holds that run; no statement reads it
         // afterwards.
         if (table.equals("node"))
             place =
-                    " - 'sole_run' || jsonb_build_object('sole_run', (SELECT r.id FROM carillon.run r WHERE r.id = t.sole_run AND r.owner = t.id))";
+                    " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
         // A rate gate without starts equals a missing one: the promotion of a run creates it.
-        String some = table.equals("gate") ? " WHERE NOT (t.kind = 'rate' AND t.live = 0 AND t.starts = '{}')" : "";
+        String some = table.equals("gate")
+                ? " WHERE NOT (t.kind = 'rate' AND t.passed_unclaimed = 0 AND t.recent_starts = '{}')"
+                : "";
         return "SELECT '" + table + " ' || jsonb_strip_nulls(to_jsonb(t)" + place + ")::text FROM carillon." + table
                 + " t" + some;
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class RefilledQueueTest {
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT 'default', gen_random_uuid(), 'mail', 1, due, due, due::date, 'direct', 'handler', 'mail.send', 'json', 'x'
               FROM (SELECT carillon.clock() + i * interval '1 ms' AS due FROM generate_series(-20000, 10000) i) x
             """;
@@ -54,10 +54,10 @@ class RefilledQueueTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource(delimiter = '|', textBlock = """
-                    pick    | 50  | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
-                    pick of any handler | 60 | SELECT * FROM carillon.pick('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
-                    heads   | 300 | SELECT * FROM carillon.heads('-infinity', 200, 100)
-                    handlers | 2 | SELECT * FROM carillon.handlers_of('mail', 'default', 1::smallint)
+                    claim_candidates | 50  | SELECT * FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
+                    claim_candidates of any handler | 60 | SELECT * FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
+                    queue_head | 300 | SELECT * FROM carillon.queue_head('-infinity', 200, 100)
+                    handlers | 2 | SELECT * FROM carillon.handlers_in_lane('mail', 'default', 1::smallint)
                     """)
     void a_limited_query_reads_no_more_than_its_limit(String function, int most, String question) throws SQLException {
         try (Connection connection = DATABASE.dataSource().getConnection();
@@ -76,12 +76,12 @@ class RefilledQueueTest {
                 "end_attempts(:fence, true)",
                 "end_attempts(:fence, false)",
                 "retry_attempts(:fence, true, array_fill(true, ARRAY[:n]), array_fill(1::float8, ARRAY[:n]))",
-                "open_attempts(:fence, true, array_fill(1::float8, ARRAY[:n]))",
+                "keep_attempts_open(:fence, true, array_fill(1::float8, ARRAY[:n]))",
                 "hand_back_attempts(:fence, true, array_fill(false, ARRAY[:n]))",
                 "park_attempts(:fence)",
-                "pass_on_attempts(:fence)",
-                "end_waiting(:runs, true)",
-                "end_waiting(:runs, false)"
+                "release_attempts_without_handler(:fence)",
+                "end_waiting_runs(:runs, true)",
+                "end_waiting_runs(:runs, false)"
             })
     void fenced_writes_read_only_what_they_write(String function) throws SQLException {
         for (int count : new int[] {1, 1_000}) {
@@ -91,7 +91,7 @@ class RefilledQueueTest {
                 statement.execute(
                         "CREATE TEMP TABLE asked ON COMMIT DROP AS SELECT project, id FROM carillon.run ORDER BY id LIMIT "
                                 + count);
-                if (!function.startsWith("end_waiting"))
+                if (!function.startsWith("end_waiting_runs"))
                     statement.execute("UPDATE carillon.run r SET owner = '" + NODE
                             + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
                 String runs =

@@ -31,7 +31,7 @@ class RescueScaleTest extends StoreContract {
     private static final int MOST_PAGES = 10_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT 'p' || n %% 1000, md5(n::text)::uuid, 'q' || n / 1000 %% 10, 1, at, at, '2026-03-02', 'direct', 'handler', 'mail.send', 'json', '\\x7b7d'
               FROM generate_series(1, %d) n, LATERAL (SELECT timestamptz '2026-03-02 11:00Z' + n * interval '100 us' AS at) due
             """;

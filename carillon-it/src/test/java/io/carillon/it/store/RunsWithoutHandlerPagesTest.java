@@ -16,7 +16,7 @@ class RunsWithoutHandlerPagesTest {
 
     // Uses the gate key of the sample values in GenericPlan.
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload, gate_key, gate_max, parked, seq)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload, gate_key, gate_limit, parked, gate_position)
             SELECT 'default', gen_random_uuid(), 'mail', 1, at, 'infinity', (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
                    CASE WHEN i <= 3 THEN 'mail.send' ELSE 'rare.work' END, 'json', '', 'overlap:00000000-0000-7000-8000-000000000009', 2,
                    CASE WHEN i <= 3 THEN 'gate' ELSE 'no-handler' END, CASE WHEN i <= 3 THEN i ELSE 9223372036854775807 END

@@ -58,13 +58,13 @@ class ScaleOutTest {
     private static final String SORT_IN_MEMORY = "SET maintenance_work_mem = '1GB'; ";
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, class, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
             SELECT 'p' || (i %% %2$d), gen_random_uuid(), 'q' || (i / %2$d %% %3$d), 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', '%4$s', 'json', '{}'
               FROM (SELECT i, carillon.clock() - i * interval '10 us' - interval '1 s' AS at FROM generate_series(0, %1$d) i) runs
             """;
 
     private static final String FILL_HISTORY = """
-            INSERT INTO carillon.run_history (project, id, day, queue, class, suspect, crashes, attempt, failures, due_at, ended_at, created_at, state, origin,
+            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at, state, origin,
                                               target, target_name)
             SELECT CASE WHEN i %% (%1$d / 100) = 0 THEN '%2$s' ELSE 'p' || (i %% 1000) END, gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q1', 1, 0, 0, 1, 0,
                    carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', 'succeeded', 'direct', 'handler', 'mail.send'
@@ -114,7 +114,7 @@ class ScaleOutTest {
         UUID dead = node();
         UUID survivor = node();
         assertThat(claim(dead)).hasSize(HELD);
-        long heartbeats = tableReader.number("SELECT beat FROM carillon.node WHERE id = ?", dead);
+        long heartbeats = tableReader.number("SELECT heartbeat_count FROM carillon.node WHERE id = ?", dead);
         assertThat(pages("declare a node dead and rescue its runs", storage -> {
                     assertThat(storage.nodes().declareDead(dead, heartbeats, "no heartbeat"))
                             .isTrue();

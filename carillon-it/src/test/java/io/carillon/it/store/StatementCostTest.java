@@ -74,12 +74,12 @@ class StatementCostTest {
         database.execute(
                 "INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough' FROM carillon.run LIMIT 20000");
         database.execute("VACUUM ANALYZE carillon.run, carillon.cancel_request");
-        database.execute("SELECT carillon.cancel_requests_due()");
+        database.execute("SELECT carillon.has_due_cancel_requests()");
 
         String plan = String.join(
                 " ",
                 new TableReader(database.dataSource())
-                        .texts("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.cancel_requests_due()"));
+                        .texts("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.has_due_cancel_requests()"));
 
         Matcher pages = Pattern.compile("shared hit=(\\d+)").matcher(plan);
         assertThat(pages.find()).as(plan).isTrue();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  */
 class StatementRuleTest {
     private static final Pattern LOCKS =
-            Pattern.compile("\\bFOR\\s+(NO\\s+KEY\\s+)?UPDATE\\b|\\bcarillon\\.(pick|lock_\\w+)\\(");
+            Pattern.compile("\\bFOR\\s+(NO\\s+KEY\\s+)?UPDATE\\b|\\bcarillon\\.(claim_candidates|lock_\\w+)\\(");
 
     private static final Pattern WRITES_BY_CTID = Pattern.compile(
             "\\b(UPDATE|DELETE\\s+FROM)\\s+carillon\\.\\w+.*?\\bWHERE\\b.*?\\bctid\\s*=", Pattern.DOTALL);
@@ -50,11 +50,11 @@ class StatementRuleTest {
     void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
         Map<String, String> first = Map.of(
                 "run",
-                        "project, queue, class, target, target_name, codec, payload, trace, id, origin, due_at, ready_at, day",
+                        "project, queue, priority, target, target_name, codec, payload, headers, id, origin, due_at, ready_at, day",
                 "run_history",
-                        "project, id, queue, class, suspect, crashes, attempt, failures, due_at, planned_at, created_at",
+                        "project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, created_at",
                 "dead_run",
-                        "project, id, queue, class, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
+                        "project, id, queue, priority, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
         Set<String> others = new TreeSet<>();
         Statements.all()
                 .forEach((name, text) -> INSERTS.matcher(text).results().forEach(insert -> {

@@ -66,7 +66,7 @@ class KillAfterClaimTest {
         await().atMost(Duration.ofSeconds(30)).until(() -> proxy.lostAcknowledgements() == 1);
 
         kit.run(NOTE).running().onAttempt(1);
-        String heartbeat = "SELECT beat FROM carillon.node WHERE name = 'doomed'";
+        String heartbeat = "SELECT heartbeat_count FROM carillon.node WHERE name = 'doomed'";
         List<String> last = FirstColumn.of(database.dataSource(), heartbeat);
         assertThat(proxy.connections()).isZero();
         try (Carillon other =

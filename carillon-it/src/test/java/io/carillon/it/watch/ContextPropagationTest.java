@@ -148,7 +148,7 @@ class ContextPropagationTest {
             client.in(connection).enqueue(JOB, new Job("mine"));
         }
 
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE trace LIKE 'traceparent=00-%'"))
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE headers LIKE 'traceparent=00-%'"))
                 .isEqualTo(2_505);
     }
 
@@ -157,7 +157,7 @@ class ContextPropagationTest {
         AuthorizationPropagator authorizationPropagator = new AuthorizationPropagator(KEY, HOUR, () -> "bearer ann");
         Carillon client = fixture.client(builder -> builder.contextPropagator(authorizationPropagator));
         RunId id = client.enqueue(JOB, new Job("x")).run();
-        assertThat(fixture.text("SELECT trace FROM carillon.run"))
+        assertThat(fixture.text("SELECT headers FROM carillon.run"))
                 .startsWith("authorization=")
                 .doesNotContain("ann");
 
@@ -181,8 +181,8 @@ class ContextPropagationTest {
         RunId moved = enqueueAs(new AuthorizationPropagator(KEY, HOUR, () -> "bearer ann"));
         RunId other = enqueueAs(new AuthorizationPropagator(KEY, HOUR, () -> "bearer ann"));
         fixture.database()
-                .execute("UPDATE carillon.run SET trace = (SELECT trace FROM carillon.run WHERE id = '" + other.value()
-                        + "') WHERE id = '" + moved.value() + "'");
+                .execute("UPDATE carillon.run SET headers = (SELECT headers FROM carillon.run WHERE id = '"
+                        + other.value() + "') WHERE id = '" + moved.value() + "'");
 
         Carillon node = reading(new AuthorizationPropagator(KEY, HOUR, () -> null));
 

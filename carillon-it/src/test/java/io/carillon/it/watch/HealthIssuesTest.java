@@ -289,7 +289,7 @@ class HealthIssuesTest {
         assertHealthy(node);
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, beat_at)"
+                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, heartbeat_at)"
                                 + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify', carillon.clock() - interval '2 minutes')");
         assertAppears(node, HealthIssue.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
 

@@ -58,7 +58,7 @@ class MetersTest {
     void close() {
         fixture.close();
         fixture.database().clock().useRealTime();
-        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.token");
+        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.planning_token");
     }
 
     private interface Scenario {
@@ -209,7 +209,7 @@ class MetersTest {
                 .execute(
                         "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1, started_at = carillon.clock()");
         fixture.database()
-                .execute("INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         EngineConfig quick = EngineConfig.defaults()
                 .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));

@@ -63,7 +63,7 @@ class RecoveryLogTest {
                         "UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(), parked = 'running', ready_at = 'infinity'"
                                 .formatted(GHOST));
         fixture.database()
-                .execute("INSERT INTO carillon.claim_note (node, seq, projects, ids)"
+                .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         fixture.database()
                 .execute(

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** The audit log. An entry is written in the transaction of its change and never updated. */
 public final class AuditRepository {
     private static final String INSERT = """
-            INSERT INTO carillon.audit (project, id, actor, action, object, detail, request)
+            INSERT INTO carillon.audit (project, id, actor, action, object, detail, request_id)
             VALUES (:project, :id, :actor, :action, :object, :detail::jsonb, :request)
             """;
 
     private static final String LIST = """
-            SELECT id, at, actor, action, object, detail, request FROM carillon.audit
+            SELECT id, at, actor, action, object, detail, request_id FROM carillon.audit
              WHERE project = :project AND id < :before AND action = coalesce(:action, action)
                AND actor = coalesce(:actor, actor) AND object = coalesce(:object, object)
              ORDER BY id DESC LIMIT :limit
@@ -108,6 +108,6 @@ public final class AuditRepository {
                                 row.text("action"),
                                 row.text("object"),
                                 row.text("detail"),
-                                row.text("request"))));
+                                row.text("request_id"))));
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Bulk actions with their progress and result. A worker holds the lock of the action's row while it works on it. */
 public final class BulkRepository {
     private static final String COLUMNS = """
-            SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request, created_at, ended_at
+            SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request_id, created_at, ended_at
               FROM carillon.bulk_action WHERE project = :project
             """;
 
@@ -27,7 +27,7 @@ public final class BulkRepository {
     private static final String LOCK_RUNNING = COLUMNS + " AND id = :id AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
-            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor, request)
+            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor, request_id)
             VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :matching, :actor, :request)
             """;
 
@@ -199,7 +199,7 @@ public final class BulkRepository {
         return new BulkActionRecord(
                 row.uuid("id"),
                 new BulkActionRequest(
-                        row.text("action"), filter, row.maybeInstant("due_at"), row.text("actor"), row.text("request")),
+                        row.text("action"), filter, row.maybeInstant("due_at"), row.text("actor"), row.text("request_id")),
                 new Progress(
                         State.valueOf(row.text("state").toUpperCase(java.util.Locale.ROOT)),
                         row.maybeText("reason"),

@@ -11,12 +11,12 @@ import java.util.Optional;
 public final class IdempotencyRepository {
     // Waits for another transaction that has inserted the key and not committed, up to the lock timeout.
     private static final String INSERT = """
-            INSERT INTO carillon.idempotency (project, key, request) VALUES (:project, :key, :request)
+            INSERT INTO carillon.idempotency (project, key, request_hash) VALUES (:project, :key, :request)
             ON CONFLICT (project, key) DO NOTHING
             """;
 
     private static final String GET = """
-            SELECT request, status, body, headers ->> 'ETag' AS etag FROM carillon.idempotency
+            SELECT request_hash, status, body, headers ->> 'ETag' AS etag FROM carillon.idempotency
              WHERE project = :project AND key = :key
             """;
 
@@ -62,7 +62,7 @@ public final class IdempotencyRepository {
                 .text("project", project)
                 .text("key", key)
                 .first(row -> new StoredResponse(
-                        row.bytes("request"),
+                        row.bytes("request_hash"),
                         row.integer("status"),
                         row.bytes("body"),
                         Optional.ofNullable(row.maybeText("etag"))));

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProjectRepository {
     private static final String GET_OR_INSERT_SECRET = """
-            WITH made AS (INSERT INTO carillon.secret (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING RETURNING value)
-            SELECT value FROM made UNION ALL SELECT value FROM carillon.secret WHERE name = :name
+            WITH inserted AS (INSERT INTO carillon.server_secret (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING RETURNING value)
+            SELECT value FROM inserted UNION ALL SELECT value FROM carillon.server_secret WHERE name = :name
             """;
 
     private static final String COLUMNS =

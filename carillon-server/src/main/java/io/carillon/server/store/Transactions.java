@@ -34,7 +34,7 @@ public final class Transactions {
 
     private static final String ROW_SECURITY_POLICIES = """
             SELECT count(*) AS policies, set_config('role', 'carillon_api', true) FROM pg_policies
-             WHERE schemaname = 'carillon' AND tablename = 'run' AND policyname = 'one_project'
+             WHERE schemaname = 'carillon' AND tablename = 'run' AND policyname = 'current_project_only'
             """;
 
     private final Database database;
@@ -53,7 +53,7 @@ public final class Transactions {
         boolean active = canUseRole();
         if (!active)
             log.warn("row-level security is not active: the role carillon_api is missing, or the server's user is not a"
-                    + " member of it. As a user with CREATEROLE, call carillon.raise_wall() and grant the role to the"
+                    + " member of it. As a user with CREATEROLE, call carillon.enable_row_security() and grant the role to the"
                     + " server's user");
         String found = active ? "carillon_api" : NO_ROLE;
         role = found;
