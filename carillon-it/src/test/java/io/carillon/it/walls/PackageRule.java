@@ -72,11 +72,11 @@ public record PackageRule(String name, Set<String> packages, List<String> librar
                             "json",
                             "micrometer",
                             "webhook"),
-                    with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", LOG)),
+                    with(SQL, "org.eclipse.jetty", "tools.jackson", "io.micrometer", "com.nimbusds", LOG)),
             new PackageRule(
                     "cli",
                     with(VALUE_PACKAGES, API, "seal", "store", "embedded", "micrometer", "webhook", "server"),
-                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", LOG)),
+                    with(SQL, "picocli", "com.zaxxer.hikari", "ch.qos.logback", "tools.jackson", "io.micrometer", "com.nimbusds", LOG)),
             // The peers are in one sub-package, behind a port; so is plain Jetty.
             new PackageRule(
                     "bench",
