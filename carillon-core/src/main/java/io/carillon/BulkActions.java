@@ -1,12 +1,10 @@
 package io.carillon;
 
+import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.RunAdmin;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.store.BulkAction;
-import io.carillon.store.RunAdmin;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;

@@ -1,10 +1,8 @@
 package io.carillon;
 
+import io.carillon.internal.value.Names;
 import io.carillon.run.Priority;
 import io.carillon.run.Retry;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.Names;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +29,7 @@ public record HandlerOptions(
                     ErrorCode.INVALID_OPTION, "timeout must be between 1 ms and 30 days (was %s).".formatted(timeout));
     }
 
-    static HandlerOptions defaults() {
+    public static HandlerOptions defaults() {
         return new HandlerOptions(null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false);
     }
 

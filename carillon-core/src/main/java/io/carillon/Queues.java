@@ -1,13 +1,9 @@
 package io.carillon;
 
+import io.carillon.internal.store.run.LaneStore;
+import io.carillon.internal.value.Names;
+import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.Lane;
-import io.carillon.run.QueueLimits;
-import io.carillon.store.LaneInfo;
-import io.carillon.store.LaneStore;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.Names;
-import io.carillon.value.TextCleaner;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

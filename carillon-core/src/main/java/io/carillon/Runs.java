@@ -1,5 +1,7 @@
 package io.carillon;
 
+import io.carillon.internal.store.run.RunAdmin;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
@@ -9,8 +11,6 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
-import io.carillon.store.AttemptRecord;
-import io.carillon.store.RunAdmin;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

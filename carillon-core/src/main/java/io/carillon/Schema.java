@@ -1,9 +1,7 @@
 package io.carillon;
 
-import io.carillon.postgres.migration.Migrator;
-import io.carillon.postgres.vitals.ServerVitalsReader;
-import io.carillon.store.DatabaseVitals;
-import io.carillon.value.SchemaMode;
+import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.internal.postgres.vitals.ServerVitalsReader;
 import javax.sql.DataSource;
 
 /**
@@ -37,7 +35,7 @@ public final class Schema {
     /**
      * Checks the schema without changing it.
      *
-     * @throws io.carillon.value.CarillonException if the schema is too old, too new or altered; the message names the
+     * @throws io.carillon.CarillonException if the schema is too old, too new or altered; the message names the
      *     action to take
      */
     public void validate() {

@@ -11,7 +11,7 @@ import io.carillon.bench.workload.Profile;
 import io.carillon.bench.workload.Workload;
 import io.carillon.bench.workload.WorkloadContext;
 import io.carillon.bench.workload.Workloads;
-import io.carillon.value.WallClock;
+import io.carillon.internal.value.WallClock;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Instant;

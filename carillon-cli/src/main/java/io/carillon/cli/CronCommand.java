@@ -1,17 +1,17 @@
 package io.carillon.cli;
 
+import io.carillon.CarillonException;
+import io.carillon.CronSyntaxException;
 import io.carillon.cli.answer.Format;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.internal.value.SpellingSuggester;
 import io.carillon.schedule.CronExpression;
-import io.carillon.schedule.CronSyntaxException;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.When;
-import io.carillon.value.CarillonException;
-import io.carillon.value.SpellingSuggester;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;

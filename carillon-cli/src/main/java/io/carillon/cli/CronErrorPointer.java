@@ -1,6 +1,6 @@
 package io.carillon.cli;
 
-import io.carillon.schedule.CronSyntaxException;
+import io.carillon.CronSyntaxException;
 
 /** Shows a cron expression with a caret under the position of the syntax error. */
 final class CronErrorPointer {

@@ -1,11 +1,11 @@
 package io.carillon.cli;
 
+import io.carillon.CarillonException;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgresException;
-import io.carillon.value.CarillonException;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.internal.value.SpellingSuggester;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;

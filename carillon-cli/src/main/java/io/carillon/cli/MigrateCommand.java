@@ -2,6 +2,8 @@ package io.carillon.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.Schema;
 import io.carillon.cli.config.Settings;
 import io.carillon.cli.shell.ConnectionPools;
@@ -9,8 +11,6 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

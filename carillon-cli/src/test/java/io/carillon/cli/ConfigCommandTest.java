@@ -2,7 +2,7 @@ package io.carillon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.seal.Keyring;
+import io.carillon.spi.Keyring;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package io.carillon.micrometer;
 
 import io.carillon.Carillon;
-import io.carillon.engine.EngineStatus;
-import io.carillon.store.DatabaseVitals;
+import io.carillon.DatabaseVitals;
+import io.carillon.EngineStatus;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;

@@ -1,11 +1,11 @@
 package io.carillon.opentelemetry;
 
+import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.WallClock;
 import io.carillon.run.Attempt;
-import io.carillon.run.ContextPropagator;
-import io.carillon.run.NewRun;
 import io.carillon.run.Outcome;
-import io.carillon.value.PublicId;
-import io.carillon.value.WallClock;
+import io.carillon.spi.ContextPropagator;
+import io.carillon.spi.NewRun;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;

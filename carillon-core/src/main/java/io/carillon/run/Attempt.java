@@ -1,6 +1,6 @@
 package io.carillon.run;
 
-import io.carillon.value.PublicId;
+import io.carillon.internal.value.PublicId;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package io.carillon.run;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.Names;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.Names;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;

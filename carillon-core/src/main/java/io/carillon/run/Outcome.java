@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The outcome of one attempt, as reported by its target. {@link OutcomeDecider} decides what happens to the run. */
+/** The outcome of one attempt, as reported by its target. */
 public sealed interface Outcome {
     /**
      * The attempt succeeded.

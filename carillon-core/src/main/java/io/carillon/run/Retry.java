@@ -1,7 +1,7 @@
 package io.carillon.run;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

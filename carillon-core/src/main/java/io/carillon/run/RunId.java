@@ -1,7 +1,7 @@
 package io.carillon.run;
 
-import io.carillon.value.PublicId;
-import io.carillon.value.Uuid7;
+import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.Uuid7;
 import java.util.UUID;
 
 /** The id of a run. Its text form is {@code run_…}. */

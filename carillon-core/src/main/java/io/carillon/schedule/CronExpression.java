@@ -2,6 +2,10 @@ package io.carillon.schedule;
 
 import static java.util.Objects.requireNonNull;
 
+import io.carillon.CronSyntaxException;
+import io.carillon.internal.cron.CronDescriber;
+import io.carillon.internal.cron.CronFields;
+import io.carillon.internal.cron.CronParser;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.carillon.schedule;
 
-import io.carillon.value.Names;
+import io.carillon.internal.value.Names;
 import java.util.Arrays;
 
 /** The definition of a schedule: its name, timing, work and policies. Equal definitions describe the same schedule. */

@@ -1,7 +1,7 @@
 package io.carillon.schedule;
 
-import io.carillon.value.PublicId;
-import io.carillon.value.Uuid7;
+import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.Uuid7;
 import java.util.UUID;
 
 /** The id of a schedule. A name can be reused after a delete; an id is never reused. */

@@ -1,7 +1,7 @@
 package io.carillon.schedule;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +98,7 @@ public record SchedulePolicies(
     }
 
     /** Returns how many late runs of the schedule may wait at the same time. */
-    int maxLateRuns() {
+    public int maxLateRuns() {
         return switch (missed) {
             case SKIP -> 0;
             case RUN_ONCE -> 1;

@@ -1,7 +1,9 @@
 package io.carillon.schedule;
 
-import static io.carillon.schedule.CronField.isSet;
+import static io.carillon.internal.cron.CronField.isSet;
 
+import io.carillon.internal.cron.CronFields;
+import io.carillon.internal.cron.DayTable;
 import java.time.LocalDate;
 import java.time.YearMonth;
 

@@ -1,8 +1,9 @@
 package io.carillon.schedule;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.TextCleaner;
+import io.carillon.CarillonException;
+import io.carillon.CronSyntaxException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.TextCleaner;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -252,7 +253,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
      * Returns an instant up to which all instants have the same date as the given one. At least the given instant, at
      * most {@code until}.
      */
-    Instant endOfSameDate(Instant at, Instant until) {
+    public Instant endOfSameDate(Instant at, Instant until) {
         Instant last = endOfDay(at);
         ZoneOffsetTransition change = zone().getRules().nextTransition(at);
         // If the clock changes on that date, the date may start twice. The caller then proceeds instant by instant.
@@ -274,7 +275,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
      * Returns how many instants, including those on excluded dates, lie between {@code first}, which is one of them,
      * and {@code until}, both inclusive.
      */
-    long count(Instant first, Instant until) {
+    public long count(Instant first, Instant until) {
         if (timing instanceof Timing.Cron cron)
             return cron.expression().count(first, clampToEnd(until), cron.zone(), dst);
         long number = 0;
@@ -285,7 +286,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /** Returns the last instant at or before {@code until}, by binary search. {@code first} is one of the instants. */
-    static Instant lastAtOrBefore(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
+    public static Instant lastAtOrBefore(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
         long low = first.getEpochSecond() - 1;
         long high = until.getEpochSecond() + 1;
         while (high - low > 1) {
@@ -304,7 +305,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /** Limits {@code until} to the end of the bounds and of the supported years. */
-    Instant clampToEnd(Instant until) {
+    public Instant clampToEnd(Instant until) {
         Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
         return end.isAfter(LATEST) ? LATEST : end;
     }

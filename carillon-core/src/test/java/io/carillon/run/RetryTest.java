@@ -3,9 +3,9 @@ package io.carillon.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.RandomTrials;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;

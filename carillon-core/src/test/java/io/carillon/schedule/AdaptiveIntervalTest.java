@@ -3,7 +3,7 @@ package io.carillon.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.value.CarillonException;
+import io.carillon.CarillonException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,6 +2,9 @@ package io.carillon.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.schedule.InstantRange;
+import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.schedule.TickPlanner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;

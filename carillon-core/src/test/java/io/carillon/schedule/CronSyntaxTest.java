@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.carillon.CronSyntaxException;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;

@@ -3,9 +3,9 @@ package io.carillon.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.PublicId;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.PublicId;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

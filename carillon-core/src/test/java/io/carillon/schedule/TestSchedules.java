@@ -1,12 +1,13 @@
 package io.carillon.schedule;
 
+import io.carillon.internal.schedule.TickPlan;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 
 /** Creates schedules for tests of the planner. */
-final class TestSchedules {
+public final class TestSchedules {
     static final Duration AHEAD = Duration.ofMinutes(2);
 
     private TestSchedules() {}
@@ -20,11 +21,11 @@ final class TestSchedules {
                 "default", 1, "handler", "report", "{}".getBytes(StandardCharsets.UTF_8), "json");
     }
 
-    static Schedule schedule(When when, SchedulePolicies schedulePolicies, Instant cursor) {
+    public static Schedule schedule(When when, SchedulePolicies schedulePolicies, Instant cursor) {
         return schedule(ScheduleId.generate(), when, schedulePolicies, cursor);
     }
 
-    static Schedule schedule(ScheduleId id, When when, SchedulePolicies schedulePolicies, Instant cursor) {
+    public static Schedule schedule(ScheduleId id, When when, SchedulePolicies schedulePolicies, Instant cursor) {
         return new Schedule(
                 id,
                 1,
@@ -34,7 +35,7 @@ final class TestSchedules {
     }
 
     /** Returns the schedule after a plan was written. */
-    static Schedule afterPlan(TickPlan plan) {
+    public static Schedule afterPlan(TickPlan plan) {
         Schedule before = plan.schedule();
         long ticks = before.planningState().ticks() + plan.ticks().size();
         return new Schedule(
@@ -45,7 +46,7 @@ final class TestSchedules {
                 null);
     }
 
-    static TickPlan.LateTick late(String planned) {
+    public static TickPlan.LateTick late(String planned) {
         return new TickPlan.LateTick(UUID.randomUUID(), Instant.parse(planned), false);
     }
 }

@@ -3,9 +3,10 @@ package io.carillon.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.TextCleaner;
+import io.carillon.CarillonException;
+import io.carillon.CronSyntaxException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.TextCleaner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;

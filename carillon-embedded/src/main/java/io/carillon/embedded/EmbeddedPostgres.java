@@ -1,5 +1,8 @@
 package io.carillon.embedded;
 
+import io.carillon.embedded.internal.datadir.ClusterFiles;
+import io.carillon.embedded.internal.datadir.LogFile;
+import io.carillon.embedded.internal.datadir.Settings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URLEncoder;

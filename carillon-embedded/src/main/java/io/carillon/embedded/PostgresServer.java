@@ -1,5 +1,7 @@
 package io.carillon.embedded;
 
+import io.carillon.embedded.internal.datadir.PostmasterFile;
+import io.carillon.embedded.internal.datadir.Processes;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package io.carillon.embedded;
 
+import io.carillon.embedded.internal.datadir.ClusterFiles;
+import io.carillon.embedded.internal.datadir.LogFile;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.carillon.embedded;
 
+import io.carillon.embedded.internal.datadir.ClusterFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package io.carillon.embedded;
 
+import io.carillon.embedded.internal.datadir.PostmasterFile;
+import io.carillon.embedded.internal.datadir.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

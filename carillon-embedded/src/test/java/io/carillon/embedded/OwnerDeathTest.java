@@ -3,6 +3,8 @@ package io.carillon.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.embedded.internal.datadir.LogFile;
+import io.carillon.embedded.internal.datadir.Processes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

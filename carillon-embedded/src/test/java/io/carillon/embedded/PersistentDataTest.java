@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.embedded.internal.datadir.ClusterFiles;
+import io.carillon.embedded.internal.datadir.LogFile;
+import io.carillon.embedded.internal.datadir.Processes;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;

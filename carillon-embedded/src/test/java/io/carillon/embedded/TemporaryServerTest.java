@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
+import io.carillon.embedded.internal.datadir.Processes;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Iterator;

@@ -1,6 +1,8 @@
 package io.carillon.server;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.server.access.BearerAuthenticator;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.api.Api;
@@ -18,8 +20,6 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.IdempotencyRepository;
 import io.carillon.server.store.ProjectRepository;
 import io.carillon.server.store.Transactions;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import io.micrometer.core.instrument.Timer;
 import java.net.InetAddress;
 import java.time.Duration;

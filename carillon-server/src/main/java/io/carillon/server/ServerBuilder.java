@@ -1,12 +1,12 @@
 package io.carillon.server;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.server.access.BearerTokenVerifier;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.ProjectRepository;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.net.InetAddress;

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.CarillonException;
 import io.carillon.server.access.PlaintextApiKey;
-import io.carillon.value.CarillonException;
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,8 @@ package io.carillon.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.server.access.PlaintextApiKey;
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

@@ -2,6 +2,8 @@ package io.carillon.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

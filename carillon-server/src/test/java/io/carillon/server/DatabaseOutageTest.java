@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
-import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
+import io.carillon.spi.Keyring;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.server.access.PlaintextApiKey;
+import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.server.store.ProjectRepository;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
 import io.carillon.server.http.Caller;
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;

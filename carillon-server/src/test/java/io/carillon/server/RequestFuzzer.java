@@ -1,5 +1,7 @@
 package io.carillon.server;
 
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.server.openapi.SampleRequests;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
+import io.carillon.server.openapi.OpenApiDescription;
+import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
@@ -32,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A real server on a real database, called over HTTP; one per test class. Every response is validated against the API
  * description.
  */
-final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
+public final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     static final JsonMapper JSON = OpenApiDescription.JSON;
 
     private final UnaryOperator<CarillonBuilder> carillonSettings;
@@ -44,7 +45,7 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     private CarillonServer server;
     private String bootstrap;
 
-    RestTestServer() {
+    public RestTestServer() {
         this(builder -> builder, server -> server);
     }
 
@@ -96,7 +97,7 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
         post(bootstrap, "/v1/runs/" + run + "/cancel", null).requireStatus(200);
     }
 
-    CarillonServer server() {
+    public CarillonServer server() {
         return server;
     }
 
@@ -109,7 +110,7 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     }
 
     /** Returns the bootstrap key, an admin of the project default. */
-    String bootstrap() {
+    public String bootstrap() {
         return bootstrap;
     }
 
@@ -142,33 +143,33 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     }
 
     /** A response. */
-    record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
+    public record Reply(int status, Map<String, java.util.List<String>> headers, String text) {
         JsonNode json() {
             return JSON.readTree(text);
         }
 
-        String code() {
+        public String code() {
             return json().path("code").stringValue("");
         }
 
-        String at(String pointer) {
+        public String at(String pointer) {
             return json().at(pointer).asString();
         }
 
-        Optional<String> header(String name) {
+        public Optional<String> header(String name) {
             return headers.entrySet().stream()
                     .filter(header -> header.getKey().equalsIgnoreCase(name))
                     .map(header -> header.getValue().get(0))
                     .findFirst();
         }
 
-        Reply requireStatus(int wanted) {
+        public Reply requireStatus(int wanted) {
             assertThat(status).as(text).isEqualTo(wanted);
             return this;
         }
     }
 
-    Reply get(String key, String path) {
+    public Reply get(String key, String path) {
         return send(key, "GET", path, null);
     }
 
@@ -184,7 +185,7 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
         return send(key, "DELETE", path, null);
     }
 
-    Reply send(String key, String method, String path, String body, String... headers) {
+    public Reply send(String key, String method, String path, String body, String... headers) {
         Reply reply = sendTo(server.port(), key, method, path, body, headers);
         OpenApiDescription.instance()
                 .find(method, path)
@@ -200,7 +201,7 @@ final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
         return reply;
     }
 
-    Reply sendTo(int port, String key, String method, String path, String body, String... headers) {
+    public Reply sendTo(int port, String key, String method, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .timeout(Duration.ofSeconds(30))
                 .method(

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
-import io.carillon.seal.Keyring;
+import io.carillon.CarillonException;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.value.CarillonException;
+import io.carillon.spi.Keyring;
 import java.net.http.HttpHeaders;
 import java.util.List;
 import java.util.Map;

@@ -31,7 +31,7 @@ class ServerClocksTest {
 
     /** The only class that reads the system clock, as on a machine that is an hour behind. */
     private static final String SLOW_CLOCK_SOURCE = """
-            package io.carillon.value;
+            package io.carillon.internal.value;
 
             public final class WallClock {
                 private WallClock() {}
@@ -78,8 +78,8 @@ class ServerClocksTest {
             source.setUrl(arguments[0]);
             source.setUser(arguments[1]);
             source.setPassword(arguments[2]);
-            System.out.println(
-                    "behind " + Duration.ofMillis(System.currentTimeMillis() - io.carillon.value.WallClock.millis()));
+            System.out.println("behind "
+                    + Duration.ofMillis(System.currentTimeMillis() - io.carillon.internal.value.WallClock.millis()));
             try (Carillon carillon = Carillon.on(source).build();
                     CarillonServer server = CarillonServer.on(carillon, source)
                             .listen("127.0.0.1", 0)

@@ -1,17 +1,18 @@
 package io.carillon.testkit;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.Schedules;
 import io.carillon.internal.jdbc.Row;
-import io.carillon.json.JsonCodec;
+import io.carillon.internal.json.JsonCodec;
 import io.carillon.run.HandlerType;
-import io.carillon.run.PayloadCodec;
 import io.carillon.run.RunId;
+import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
-import io.carillon.store.LedgerEntry;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.spi.PayloadCodec;
+import io.carillon.testkit.internal.server.Sql;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;

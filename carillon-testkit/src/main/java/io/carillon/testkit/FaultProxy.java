@@ -1,5 +1,8 @@
 package io.carillon.testkit;
 
+import io.carillon.testkit.internal.proxy.FaultPoint;
+import io.carillon.testkit.internal.proxy.NetworkConditions;
+import io.carillon.testkit.internal.server.SmallPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

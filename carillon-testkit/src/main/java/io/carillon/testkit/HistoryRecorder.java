@@ -2,6 +2,7 @@ package io.carillon.testkit;
 
 import io.carillon.internal.jdbc.Row;
 import io.carillon.run.RunId;
+import io.carillon.testkit.internal.server.Sql;
 import java.sql.SQLException;
 import java.util.List;
 

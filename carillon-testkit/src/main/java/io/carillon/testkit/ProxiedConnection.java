@@ -1,5 +1,7 @@
 package io.carillon.testkit;
 
+import io.carillon.testkit.internal.proxy.CommitInterceptor;
+import io.carillon.testkit.internal.proxy.ProtocolMessage;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;

@@ -1,7 +1,9 @@
 package io.carillon.testkit;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.testkit.internal.server.Sql;
+import io.carillon.testkit.internal.server.TestServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.carillon.testkit;
 
+import io.carillon.testkit.internal.server.SmallPool;
+import io.carillon.testkit.internal.server.Sql;
+import io.carillon.testkit.internal.server.TestServer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;

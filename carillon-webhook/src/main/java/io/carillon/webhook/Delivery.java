@@ -2,9 +2,9 @@ package io.carillon.webhook;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.json.JsonCodec;
-import io.carillon.value.CarillonException;
-import io.carillon.value.TextCleaner;
+import io.carillon.CarillonException;
+import io.carillon.internal.json.JsonCodec;
+import io.carillon.internal.value.TextCleaner;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

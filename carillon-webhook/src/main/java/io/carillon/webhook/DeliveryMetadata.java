@@ -1,8 +1,8 @@
 package io.carillon.webhook;
 
+import io.carillon.internal.value.WallClock;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.value.WallClock;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;

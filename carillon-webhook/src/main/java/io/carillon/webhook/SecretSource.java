@@ -1,6 +1,6 @@
 package io.carillon.webhook;
 
-import io.carillon.seal.Secret;
+import io.carillon.spi.Secret;
 import java.util.List;
 
 /**

@@ -2,9 +2,9 @@ package io.carillon.webhook;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.Names;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.Names;
 import io.carillon.webhook.guard.TargetAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;

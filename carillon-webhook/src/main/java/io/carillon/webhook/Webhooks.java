@@ -1,6 +1,8 @@
 package io.carillon.webhook;
 
 import io.carillon.CarillonBuilder;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
@@ -8,9 +10,7 @@ import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.seal.Secret;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.spi.Secret;
 import io.carillon.webhook.guard.AddressGuard;
 import io.carillon.webhook.hosts.HostLimiter;
 import io.carillon.webhook.send.SendResult;

@@ -1,7 +1,7 @@
 package io.carillon.webhook;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.guard.Resolver;
 import io.carillon.webhook.hosts.HostLimits;

@@ -2,7 +2,7 @@ package io.carillon.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.CarillonException;
+import io.carillon.CarillonException;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.guard.Resolver;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.carillon.webhook;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.TextCleaner;
+import io.carillon.internal.value.TextCleaner;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
 import java.io.InputStream;

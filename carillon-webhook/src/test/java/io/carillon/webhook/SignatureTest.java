@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
 import io.carillon.run.RunId;
-import io.carillon.seal.Secret;
+import io.carillon.spi.Secret;
 import io.carillon.webhook.guard.AddressPolicy;
 import io.carillon.webhook.sign.SigningSecret;
 import java.net.http.HttpHeaders;

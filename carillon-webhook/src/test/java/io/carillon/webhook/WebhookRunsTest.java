@@ -3,13 +3,13 @@ package io.carillon.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.When;
-import io.carillon.store.AttemptRecord;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.webhook.guard.AddressPolicy;

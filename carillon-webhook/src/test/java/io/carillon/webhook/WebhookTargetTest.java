@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.json.JsonCodec;
-import io.carillon.value.CarillonException;
+import io.carillon.CarillonException;
+import io.carillon.internal.json.JsonCodec;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

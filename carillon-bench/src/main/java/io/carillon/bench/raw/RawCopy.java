@@ -2,7 +2,7 @@ package io.carillon.bench.raw;
 
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.server.BenchDatabase;
-import io.carillon.value.Uuid7;
+import io.carillon.internal.value.Uuid7;
 import java.io.IOException;
 import java.io.StringReader;
 import java.sql.Connection;

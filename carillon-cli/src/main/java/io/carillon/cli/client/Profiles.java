@@ -4,7 +4,7 @@ import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.internal.value.SpellingSuggester;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

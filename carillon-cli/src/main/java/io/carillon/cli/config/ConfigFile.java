@@ -2,7 +2,7 @@ package io.carillon.cli.config;
 
 import io.carillon.cli.shell.DataDirectory;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.internal.value.SpellingSuggester;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;

@@ -1,14 +1,14 @@
 package io.carillon.cli.config;
 
+import io.carillon.SchemaMode;
+import io.carillon.Wakeup;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
+import io.carillon.internal.value.Durations;
 import io.carillon.server.access.BearerTokenVerifier;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
-import io.carillon.store.Wakeup;
-import io.carillon.value.Durations;
-import io.carillon.value.SchemaMode;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

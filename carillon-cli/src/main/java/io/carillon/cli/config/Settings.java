@@ -4,7 +4,7 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.internal.value.SpellingSuggester;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.carillon.cli.config;
 
+import io.carillon.CarillonException;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.seal.Keyring;
-import io.carillon.value.CarillonException;
+import io.carillon.spi.Keyring;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.util.Optional;
 import java.util.stream.Stream;

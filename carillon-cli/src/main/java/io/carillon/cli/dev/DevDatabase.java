@@ -1,11 +1,11 @@
 package io.carillon.cli.dev;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.cli.shell.ConnectionPools;
 import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.embedded.EmbeddedPostgres;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Consumer;

@@ -2,6 +2,7 @@ package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.CarillonException;
 import io.carillon.Runs;
 import io.carillon.Schema;
 import io.carillon.cli.screen.RenderOptions;
@@ -14,7 +15,6 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Schedule;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.value.CarillonException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package io.carillon.cli.dev;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgres;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
 import io.carillon.cli.config.Address;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.ServerBuilder;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.value.CarillonException;
 import java.net.BindException;
 import java.nio.file.Files;
 import java.util.ArrayList;

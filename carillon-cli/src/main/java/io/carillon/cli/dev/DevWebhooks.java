@@ -1,13 +1,13 @@
 package io.carillon.cli.dev;
 
 import io.carillon.cli.shell.SecretFiles;
-import io.carillon.seal.Keyring;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
+import io.carillon.spi.Keyring;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

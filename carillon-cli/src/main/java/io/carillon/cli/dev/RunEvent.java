@@ -1,8 +1,8 @@
 package io.carillon.cli.dev;
 
 import io.carillon.cli.shell.DurationText;
+import io.carillon.internal.run.ErrorText;
 import io.carillon.run.Attempt;
-import io.carillon.run.ErrorText;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
 import io.carillon.run.Transition;

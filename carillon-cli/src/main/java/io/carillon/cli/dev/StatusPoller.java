@@ -1,8 +1,8 @@
 package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
+import io.carillon.NodeView;
 import io.carillon.schedule.Schedule;
-import io.carillon.store.NodeView;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

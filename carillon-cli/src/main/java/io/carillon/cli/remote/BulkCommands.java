@@ -1,6 +1,10 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
+
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.AllowedValues;
 import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Terminal;
 import io.carillon.cli.shell.CommandException;

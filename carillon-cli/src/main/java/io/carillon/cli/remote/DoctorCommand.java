@@ -1,7 +1,11 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.DatabaseVitals;
 import io.carillon.Schema;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.config.Settings;
@@ -11,8 +15,6 @@ import io.carillon.cli.shell.DatabaseUrl;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.LogSetup;
 import io.carillon.cli.shell.Shell;
-import io.carillon.store.DatabaseVitals;
-import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.DateTimeException;

@@ -1,6 +1,10 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
+
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.AllowedValues;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;
@@ -36,7 +38,8 @@ final class NodeCommands extends RemoteCommandGroup {
 
     @Command(
             name = "run-due",
-            description = "Plan and execute due runs once, in the server's process. Use it from a crontab where no node runs.",
+            description =
+                    "Plan and execute due runs once, in the server's process. Use it from a crontab where no node runs.",
             sortOptions = false)
     int runDue(
             @Option(

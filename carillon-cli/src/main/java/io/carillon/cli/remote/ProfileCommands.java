@@ -4,6 +4,7 @@ import io.carillon.cli.answer.Format;
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.Profiles;
 import io.carillon.cli.client.ServerConnection;
+import io.carillon.cli.remote.flags.JsonBody;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
 import io.carillon.cli.shell.Shell;
@@ -84,7 +85,7 @@ final class ProfileCommands implements Callable<Integer> {
         List<JsonNode> rows = new ArrayList<>();
         for (String name : profiles.names()) {
             Profiles.Profile profile = profiles.get(name);
-            rows.add(RemoteCommandGroup.emptyBody()
+            rows.add(JsonBody.emptyBody()
                     .put("name", name)
                     .put("url", profile.url())
                     .put("key", profile.key() == null ? "none" : "hidden")

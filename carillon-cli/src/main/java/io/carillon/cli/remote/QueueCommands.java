@@ -1,5 +1,8 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
+
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.shell.ExitCode;

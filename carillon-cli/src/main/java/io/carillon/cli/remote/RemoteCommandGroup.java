@@ -8,7 +8,7 @@ import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import io.carillon.cli.shell.UsageException;
-import io.carillon.value.Durations;
+import io.carillon.internal.value.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +20,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A command group such as {@code schedule}, with the options and methods that all groups share. Without a subcommand,
@@ -106,15 +104,6 @@ abstract class RemoteCommandGroup implements Callable<Integer> {
 
     final Printer printer() {
         return new Printer(shell, format);
-    }
-
-    static ObjectNode emptyBody() {
-        return JsonNodeFactory.instance.objectNode();
-    }
-
-    /** Sets a field unless the value is null. */
-    static ObjectNode putIfGiven(ObjectNode body, String name, @Nullable String value) {
-        return value == null ? body : body.put(name, value);
     }
 
     /** Prints a list. Reports on standard error if the server has more items. */

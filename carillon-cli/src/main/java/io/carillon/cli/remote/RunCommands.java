@@ -1,7 +1,12 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+import static io.carillon.cli.remote.flags.JsonBody.putIfGiven;
+
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.EnqueueFlags;
+import io.carillon.cli.remote.flags.RunFilterFlags;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;

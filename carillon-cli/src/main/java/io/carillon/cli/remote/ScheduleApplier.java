@@ -2,6 +2,9 @@ package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.JsonBody;
+import io.carillon.cli.remote.flags.JsonInput;
+import io.carillon.cli.remote.flags.ScheduleFlags;
 import io.carillon.cli.shell.CommandException;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.SecretFiles;
@@ -119,7 +122,7 @@ final class ScheduleApplier {
         try {
             return apiClient.get(ApiClient.path("schedules", name));
         } catch (CommandException commandException) {
-            if (commandException.exitCode() == ExitCode.NOT_FOUND) return RemoteCommandGroup.emptyBody();
+            if (commandException.exitCode() == ExitCode.NOT_FOUND) return JsonBody.emptyBody();
             throw commandException;
         }
     }

@@ -2,6 +2,8 @@ package io.carillon.cli.remote;
 
 import io.carillon.cli.answer.Printer;
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.AllowedValues;
+import io.carillon.cli.remote.flags.ScheduleFlags;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

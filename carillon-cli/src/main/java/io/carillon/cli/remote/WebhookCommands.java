@@ -1,6 +1,10 @@
 package io.carillon.cli.remote;
 
+import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
+
 import io.carillon.cli.client.ApiClient;
+import io.carillon.cli.remote.flags.JsonInput;
+import io.carillon.cli.remote.flags.WebhookFlags;
 import io.carillon.cli.shell.ExitCode;
 import io.carillon.cli.shell.Shell;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.carillon.cli.shell;
 
-import io.carillon.value.WallClock;
+import io.carillon.internal.value.WallClock;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.carillon.internal.jdbc;
 
-import io.carillon.value.DatabaseClock;
+import io.carillon.internal.value.DatabaseClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

@@ -1,7 +1,7 @@
 package io.carillon.internal.jdbc;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.sql.SQLException;
 import java.time.LocalDate;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package io.carillon.it.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.walls.SourceTree;
+import io.carillon.it.architecture.SourceTree;
 import io.carillon.testkit.TestDatabase;
 import java.io.File;
 import java.io.IOException;

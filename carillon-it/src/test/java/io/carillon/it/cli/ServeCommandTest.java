@@ -3,9 +3,9 @@ package io.carillon.it.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.seal.Keyring;
+import io.carillon.internal.value.WallClock;
+import io.carillon.spi.Keyring;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.WallClock;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -4,8 +4,8 @@ import static io.carillon.it.cluster.ClusterNode.WORK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.QueueLimits;
 import io.carillon.it.cluster.ClusterNode.Work;
-import io.carillon.run.QueueLimits;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryChecker;
 import java.time.Duration;

@@ -2,9 +2,9 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.EngineConfig;
 import io.carillon.HealthIssue;
-import io.carillon.engine.EngineConfig;
-import io.carillon.it.walls.SourceTree;
+import io.carillon.it.architecture.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** docs/operations.md covers every health issue and states the actual retention. */

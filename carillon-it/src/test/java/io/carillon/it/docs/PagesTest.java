@@ -2,8 +2,8 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.walls.PackageRule;
-import io.carillon.it.walls.SourceTree;
+import io.carillon.it.architecture.PackageRule;
+import io.carillon.it.architecture.SourceTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

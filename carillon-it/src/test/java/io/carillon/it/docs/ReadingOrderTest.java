@@ -2,7 +2,7 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.walls.SourceTree;
+import io.carillon.it.architecture.SourceTree;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;

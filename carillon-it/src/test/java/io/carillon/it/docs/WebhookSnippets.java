@@ -4,13 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.standardwebhooks.Webhook;
 import io.carillon.Carillon;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.RunId;
 import io.carillon.schedule.When;
-import io.carillon.seal.Keyring;
-import io.carillon.seal.Secret;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.hooks.ServerWebhooks;
-import io.carillon.store.AttemptRecord;
+import io.carillon.spi.Keyring;
+import io.carillon.spi.Secret;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.Verdict;
 import io.carillon.webhook.WebhookTarget;

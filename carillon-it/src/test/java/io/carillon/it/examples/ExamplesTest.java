@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
 import io.carillon.RunDueResult;
-import io.carillon.it.frontdoor.ApiFixture;
+import io.carillon.Wakeup;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
-import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.net.http.HttpClient;

@@ -2,8 +2,8 @@ package io.carillon.it.examples;
 
 import io.carillon.Carillon;
 import io.carillon.RunDueResult;
+import io.carillon.Wakeup;
 import io.carillon.run.HandlerType;
-import io.carillon.store.Wakeup;
 import java.time.Duration;
 import java.util.function.Consumer;
 import javax.sql.DataSource;

@@ -1,6 +1,6 @@
 package io.carillon.it.launcher;
 
-import io.carillon.it.walls.SourceTree;
+import io.carillon.it.architecture.SourceTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

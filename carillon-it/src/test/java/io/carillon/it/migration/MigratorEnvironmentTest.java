@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.SchemaMode;
+import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.SchemaMode;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

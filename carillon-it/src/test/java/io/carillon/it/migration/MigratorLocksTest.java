@@ -2,7 +2,7 @@ package io.carillon.it.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.testkit.TestDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;

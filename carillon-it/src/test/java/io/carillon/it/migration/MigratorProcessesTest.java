@@ -2,10 +2,10 @@ package io.carillon.it.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.SchemaMode;
+import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.SchemaMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

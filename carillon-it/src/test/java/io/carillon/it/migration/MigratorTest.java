@@ -3,11 +3,11 @@ package io.carillon.it.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.SchemaMode;
+import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.SchemaMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

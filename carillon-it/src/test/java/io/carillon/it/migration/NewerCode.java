@@ -1,6 +1,6 @@
 package io.carillon.it.migration;
 
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.internal.postgres.migration.Migrator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
@@ -14,13 +14,14 @@ import javax.sql.DataSource;
  * The migrator as a later version ships it: the same classes, loaded again together with additional migration files.
  */
 public final class NewerCode {
-    private static final String MIGRATIONS_PATH = "io/carillon/postgres/migrations/";
+    private static final String MIGRATIONS_PATH = "io/carillon/internal/postgres/migrations/";
     private final Path directory;
 
     /** Creates a version that has the files of the current one. */
     public NewerCode(Path directory) throws IOException {
         this.directory = Files.createDirectories(directory.resolve(MIGRATIONS_PATH));
-        try (InputStream index = Migrator.class.getResourceAsStream("/io/carillon/postgres/migrations/index.txt")) {
+        try (InputStream index =
+                Migrator.class.getResourceAsStream("/io/carillon/internal/postgres/migrations/index.txt")) {
             Files.write(this.directory.resolve("index.txt"), index.readAllBytes());
         }
     }
@@ -58,7 +59,7 @@ public final class NewerCode {
 
     private static Object mode(Object migrator) {
         try {
-            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.value.SchemaMode");
+            Class<?> modes = migrator.getClass().getClassLoader().loadClass("io.carillon.SchemaMode");
             return modes.getField("AUTO").get(null);
         } catch (ReflectiveOperationException e) {
             throw new LinkageError(e.getMessage(), e);
@@ -95,7 +96,9 @@ public final class NewerCode {
             synchronized (getClassLoadingLock(name)) {
                 Class<?> loaded = findLoadedClass(name);
                 if (loaded != null) return loaded;
-                return name.startsWith("io.carillon.postgres.") ? findClass(name) : super.loadClass(name, resolve);
+                return name.startsWith("io.carillon.internal.postgres.")
+                        ? findClass(name)
+                        : super.loadClass(name, resolve);
             }
         }
 

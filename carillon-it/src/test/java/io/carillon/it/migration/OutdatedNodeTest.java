@@ -1,21 +1,21 @@
 package io.carillon.it.migration;
 
-import static io.carillon.it.frontdoor.ApiFixture.awaitState;
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.HealthIssue;
-import io.carillon.it.frontdoor.ApiFixture;
-import io.carillon.postgres.PostgresStorage;
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.NodeInfo;
+import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.node.NodeStore;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.schedule.TickPlanner;
-import io.carillon.store.NodeInfo;
-import io.carillon.store.NodeStore;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.carillon.it.migration;
 
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.it.frontdoor.ApiFixture;
-import io.carillon.postgres.migration.Migrator;
+import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryChecker;

@@ -3,11 +3,11 @@ package io.carillon.it.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.carillon.CarillonException;
 import io.carillon.run.HandlerType;
 import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

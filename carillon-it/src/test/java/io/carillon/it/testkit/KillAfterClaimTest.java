@@ -6,7 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.engine.EngineConfig;
+import io.carillon.CarillonException;
+import io.carillon.EngineConfig;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -15,7 +16,6 @@ import io.carillon.testkit.CarillonKit;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

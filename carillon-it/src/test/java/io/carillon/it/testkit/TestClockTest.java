@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.carillon.it.wakeup;
 
-import io.carillon.store.WakeTransport;
+import io.carillon.spi.WakeTransport;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

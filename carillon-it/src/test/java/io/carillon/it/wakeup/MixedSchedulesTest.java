@@ -1,6 +1,6 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;

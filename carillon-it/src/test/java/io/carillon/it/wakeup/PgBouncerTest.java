@@ -1,18 +1,18 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.ApiFixture.awaitState;
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.EngineConfig;
 import io.carillon.HealthIssue;
-import io.carillon.engine.EngineConfig;
+import io.carillon.QueueLimits;
 import io.carillon.it.migration.NewerCode;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
-import io.carillon.run.QueueLimits;
 import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;

@@ -2,10 +2,10 @@ package io.carillon.it.wakeup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.postgres.PostgresStorage;
-import io.carillon.schedule.TickPlanner;
-import io.carillon.store.Signal;
-import io.carillon.store.WakeChannel;
+import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.node.Signal;
+import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;

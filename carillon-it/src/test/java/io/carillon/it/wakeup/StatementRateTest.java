@@ -1,12 +1,12 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.Wakeup;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.When;
-import io.carillon.store.Wakeup;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.EnumMap;

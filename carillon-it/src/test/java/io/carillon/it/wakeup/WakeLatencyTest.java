@@ -1,15 +1,15 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.ApiFixture.awaitState;
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.it.frontdoor.ApiFixture;
+import io.carillon.Wakeup;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
-import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.time.Duration;

@@ -1,23 +1,23 @@
 package io.carillon.it.wakeup;
 
-import static io.carillon.it.frontdoor.ApiFixture.awaitState;
-import static io.carillon.it.frontdoor.ApiFixture.eventually;
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
+import io.carillon.CarillonException;
+import io.carillon.EngineConfig;
+import io.carillon.NodeView;
 import io.carillon.Project;
-import io.carillon.engine.EngineConfig;
-import io.carillon.it.frontdoor.ApiFixture;
+import io.carillon.Wakeup;
+import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.store.NodeView;
-import io.carillon.store.Wakeup;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
-import io.carillon.value.CarillonException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.carillon.server.access;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.util.JSONObjectUtils;
-import io.carillon.value.TextCleaner;
+import io.carillon.internal.value.TextCleaner;
 import java.net.URI;
 import java.text.ParseException;
 import java.time.Duration;

@@ -1,6 +1,8 @@
 package io.carillon.server.api;
 
 import io.carillon.BulkActions;
+import io.carillon.CarillonException;
+import io.carillon.internal.value.PublicId;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -14,8 +16,6 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.BulkActionRequest;
 import io.carillon.server.store.BulkRepository.State;
-import io.carillon.value.CarillonException;
-import io.carillon.value.PublicId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;

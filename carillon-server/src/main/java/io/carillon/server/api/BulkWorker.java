@@ -1,6 +1,7 @@
 package io.carillon.server.api;
 
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.value.PublicId;
 import io.carillon.server.http.ErrorMapping;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
@@ -9,7 +10,6 @@ import io.carillon.server.store.BulkRepository;
 import io.carillon.server.store.BulkRepository.BulkActionKey;
 import io.carillon.server.store.BulkRepository.BulkActionRecord;
 import io.carillon.server.store.BulkRepository.State;
-import io.carillon.value.PublicId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,10 +1,14 @@
 package io.carillon.server.api;
 
+import io.carillon.LaneInfo;
+import io.carillon.internal.value.PublicId;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
+import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleDefinition;
@@ -16,10 +20,6 @@ import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.SecretRepository;
-import io.carillon.store.AttemptRecord;
-import io.carillon.store.LaneInfo;
-import io.carillon.store.LedgerEntry;
-import io.carillon.value.PublicId;
 import io.carillon.webhook.Delivery;
 import io.carillon.webhook.WebhookTarget;
 import java.time.Duration;

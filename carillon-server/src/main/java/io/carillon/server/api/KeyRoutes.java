@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.internal.value.TextCleaner;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -12,7 +13,6 @@ import io.carillon.server.http.Route;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.AuditRepository;
-import io.carillon.value.TextCleaner;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;

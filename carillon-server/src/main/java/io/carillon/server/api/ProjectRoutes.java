@@ -1,6 +1,9 @@
 package io.carillon.server.api;
 
+import io.carillon.NodeView;
 import io.carillon.RunDueResult;
+import io.carillon.internal.value.Names;
+import io.carillon.internal.value.PublicId;
 import io.carillon.server.access.PlaintextApiKey;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -12,9 +15,6 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.ApiKeyRepository;
 import io.carillon.server.store.ProjectRepository;
-import io.carillon.store.NodeView;
-import io.carillon.value.Names;
-import io.carillon.value.PublicId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,8 @@
 package io.carillon.server.api;
 
+import io.carillon.LaneInfo;
+import io.carillon.QueueLimits;
 import io.carillon.Queues;
-import io.carillon.run.QueueLimits;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import io.carillon.server.http.ApiRequest;
@@ -11,7 +12,6 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
-import io.carillon.store.LaneInfo;
 import java.util.List;
 import java.util.Optional;
 

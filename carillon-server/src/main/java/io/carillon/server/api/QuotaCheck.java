@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.postgres.reads.ServerReads;
+import io.carillon.internal.postgres.reads.ServerReads;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.ProjectRepository;
 import java.sql.SQLException;

@@ -1,7 +1,9 @@
 package io.carillon.server.api;
 
+import io.carillon.CarillonException;
 import io.carillon.Project;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.value.Names;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.Json;
@@ -9,8 +11,6 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Problem;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.IdempotencyRepository;
-import io.carillon.value.CarillonException;
-import io.carillon.value.Names;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,5 +1,7 @@
 package io.carillon.server.api;
 
+import io.carillon.CarillonException;
+import io.carillon.run.AttemptRecord;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -18,8 +20,6 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
-import io.carillon.store.AttemptRecord;
-import io.carillon.value.CarillonException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,16 +1,16 @@
 package io.carillon.server.api;
 
-import io.carillon.ScheduleOptions;
+import io.carillon.internal.value.Names;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.schedule.DstPolicy;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.http.Json;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.Problem;
-import io.carillon.value.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;

@@ -2,7 +2,9 @@ package io.carillon.server.api;
 
 import io.carillon.run.Payload;
 import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleChange;
 import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -12,8 +14,6 @@ import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
-import io.carillon.store.LedgerEntry;
-import io.carillon.store.ScheduleChange;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

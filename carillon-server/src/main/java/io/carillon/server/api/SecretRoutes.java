@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.seal.Secret;
+import io.carillon.internal.value.Names;
 import io.carillon.server.hooks.SecretStore;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -11,7 +11,7 @@ import io.carillon.server.http.Problem;
 import io.carillon.server.http.Route;
 import io.carillon.server.store.ApiKey;
 import io.carillon.server.store.SecretRepository;
-import io.carillon.value.Names;
+import io.carillon.spi.Secret;
 import io.carillon.webhook.sign.SigningSecret;
 import java.sql.SQLException;
 import java.time.Duration;

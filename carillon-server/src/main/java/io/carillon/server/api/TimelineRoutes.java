@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Preview;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
@@ -8,7 +9,6 @@ import io.carillon.server.http.ApiResponse;
 import io.carillon.server.http.JsonObject;
 import io.carillon.server.http.Permission;
 import io.carillon.server.http.Route;
-import io.carillon.store.LedgerEntry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -1,12 +1,12 @@
 package io.carillon.server.api;
 
-import io.carillon.json.JsonCodec;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.json.JsonCodec;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
 import io.carillon.server.http.JsonFields;
 import io.carillon.server.http.JsonObject;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
 import io.carillon.webhook.WebhookTarget;
 import io.carillon.webhook.Webhooks;
 import java.time.Duration;

@@ -2,11 +2,11 @@ package io.carillon.server.hooks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.seal.Keyring;
-import io.carillon.seal.Secret;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import io.carillon.server.store.SecretRepository;
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.spi.Keyring;
+import io.carillon.spi.Secret;
 import io.carillon.webhook.SecretSource;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.carillon.server.hooks;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.seal.Keyring;
 import io.carillon.server.store.AuditRepository;
 import io.carillon.server.store.SecretRepository;
 import io.carillon.server.store.Transactions;
 import io.carillon.server.store.WebhookRunRepository;
+import io.carillon.spi.Keyring;
 import io.carillon.webhook.Webhooks;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.carillon.server.http;
 
-import io.carillon.value.Names;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.internal.value.Names;
+import io.carillon.internal.value.SpellingSuggester;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -76,7 +76,7 @@ public final class ApiRequest {
     public String pathName(String name) {
         try {
             return Names.check(name, pathValue(name));
-        } catch (io.carillon.value.CarillonException impossible) {
+        } catch (io.carillon.CarillonException impossible) {
             throw Problem.notFound(name);
         }
     }

@@ -1,8 +1,8 @@
 package io.carillon.server.http;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.TextCleaner;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.TextCleaner;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.Map;

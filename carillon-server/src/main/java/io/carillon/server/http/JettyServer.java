@@ -1,7 +1,7 @@
 package io.carillon.server.http;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -1,6 +1,6 @@
 package io.carillon.server.http;
 
-import io.carillon.value.TextCleaner;
+import io.carillon.internal.value.TextCleaner;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.carillon.server.http;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.Durations;
-import io.carillon.value.SpellingSuggester;
+import io.carillon.CarillonException;
+import io.carillon.internal.value.Durations;
+import io.carillon.internal.value.SpellingSuggester;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;

@@ -1,8 +1,8 @@
 package io.carillon.server.http;
 
-import io.carillon.value.PublicId;
-import io.carillon.value.TextCleaner;
-import io.carillon.value.Uuid7;
+import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.TextCleaner;
+import io.carillon.internal.value.Uuid7;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,8 @@
 package io.carillon.server.store;
 
 import io.carillon.internal.jdbc.Session;
-import io.carillon.value.PublicId;
-import io.carillon.value.TextCleaner;
+import io.carillon.internal.value.PublicId;
+import io.carillon.internal.value.TextCleaner;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,9 +3,9 @@ package io.carillon.server.store;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.store.run.BulkAction;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.store.BulkAction;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -199,7 +199,11 @@ public final class BulkRepository {
         return new BulkActionRecord(
                 row.uuid("id"),
                 new BulkActionRequest(
-                        row.text("action"), filter, row.maybeInstant("due_at"), row.text("actor"), row.text("request_id")),
+                        row.text("action"),
+                        filter,
+                        row.maybeInstant("due_at"),
+                        row.text("actor"),
+                        row.text("request_id")),
                 new Progress(
                         State.valueOf(row.text("state").toUpperCase(java.util.Locale.ROOT)),
                         row.maybeText("reason"),

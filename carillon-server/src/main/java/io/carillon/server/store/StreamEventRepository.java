@@ -1,7 +1,7 @@
 package io.carillon.server.store;
 
 import io.carillon.internal.jdbc.Session;
-import io.carillon.postgres.reads.ServerReads;
+import io.carillon.internal.postgres.reads.ServerReads;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Comparator;

@@ -5,7 +5,7 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Database.SessionWork;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
-import io.carillon.value.Uuid7;
+import io.carillon.internal.value.Uuid7;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,7 +2,7 @@ package io.carillon.server.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.value.WallClock;
+import io.carillon.internal.value.WallClock;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.carillon.webhook.guard;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;

@@ -1,8 +1,8 @@
 package io.carillon.webhook.guard;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
-import io.carillon.value.TextCleaner;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.value.TextCleaner;
 import java.net.InetAddress;
 import java.util.Optional;
 

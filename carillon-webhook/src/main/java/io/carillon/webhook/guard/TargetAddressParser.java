@@ -1,7 +1,7 @@
 package io.carillon.webhook.guard;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.net.IDN;
 import java.net.InetAddress;
 import java.util.Locale;

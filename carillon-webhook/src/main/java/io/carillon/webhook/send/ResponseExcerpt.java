@@ -2,7 +2,7 @@ package io.carillon.webhook.send;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.value.TextCleaner;
+import io.carillon.internal.value.TextCleaner;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

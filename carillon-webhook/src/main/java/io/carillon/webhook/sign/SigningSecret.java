@@ -2,8 +2,8 @@ package io.carillon.webhook.sign;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.carillon.value.CarillonException;
-import io.carillon.value.ErrorCode;
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.Base64;

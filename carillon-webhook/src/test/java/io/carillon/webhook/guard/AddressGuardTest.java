@@ -3,7 +3,7 @@ package io.carillon.webhook.guard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.carillon.value.CarillonException;
+import io.carillon.CarillonException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.stream.Stream;

@@ -1,0 +1,36 @@
+package io.carillon.cli.remote.flags;
+
+import io.carillon.cli.shell.SecretFiles;
+import io.carillon.cli.shell.UsageException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Parses JSON from an option or a file. Numbers stay as they were written. */
+public final class JsonInput {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .build();
+
+    private JsonInput() {}
+
+    public static JsonNode parse(String what, String text) {
+        try {
+            return JSON.readTree(text);
+        } catch (JacksonException wrong) {
+            throw new UsageException(
+                    "%s is not valid JSON: %s. In a shell, put it in single quotes, as in '{\"id\":7}'."
+                            .formatted(what, wrong.getOriginalMessage()),
+                    wrong);
+        }
+    }
+
+    /** Parses the text, or the file that it names after an @; @- is standard input. */
+    public static JsonNode parseOrReadFile(String what, String text) {
+        return parse(what, text.startsWith("@") ? SecretFiles.read(what, text.substring(1)) : text);
+    }
+}

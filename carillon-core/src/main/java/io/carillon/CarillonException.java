@@ -1,0 +1,31 @@
+package io.carillon;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The only exception type of Carillon. {@link #code()} is stable for programs. The message says what is wrong, with the
+ * value, and what to do.
+ */
+public class CarillonException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final ErrorCode code;
+
+    public CarillonException(ErrorCode code, String message) {
+        this(code, message, null);
+    }
+
+    public CarillonException(ErrorCode code, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.code = code;
+    }
+
+    /** Returns the error code for programs. */
+    public ErrorCode code() {
+        return code;
+    }
+
+    /** Returns an exception for a feature that this version does not have yet. */
+    public static CarillonException notYet(String what) {
+        return new CarillonException(ErrorCode.NOT_YET, what + " is not available in this version yet.");
+    }
+}

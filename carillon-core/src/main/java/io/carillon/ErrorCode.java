@@ -1,0 +1,41 @@
+package io.carillon;
+
+import java.util.Locale;
+
+/** The stable codes of {@link CarillonException}. Programs may depend on them; messages may change. */
+public enum ErrorCode {
+    ALREADY_CLOSED,
+    CRON_SYNTAX,
+    DATABASE_UNREACHABLE,
+    DUPLICATE_HANDLER,
+    DUPLICATE_SCHEDULE,
+    HISTORY_DROPPED,
+    INVALID_NAME,
+    INVALID_OPTION,
+    LEASE_LOST,
+    MALFORMED_ID,
+    NEVER_FIRES,
+    NOT_YET,
+    PAYLOAD_TOO_LARGE,
+    PAYLOAD_UNREADABLE,
+    PAYLOAD_UNWRITABLE,
+    POOL_TOO_SMALL,
+    SCHEDULE_UNREADABLE,
+    SCHEMA_CHANGED,
+    SCHEMA_TOO_NEW,
+    SCHEMA_TOO_OLD,
+    STORAGE,
+    UNKNOWN_HANDLER,
+    UNKNOWN_PROJECT,
+    UNKNOWN_RUN,
+    UNKNOWN_SCHEDULE,
+    UNKNOWN_SECRET,
+    UNKNOWN_ZONE,
+    UNSUITABLE_DATA_SOURCE,
+    VERSION_CONFLICT;
+
+    /** Returns the code as written in logs and in REST responses, such as {@code never-fires}. */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

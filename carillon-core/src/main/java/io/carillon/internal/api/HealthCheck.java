@@ -1,0 +1,191 @@
+package io.carillon.internal.api;
+
+import io.carillon.CarillonException;
+import io.carillon.DatabaseVitals;
+import io.carillon.EngineStatus;
+import io.carillon.Health;
+import io.carillon.HealthIssue;
+import io.carillon.NodeView;
+import io.carillon.Wakeup;
+import io.carillon.internal.engine.Engine;
+import io.carillon.internal.store.Storage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Collects the issues of the engine and of the database. */
+public final class HealthCheck {
+    private static final Duration MAX_CLOCK_SKEW = Duration.ofMinutes(1);
+    private static final Duration MAX_HEARTBEAT_AGE = Duration.ofMinutes(1);
+    private static final Duration MAX_OVERDUE = Duration.ofMinutes(5);
+    private static final Duration MAX_TRANSACTION_AGE = Duration.ofMinutes(5);
+    private static final Duration MAX_POOL_WAIT = Duration.ofSeconds(1);
+    private static final int MAX_MISSED_INSTANTS = 10;
+    private static final int MAX_STALLED_RUNS = 5;
+
+    private final List<String> issues = new ArrayList<>();
+    private final Set<HealthIssue> kinds = EnumSet.noneOf(HealthIssue.class);
+
+    private HealthCheck() {}
+
+    private void addIssue(HealthIssue kind, String text) {
+        kinds.add(kind);
+        issues.add(text);
+    }
+
+    /** Checks all parts. {@code schema} throws a {@link CarillonException} if the schema does not match. */
+    public static Health check(Storage storage, @Nullable Engine engine, Wakeup wakeup, Runnable schema) {
+        HealthCheck check = new HealthCheck();
+        if (engine != null) check.checkEngine(engine.status());
+        try {
+            DatabaseVitals databaseVitals = storage.vitals().read();
+            check.checkVitals(databaseVitals);
+            // In HTTP mode only runDue executes runs, so a cluster without a node is normal.
+            if (wakeup.mode() != Wakeup.Mode.HTTP) check.checkNodes(liveNodes(storage), databaseVitals.now());
+            check.checkUnknownHandlers(storage);
+            check.checkUnreadableSchedules(storage);
+            check.checkSchema(schema);
+        } catch (RuntimeException unreachable) {
+            check.addIssue(
+                    HealthIssue.DATABASE_UNREACHABLE, "the database does not respond: " + unreachable.getMessage());
+        }
+        return new Health(check.issues.isEmpty(), check.issues, check.kinds);
+    }
+
+    private void checkEngine(EngineStatus status) {
+        status.loops().forEach((name, loop) -> {
+            if (!loop.alive())
+                addIssue(HealthIssue.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
+            else if (loop.failing())
+                addIssue(HealthIssue.LOOP_FAILING, "the loop '" + name + "' fails repeatedly: see the log");
+        });
+        if (status.fellBackToPolling())
+            addIssue(
+                    HealthIssue.LISTEN_NOT_WORKING,
+                    "LISTEN delivers nothing: new work is found by polling only (is a transaction pooler between this"
+                            + " process and the server?)");
+        if (status.skew().abs().compareTo(MAX_CLOCK_SKEW) > 0)
+            addIssue(
+                    HealthIssue.CLOCK_SKEW,
+                    ("the clock of this machine differs from the database clock by %s: scheduling is not affected, but"
+                                    + " log timestamps are wrong")
+                            .formatted(status.skew()));
+    }
+
+    private void checkVitals(DatabaseVitals databaseVitals) {
+        if (databaseVitals.oldestDueAge().compareTo(MAX_OVERDUE) > 0)
+            addIssue(
+                    HealthIssue.RUNS_OVERDUE,
+                    ("the oldest due run has been waiting for %d s: add nodes or concurrency, or check what occupies"
+                                    + " the nodes")
+                            .formatted(databaseVitals.oldestDueAge().toSeconds()));
+        if (databaseVitals.missed() > MAX_MISSED_INSTANTS)
+            addIssue(
+                    HealthIssue.INSTANTS_MISSED,
+                    "%d planned instants were missed within the last hour: see the ledgers of the schedules"
+                            .formatted(databaseVitals.missed()));
+        databaseVitals
+                .missedBySchedule()
+                .forEach((schedule, count) -> addIssue(
+                        HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                        ("schedule '%s' repeatedly misses its planned instants, %d within the last hour: add nodes, or"
+                                        + " run it less often")
+                                .formatted(schedule, count)));
+        if (databaseVitals.stalled() > MAX_STALLED_RUNS)
+            addIssue(
+                    HealthIssue.RUNS_STALLED,
+                    "%d runs are leased to nodes that are not alive: start a node or call runDue to rescue them"
+                            .formatted(databaseVitals.stalled()));
+        if (databaseVitals.connectionWait().compareTo(MAX_POOL_WAIT) > 0)
+            addIssue(
+                    HealthIssue.POOL_SLOW,
+                    ("the pool took %d ms to provide a connection: increase its size, or give the engine its own pool"
+                                    + " with engineDataSource(…)")
+                            .formatted(databaseVitals.connectionWait().toMillis()));
+        databaseVitals
+                .openBreakers()
+                .forEach(lane -> addIssue(
+                        HealthIssue.BREAKER_OPEN,
+                        ("the breaker of queue '%s' of project '%s' is open because most attempts failed: it allows"
+                                        + " one attempt from time to time")
+                                .formatted(lane.queue(), lane.project())));
+        if (DatabaseVitals.mayCompileStatements(databaseVitals.jitAboveCost()))
+            addIssue(
+                    HealthIssue.JIT_THRESHOLD_LOW,
+                    ("jit_above_cost is %.0f: PostgreSQL may compile frequent statements at each execution, which"
+                                    + " takes up to 300 ms. Set it to at least %.0f, or set jit to off")
+                            .formatted(databaseVitals.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST));
+        DatabaseVitals.OldTransaction old = databaseVitals.oldTransaction();
+        if (old != null && old.age().compareTo(MAX_TRANSACTION_AGE) > 0)
+            addIssue(
+                    HealthIssue.LONG_TRANSACTION,
+                    ("a transaction has been open for %d s and prevents vacuum from removing dead rows: pid %d, user"
+                                    + " '%s', application '%s', %s, last statement '%s'. End it, or run SELECT"
+                                    + " pg_terminate_backend(%d)")
+                            .formatted(
+                                    old.age().toSeconds(),
+                                    old.pid(),
+                                    old.user(),
+                                    old.application(),
+                                    old.state(),
+                                    old.query(),
+                                    old.pid()));
+    }
+
+    private static List<NodeView> liveNodes(Storage storage) {
+        return storage.nodes().list().stream().filter(NodeView::alive).toList();
+    }
+
+    /**
+     * Reports nodes without a heartbeat. If the last node dies, no other node declares it dead, so its row still says
+     * that it is alive.
+     */
+    private void checkNodes(List<NodeView> living, Instant now) {
+        List<NodeView> silent = living.stream()
+                .filter(node -> node.lastHeartbeatAt().plus(MAX_HEARTBEAT_AGE).isBefore(now))
+                .toList();
+        silent.forEach(node -> addIssue(
+                HealthIssue.NODE_HEARTBEAT_LOST,
+                "node '%s' on %s has sent no heartbeat for %d s: its runs are rescued when another node runs"
+                        .formatted(
+                                node.info().name(),
+                                node.info().host(),
+                                Duration.between(node.lastHeartbeatAt(), now).toSeconds())));
+        if (silent.size() == living.size())
+            addIssue(HealthIssue.NO_LIVE_NODE, "no node is alive: runs are not executed until a node starts");
+    }
+
+    private void checkUnknownHandlers(Storage storage) {
+        storage.runAdmin()
+                .unknownHandlers()
+                .forEach((handler, count) -> addIssue(
+                        HealthIssue.HANDLER_UNKNOWN,
+                        ("%d runs wait for the handler '%s', which no live node has: deploy the handler, or cancel the"
+                                        + " runs")
+                                .formatted(count, handler)));
+    }
+
+    private void checkUnreadableSchedules(Storage storage) {
+        storage.plans()
+                .unreadable()
+                .forEach((schedule, error) -> addIssue(
+                        HealthIssue.SCHEDULE_UNREADABLE,
+                        ("schedule '%s' cannot be planned by this process: %s. Other nodes plan it if they can read"
+                                        + " it; upgrade this process, or change the schedule")
+                                .formatted(schedule, error)));
+    }
+
+    private void checkSchema(Runnable validate) {
+        try {
+            validate.run();
+        } catch (CarillonException wrong) {
+            addIssue(
+                    HealthIssue.SCHEMA_MISMATCH,
+                    "the database schema does not match this version: " + wrong.getMessage());
+        }
+    }
+}

@@ -1,0 +1,311 @@
+package io.carillon.internal.engine;
+
+import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.engine.attempt.ActiveAttempts;
+import io.carillon.internal.engine.attempt.AttemptRunner;
+import io.carillon.internal.engine.attempt.AttemptWatchdog;
+import io.carillon.internal.engine.attempt.HandlerRegistry;
+import io.carillon.internal.engine.attempt.ReadyQueue;
+import io.carillon.internal.engine.attempt.TransactionalCalls;
+import io.carillon.internal.engine.claim.LaneDueTimes;
+import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.engine.node.ClusterSize;
+import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.run.ClaimRequest;
+import io.carillon.internal.store.run.ClaimResult;
+import io.carillon.internal.store.run.EndedAttempt;
+import io.carillon.internal.store.run.LaneDue;
+import io.carillon.internal.store.run.OwnedRun;
+import io.carillon.internal.store.run.QueueHead;
+import io.carillon.internal.store.run.RunStore;
+import io.carillon.internal.store.run.WriteResult;
+import io.carillon.internal.value.DatabaseClock;
+import io.carillon.internal.value.Uuid7;
+import io.carillon.run.Attempt;
+import io.carillon.run.Lane;
+import io.carillon.run.Transition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * Plans, claims and executes on the caller's thread until nothing is due or the budget is spent. Meant for serverless
+ * functions and external cron services. There is no heartbeat, so each run is leased for 30 s. A helper thread that
+ * lives as long as the call renews the leases and enforces the timeouts. Runs that were claimed but not started are
+ * handed back immediately.
+ */
+public final class DueRunExecutor {
+    /** The claim size per lane that is due, limited by {@link #MAX_CLAIM} in total. */
+    private static final int CLAIM_PER_LANE = 10;
+
+    private static final int MAX_CLAIM = 100;
+    private static final int CRASH_LIMIT = 3;
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration RENEW_INTERVAL = Duration.ofSeconds(10);
+
+    private final Storage storage;
+    private final HandlerRegistry handlers;
+    private final EngineParts parts;
+    private final Listeners.ListenerPair listeners;
+    private final DatabaseClock clock;
+
+    public DueRunExecutor(EngineParts parts) {
+        this.storage = parts.storage();
+        this.clock = storage.clock();
+        this.handlers = new HandlerRegistry(parts.handlers());
+        this.parts = parts;
+        this.listeners = parts.listeners().onCallingThread();
+    }
+
+    /** The number of attempts that one call executed, and of those that failed or could not be recorded. */
+    public record Result(int processed, int errors) {}
+
+    /** Works for about the given time. An attempt that is running when the budget ends is not interrupted. */
+    public Result runDue(Duration budget) {
+        long deadline = System.nanoTime() + budget.toNanos();
+        storage.maintenance().ensurePartitions(1);
+        storage.maintenance().reservePages();
+        storage.nodes().sweep(CRASH_LIMIT);
+        // No node registers here, so nothing else would release runs that are parked for a handler that this process
+        // has.
+        storage.nodes().wakeParkedRuns(handlers.names());
+        PlanningLoop planning = new PlanningLoop(
+                storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), listeners.schedules());
+        planning.onPlanned(plan -> PlanningLoop.notifyPlanned(listeners.runs(), plan));
+        planning.plan();
+        Invocation invocation = new Invocation(Uuid7.next(), deadline);
+        try (LeaseRenewer leaseRenewer = new LeaseRenewer(invocation)) {
+            leaseRenewer.start();
+            while (invocation.round()) {
+                // Continue until nothing is due or the budget is spent.
+            }
+        }
+        invocation.outcomeReporter.report();
+        return new Result(invocation.processed, invocation.errors.get());
+    }
+
+    /** Renews the leases of one call and stops attempts that exceed their timeout. */
+    private final class LeaseRenewer extends Loop {
+        private static final long ROUND_NANOS = 100_000_000L;
+        private final Invocation invocation;
+        private long renewed = System.nanoTime();
+
+        LeaseRenewer(Invocation invocation) {
+            super("lease-renew", true);
+            this.invocation = invocation;
+        }
+
+        @Override
+        public void runRound() throws InterruptedException {
+            for (ActiveAttempt activeAttempt : invocation.activeAttempts.all())
+                if (activeAttempt.isStarted()) AttemptWatchdog.stopOverdue(activeAttempt, invocation.runner);
+            if (System.nanoTime() - renewed >= RENEW_INTERVAL.toNanos()) renew();
+            sleep(ROUND_NANOS);
+        }
+
+        private void renew() {
+            List<OwnedRun> held = invocation.activeAttempts.all().stream()
+                    .map(ActiveAttempts::toOwnedRun)
+                    .toList();
+            for (OwnedRun lost : held.isEmpty() ? held : storage.nodes().renewLeases(invocation.owner, held, LEASE))
+                invocation
+                        .activeAttempts
+                        .find(lost.run())
+                        .ifPresent(one -> one.stop(ActiveAttempt.StopCause.LEASE_LOST, "the lease was lost"));
+            renewed = System.nanoTime();
+        }
+    }
+
+    private final class Invocation implements AttemptRunner.ResultSink {
+        private final UUID owner;
+        private final long deadline;
+        private final RunStore runs = storage.runs();
+        private final AttemptRunner runner;
+        private final GatePromoter gatePromoter =
+                new GatePromoter(storage.gates(), clock, new ClusterSize(), lane -> {}, listeners.schedules());
+        private final OutcomeReporter outcomeReporter;
+        private final Set<String> unknownHandlers = new HashSet<>();
+        private final LaneDueTimes laneDueTimes = new LaneDueTimes(this::capacity);
+        /** The handlers that have due runs, by lane. */
+        private final Map<Lane, Set<String>> dueHandlers = new HashMap<>();
+
+        private Set<Lane> limitedLanes = Set.of();
+        private int processed;
+        private final AtomicInteger errors = new AtomicInteger();
+        private final ActiveAttempts activeAttempts = new ActiveAttempts();
+
+        Invocation(UUID owner, long deadline) {
+            this.owner = owner;
+            this.deadline = deadline;
+            this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, () -> {});
+            TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
+            this.runner = new AttemptRunner(handlers, this, transactions, listeners.runs());
+        }
+
+        boolean round() {
+            if (isTimeUp()) return false;
+            gatePromoter.promoteOnce();
+            long sent = System.nanoTime();
+            QueueHead head = storage.lanes().readQueueHead(Instant.MIN);
+            clock.observe(head.now(), sent);
+            outcomeReporter.setOpenBreakers(head.openBreakers());
+            boolean any = head.isolatedRunsWaiting() && runIsolated();
+            if (isTimeUp()) return false;
+            recordQueueHead(head);
+            return claimAndExecute(head.now()) || any;
+        }
+
+        /** Records which lanes are due, and for which handlers. */
+        private void recordQueueHead(QueueHead head) {
+            List<LaneDue> due = dueLanes(head).stream()
+                    .filter(one -> !one.readyAt().isAfter(head.now()) && !unknownHandlers.contains(one.handler()))
+                    .toList();
+            limitedLanes = head.limitedLanes();
+            laneDueTimes.setWeights(head.weights());
+            laneDueTimes.finishPoll(due, head.seenUntil());
+            dueHandlers.clear();
+            due.forEach(one -> dueHandlers
+                    .computeIfAbsent(one.lane(), lane -> new HashSet<>())
+                    .add(one.handler()));
+        }
+
+        /**
+         * Claims from the lanes that are due, in batches, until at least one run was claimed. Returns false if nothing
+         * could be claimed.
+         */
+        private boolean claimAndExecute(Instant now) {
+            int total = Math.min(MAX_CLAIM, CLAIM_PER_LANE * dueHandlers.size());
+            boolean any = false;
+            while (!any && !isTimeUp()) {
+                List<ClaimRequest.Quota> quotas = laneDueTimes.takeQuotas(total, now);
+                if (quotas.isEmpty()) break;
+                // A run of a limited lane is claimed only when it can start. Otherwise it would occupy capacity of the
+                // lane that other nodes could use.
+                any = execute(storage.lanes()::claim, quotas, limitedLanes::contains);
+                any |= execute(runs::claim, quotas, lane -> !limitedLanes.contains(lane));
+            }
+            return any;
+        }
+
+        /**
+         * Claims from the selected lanes and executes the runs, alternating between projects and lanes. Runs that were
+         * not started when the budget ends are handed back.
+         */
+        private boolean execute(
+                Function<ClaimRequest, ClaimResult> claimFunction,
+                List<ClaimRequest.Quota> quotas,
+                Predicate<Lane> which) {
+            List<ClaimRequest.Quota> some = quotas.stream()
+                    .filter(quota -> which.test(quota.lane()))
+                    .map(quota -> quota.withHandlers(dueHandlers.getOrDefault(quota.lane(), Set.of())))
+                    .toList();
+            if (some.isEmpty() || isTimeUp()) return false;
+            List<Attempt> claimed = claimFunction
+                    .apply(ClaimRequest.leased(owner, some, unknownHandlers, LEASE))
+                    .attempts();
+            List<ActiveAttempt> held = claimed.stream()
+                    .map(attempt -> new ActiveAttempt(owner, attempt, clock))
+                    .toList();
+            held.forEach(activeAttempts::add);
+            ReadyQueue queue = new ReadyQueue(1, true);
+            queue.add(held, false);
+            for (ActiveAttempt next = queue.poll(); next != null; next = queue.poll()) {
+                if (isTimeUp()) {
+                    List<ActiveAttempt> rest = new ArrayList<>(queue.clear());
+                    rest.add(next);
+                    activeAttempts.handBack(runs, owner, rest);
+                    break;
+                }
+                run(next);
+                queue.releaseSlot(next);
+            }
+            return !claimed.isEmpty();
+        }
+
+        private int capacity(Lane lane) {
+            return limitedLanes.contains(lane) ? 1 : MAX_CLAIM;
+        }
+
+        /**
+         * Claims and executes one isolated run. Returns false if all of them are claimed, paused, or need a handler
+         * that this process does not have.
+         */
+        private boolean runIsolated() {
+            Optional<Attempt> isolated = runs.claimOneIsolated(owner, handlers.names(), LEASE);
+            isolated.ifPresent(attempt -> {
+                ActiveAttempt activeAttempt = new ActiveAttempt(owner, attempt, clock);
+                activeAttempts.add(activeAttempt);
+                run(activeAttempt);
+            });
+            return isolated.isPresent();
+        }
+
+        /**
+         * If the queue head is full, runs of a paused lane or of unknown handlers may fill it and hide all other lanes.
+         */
+        private List<LaneDue> dueLanes(QueueHead head) {
+            return head.mayHideDueRuns() ? storage.lanes().scan() : head.lanes();
+        }
+
+        private void run(ActiveAttempt activeAttempt) {
+            try {
+                Attempt attempt = activeAttempt.attemptValue();
+                if (handlers.find(attempt).isEmpty()) {
+                    unknownHandlers.addAll(runs.passOn(owner, List.of(attempt)));
+                    return;
+                }
+                // The lease was lost while the attempt waited here.
+                if (activeAttempt.stopCause() != null) return;
+                processed++;
+                runner.run(activeAttempt);
+                outcomeReporter.reportIfUrgent();
+            } finally {
+                activeAttempts.remove(activeAttempt);
+            }
+        }
+
+        private boolean isTimeUp() {
+            return System.nanoTime() - deadline >= 0;
+        }
+
+        @Override
+        public void submit(ActiveAttempt activeAttempt, EndedAttempt endedAttempt) {
+            activeAttempts.remove(activeAttempt);
+            WriteResult result = WriteResult.LOCKED;
+            // The lease is longer than these tries take. A run that is still locked then is executed again after its
+            // lease expires.
+            for (int tries = 0; tries < 5 && result == WriteResult.LOCKED; tries++)
+                result = runs.apply(owner, List.of(endedAttempt)).get(0);
+            if (result == WriteResult.ACCEPTED) notifyEnded(activeAttempt, endedAttempt.transition());
+            boolean failed = endedAttempt.transition() instanceof Transition.Retry
+                    || endedAttempt.transition() instanceof Transition.MarkDead;
+            if (failed || result != WriteResult.ACCEPTED) errors.incrementAndGet();
+        }
+
+        @Override
+        public void handBack(ActiveAttempt activeAttempt) {
+            activeAttempts.handBack(runs, owner, List.of(activeAttempt));
+        }
+
+        @Override
+        public void handleCommitted(ActiveAttempt activeAttempt, Transition transition) {
+            notifyEnded(activeAttempt, transition);
+        }
+
+        private void notifyEnded(ActiveAttempt activeAttempt, Transition transition) {
+            outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition);
+            listeners.runs().onAttemptEnded(activeAttempt.attemptValue(), transition, activeAttempt.sinceStart());
+        }
+    }
+}

@@ -1,0 +1,280 @@
+package io.carillon.internal.engine;
+
+import io.carillon.internal.engine.listener.LifecycleLog;
+import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.schedule.PlanEvents;
+import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.schedule.PlanStore;
+import io.carillon.run.Lane;
+import io.carillon.schedule.Schedule;
+import io.carillon.spi.RunListener;
+import io.carillon.spi.ScheduleEvent;
+import io.carillon.spi.ScheduleListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates ticks ahead of time. Every node plans. A write succeeds only if the schedule is unchanged, so the first node
+ * wins and the others write nothing. The same rule holds in leader mode: a leader that has lost the planning token and
+ * does not know it writes nothing either.
+ */
+final class PlanningLoop extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(PlanningLoop.class);
+    private static final int BATCH = 500;
+
+    /** A dead leader is replaced within this lease and {@link #ELECTION_INTERVAL} together, which is less than 5 s. */
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static final Duration ELECTION_INTERVAL = Duration.ofSeconds(1);
+
+    private static final Duration ELECTION_PAUSE = Duration.ofSeconds(2);
+
+    /** A full round finds schedules whose transaction committed later than this after it read the clock. */
+    private static final Duration LATE_COMMIT = Duration.ofSeconds(10);
+
+    private final PlanStore plans;
+    private final TickPlanner planner;
+    private final BiConsumer<Lane, Instant> hint;
+    private final Supplier<Duration> interval;
+    private final ScheduleListener scheduleListener;
+    private @Nullable Supplier<UUID> leaderCandidate;
+    private volatile boolean leading;
+    private volatile Consumer<TickPlan> onPlanned = plan -> {};
+    private boolean first = true;
+    private long electionPausedUntil = System.nanoTime();
+    /** Full rounds find schedules that changed without being seen by the incremental rounds. */
+    private final CostLimitedTimer fullRounds = new CostLimitedTimer(Duration.ofSeconds(1));
+    /** The rounds of this node left no schedule due before this instant. */
+    private Instant nothingDueBefore = Instant.MIN;
+
+    PlanningLoop(
+            PlanStore plans,
+            TickPlanner planner,
+            BiConsumer<Lane, Instant> hint,
+            Supplier<Duration> interval,
+            ScheduleListener scheduleListener) {
+        super("plan", true);
+        this.plans = plans;
+        this.planner = planner;
+        this.hint = hint;
+        this.interval = interval;
+        this.scheduleListener = scheduleListener;
+    }
+
+    /** Makes this loop plan only while this node holds the planning token. Must be called before the start. */
+    void planOnlyAsLeader(Supplier<UUID> node) {
+        leaderCandidate = node;
+    }
+
+    /** Sets the action that runs for each plan that was written. */
+    void onPlanned(Consumer<TickPlan> action) {
+        onPlanned = action;
+    }
+
+    /** Starts a full round soon because schedules changed. */
+    void planNow() {
+        fullRounds.runSoon();
+        wake();
+    }
+
+    /** Returns whether this node holds the planning token. */
+    boolean isLeading() {
+        return leading;
+    }
+
+    @Override
+    public void runRound() throws InterruptedException {
+        Supplier<UUID> node = leaderCandidate;
+        if (node != null) {
+            tryToLead(node.get());
+            return;
+        }
+        if (!first) {
+            plan();
+            sleep(interval.get().toNanos());
+            return;
+        }
+        first = false;
+        plan();
+        // A random first pause keeps nodes that start together from always planning together.
+        sleep(ThreadLocalRandom.current().nextLong(interval.get().toNanos()));
+    }
+
+    /**
+     * Releases the planning token for a while after a failed round, because this node may be the only one that fails.
+     */
+    @Override
+    public void onFailure(Throwable failure) {
+        Supplier<UUID> node = leaderCandidate;
+        if (node == null || !leading) return;
+        leading = false;
+        electionPausedUntil = System.nanoTime() + ELECTION_PAUSE.toNanos();
+        log.warn("planning failed; planning token released node={}", node.get());
+        plans.releaseLeadership(node.get());
+    }
+
+    private void tryToLead(UUID node) throws InterruptedException {
+        if (System.nanoTime() - electionPausedUntil < 0) {
+            sleep(ELECTION_INTERVAL.toNanos());
+            return;
+        }
+        boolean held = plans.acquireLeadership(node, LEASE);
+        if (held != leading) log.info(held ? "planning token acquired node={}" : "planning token lost node={}", node);
+        leading = held;
+        if (held) plan();
+        sleep(ELECTION_INTERVAL.toNanos());
+    }
+
+    @Override
+    public void onEnd() {
+        Supplier<UUID> node = leaderCandidate;
+        if (node != null) plans.releaseLeadership(node.get());
+    }
+
+    /** Plans in batches until no schedule is due soon. Returns how many schedules moved. */
+    int plan() {
+        boolean fullRound = fullRounds.isDue();
+        Instant since = fullRound ? Instant.MIN : nothingDueBefore;
+        Round round = new Round(new PlanStore.PlanningWindow(since, planner.replanThreshold(), planner.lookAhead()));
+        int moved = round.hasWork() ? round.plan() : 0;
+        if (fullRound) fullRounds.recordCost(round.readNanos);
+        return moved;
+    }
+
+    private final class Round {
+        private final PlanStore.PlanningWindow window;
+        private long readNanos;
+        private @Nullable Throwable failure;
+
+        Round(PlanStore.PlanningWindow window) {
+            this.window = window;
+        }
+
+        boolean hasWork() {
+            return timed(() -> plans.hasWork(window));
+        }
+
+        /** Starts and ends pauses in small batches, then plans. A part that fails does not stop the other parts. */
+        int plan() {
+            int pausesChanged = runPart(this::updatePauses);
+            int moved = runPart(this::planDue);
+            int changed = runPart(plans::adaptIntervals);
+            int zones = runPart(plans::replanChangedZones);
+            if (changed + zones > 0) moved += planDue();
+            while (isOpen() && zones == PlanStore.ZONE_BATCH) {
+                zones = runPart(plans::replanChangedZones);
+                if (zones > 0) moved += planDue();
+            }
+            if (failure instanceof Error error) throw error;
+            if (failure instanceof RuntimeException exception) throw exception;
+            return moved + pausesChanged;
+        }
+
+        private int updatePauses() {
+            List<Schedule> changed = plans.updatePauses(window);
+            changed.forEach(PlanningLoop.this::notifyPauseChange);
+            return changed.size();
+        }
+
+        /** Runs a part of the round. The first failure is thrown at the end of the round. */
+        private int runPart(IntSupplier part) {
+            try {
+                return part.getAsInt();
+            } catch (RuntimeException | Error broken) {
+                if (failure == null) failure = broken;
+                return 0;
+            }
+        }
+
+        private int planDue() {
+            int moved = 0;
+            Instant began = Instant.MIN;
+            while (isOpen()) {
+                PlanStore.DueSchedules due = timed(() -> plans.due(window, BATCH));
+                if (began.equals(Instant.MIN)) began = due.now();
+                List<TickPlan> wanted = computePlans(due);
+                List<TickPlan> written = wanted.isEmpty() ? List.of() : write(wanted);
+                moved += written.size();
+                // Other nodes wrote all of these plans first; read again in the next round.
+                if (!wanted.isEmpty() && written.isEmpty()) return moved;
+                if (wanted.isEmpty() || (due.schedules().size() < BATCH && !isBehind(wanted, due.now()))) {
+                    Instant before = began.minus(LATE_COMMIT);
+                    if (before.isAfter(nothingDueBefore)) nothingDueBefore = before;
+                    return moved;
+                }
+            }
+            return moved;
+        }
+
+        private <T> T timed(Supplier<T> question) {
+            long start = System.nanoTime();
+            T answer = question.get();
+            readNanos += System.nanoTime() - start;
+            return answer;
+        }
+    }
+
+    private List<TickPlan> computePlans(PlanStore.DueSchedules due) {
+        return due.schedules().stream()
+                .map(schedule -> planner.plan(
+                        schedule, due.late().getOrDefault(schedule, List.of()), due.now(), due.overdueCount()))
+                .filter(plan -> !plan.isEmpty())
+                .toList();
+    }
+
+    private List<TickPlan> write(List<TickPlan> wanted) {
+        List<TickPlan> written = plans.write(wanted);
+        written.forEach(plan -> PlanEvents.of(plan).forEach(scheduleListener::onScheduleEvent));
+        wanted.forEach(this::hintTicks);
+        written.forEach(onPlanned);
+        written.forEach(LifecycleLog::planned);
+        log.debug(
+                "planned schedules={} won={} ticks={}",
+                wanted.size(),
+                written.size(),
+                wanted.stream().mapToInt(plan -> plan.ticks().size()).sum());
+        return written;
+    }
+
+    private static boolean isBehind(List<TickPlan> plans, Instant now) {
+        return plans.stream()
+                .anyMatch(plan -> plan.cursor().isBefore(now) && !plan.nextAt().isAfter(now));
+    }
+
+    private void notifyPauseChange(Schedule schedule) {
+        String project = schedule.definition().project();
+        Schedule.Pause pause = schedule.pause();
+        scheduleListener.onScheduleEvent(
+                pause == null
+                        ? new ScheduleEvent.Resumed(project, schedule.name())
+                        : new ScheduleEvent.Paused(
+                                project, schedule.name(), pause.by(), pause.reason(), pause.until()));
+    }
+
+    /** Notifies a listener of the ticks of a written plan. */
+    static void notifyPlanned(RunListener listener, TickPlan plan) {
+        listener.onTicksPlanned(
+                plan.schedule().definition().project(),
+                plan.schedule().name(),
+                plan.ticks().size());
+    }
+
+    private void hintTicks(TickPlan plan) {
+        Lane lane = new Lane(
+                plan.schedule().definition().template().queue(),
+                plan.schedule().definition().project());
+        plan.ticks().stream().map(TickPlan.Tick::dueAt).min(Instant::compareTo).ifPresent(at -> hint.accept(lane, at));
+        if (plan.lateDecisions().stream().anyMatch(TickPlan.LateDecision::runsLate)) hint.accept(lane, Instant.EPOCH);
+    }
+}

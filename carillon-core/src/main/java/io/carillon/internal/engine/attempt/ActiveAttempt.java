@@ -1,0 +1,270 @@
+package io.carillon.internal.engine.attempt;
+
+import io.carillon.internal.store.run.EndedAttempt;
+import io.carillon.internal.value.DatabaseClock;
+import io.carillon.internal.value.TextCleaner;
+import io.carillon.run.Attempt;
+import io.carillon.run.Progress;
+import io.carillon.run.RunContext;
+import io.carillon.run.RunId;
+import io.carillon.run.Transition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** An attempt that this node owns, from the claim until its end is written. The handler sees it as its run context. */
+public final class ActiveAttempt implements RunContext {
+    private static final int LOG_LIMIT = 64 * 1024;
+
+    /** The reason why an attempt was asked to stop. */
+    public enum StopCause {
+        CANCELLED,
+        TIMED_OUT,
+        NODE_STOPPING,
+        LEASE_LOST
+    }
+
+    private final UUID owner;
+    private final Attempt attempt;
+    private final DatabaseClock clock;
+    private final StringBuilder log = new StringBuilder();
+    private volatile @Nullable String delivery;
+    private volatile long startNanos;
+    private volatile Duration timeout = Duration.ZERO;
+    private volatile @Nullable Thread thread;
+    private volatile @Nullable StopCause stopCause;
+    private volatile String stopMessage = "";
+    private volatile @Nullable Progress progress;
+    private volatile boolean longRunning;
+    private volatile boolean transactional;
+    private volatile long stopNanos;
+    private volatile boolean abandoned;
+    /** The number of the claim note in the store that lists this attempt. */
+    private volatile long claimNumber;
+
+    private boolean endDecided;
+
+    public ActiveAttempt(UUID owner, Attempt attempt, DatabaseClock clock) {
+        this.owner = owner;
+        this.attempt = attempt;
+        this.clock = clock;
+    }
+
+    public UUID owner() {
+        return owner;
+    }
+
+    long claimNumber() {
+        return claimNumber;
+    }
+
+    public void claimNumber(long number) {
+        claimNumber = number;
+    }
+
+    public Attempt attemptValue() {
+        return attempt;
+    }
+
+    /**
+     * Returns how late the attempt starts: for a tick, the time since its planned instant, even if its due time was
+     * moved since; for any other run, the time since its due time.
+     */
+    Duration startDelay() {
+        Duration since = Duration.between(attempt.times().expectedAt(attempt.origin()), clock.now());
+        return since.isNegative() ? Duration.ZERO : since;
+    }
+
+    /** Attaches the current thread and starts the timeout. */
+    synchronized void begin(Duration limit) {
+        timeout = limit;
+        startNanos = System.nanoTime();
+        attachThread();
+    }
+
+    /**
+     * Makes the current thread the one that executes the handler. Until the handler begins, the thread waits for the
+     * resources that the handler needs, and a stop ends that wait.
+     */
+    synchronized void attachThread() {
+        thread = Thread.currentThread();
+        if (stopCause != null) Thread.currentThread().interrupt();
+    }
+
+    /** Detaches the thread after the handler returned. From now on no stop interrupts this thread. */
+    synchronized void detachThread() {
+        thread = null;
+    }
+
+    /** Asks the handler to stop and interrupts its thread. If several calls give a cause, the first one is kept. */
+    public synchronized void stop(StopCause cause, String message) {
+        if (stopCause != null) return;
+        stopMessage = message;
+        stopNanos = System.nanoTime();
+        stopCause = cause;
+        Thread running = thread;
+        if (running != null) running.interrupt();
+    }
+
+    /** Returns true exactly once: the caller that gets true decides how this attempt ends. */
+    public synchronized boolean tryEnd() {
+        boolean first = !endDecided;
+        endDecided = true;
+        return first;
+    }
+
+    /** Returns whether the handler has returned and only the end of the attempt is left to be written. */
+    public synchronized boolean isFinished() {
+        return endDecided && thread == null;
+    }
+
+    @Nullable
+    public StopCause stopCause() {
+        return stopCause;
+    }
+
+    String stopMessage() {
+        return stopMessage;
+    }
+
+    public boolean isStarted() {
+        return startNanos != 0;
+    }
+
+    public Duration sinceStart() {
+        return startNanos == 0 ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - startNanos);
+    }
+
+    /** Returns how long ago the attempt was asked to stop. */
+    Duration sinceStop() {
+        return Duration.ofNanos(System.nanoTime() - stopNanos);
+    }
+
+    /** Returns whether user code is executing. */
+    public boolean isRunning() {
+        return thread != null;
+    }
+
+    /** Gives up the slot of this attempt while its thread continues. Returns true once. */
+    synchronized boolean abandon() {
+        boolean first = !abandoned && thread != null;
+        if (first) abandoned = true;
+        return first;
+    }
+
+    public boolean isAbandoned() {
+        return abandoned;
+    }
+
+    Duration timeout() {
+        return timeout;
+    }
+
+    boolean isTransactional() {
+        return transactional;
+    }
+
+    /** Marks the attempt as one whose handler also needs a slot for a transaction. */
+    void markTransactional() {
+        transactional = true;
+    }
+
+    public boolean isLongRunning() {
+        return longRunning;
+    }
+
+    void markLongRunning() {
+        longRunning = true;
+    }
+
+    @Nullable
+    Progress latestProgress() {
+        return progress;
+    }
+
+    /** Returns the values to write about this attempt for the given transition. */
+    EndedAttempt toEndedAttempt(Transition transition, boolean keepPayload) {
+        return new EndedAttempt(attempt, transition, sinceStart(), logText(), keepPayload, delivery);
+    }
+
+    @Nullable
+    String logText() {
+        synchronized (log) {
+            return log.isEmpty() ? null : log.toString();
+        }
+    }
+
+    @Override
+    public void recordDelivery(String text) {
+        delivery = TextCleaner.clean(text);
+    }
+
+    @Override
+    public RunId id() {
+        return attempt.run();
+    }
+
+    @Override
+    public String project() {
+        return attempt.lane().project();
+    }
+
+    @Override
+    public Instant now() {
+        return clock.now();
+    }
+
+    @Override
+    public int attempt() {
+        return attempt.number();
+    }
+
+    @Override
+    public int failures() {
+        return attempt.counts().failures();
+    }
+
+    @Override
+    public Optional<Instant> plannedAt() {
+        return Optional.ofNullable(attempt.times().plannedAt());
+    }
+
+    @Override
+    public Instant dueAt() {
+        return attempt.times().dueAt();
+    }
+
+    @Override
+    public Instant deadline() {
+        return clock.now().plus(timeout).minus(sinceStart());
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return stopCause != null;
+    }
+
+    @Override
+    public void reportProgress(long done, long total) {
+        progress = new Progress(done, total);
+    }
+
+    @Override
+    public void log(String line) {
+        synchronized (log) {
+            if (log.length() >= LOG_LIMIT) return;
+            log.append(TextCleaner.clean(line)).append('\n');
+            if (log.length() >= LOG_LIMIT) {
+                log.setLength(LOG_LIMIT - 32);
+                log.append("… (log truncated at 64 KiB)\n");
+            }
+        }
+    }
+
+    @Override
+    public String idempotencyKey() {
+        return attempt.idempotencyKey();
+    }
+}

@@ -1,0 +1,60 @@
+package io.carillon.internal.engine.attempt;
+
+import io.carillon.internal.run.RetryRule;
+import io.carillon.internal.run.RunHeaders;
+import io.carillon.run.Attempt;
+import io.carillon.run.Outcome;
+import io.carillon.run.RunContext;
+import io.carillon.spi.AttemptInterceptor;
+import java.sql.Connection;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A registered handler that is ready to be called: its name, the default queue of its runs, its limits, and the call
+ * that decodes the payload and runs user code.
+ */
+public record BoundHandler(
+        String name,
+        String queue,
+        Duration timeout,
+        RetryRule retry,
+        boolean transactional,
+        boolean keepPayload,
+        Call call) {
+    /** Creates a handler whose queue has the handler's name. */
+    public BoundHandler(String name, Duration timeout, RetryRule retry, boolean transactional, Call call) {
+        this(name, name, timeout, retry, transactional, false, call);
+    }
+
+    /** Returns this handler with an interceptor that runs before each call. */
+    public BoundHandler withInterceptor(AttemptInterceptor interceptor) {
+        return new BoundHandler(
+                name, queue, timeout, retry, transactional, keepPayload, (attempt, context, connection) -> {
+                    interceptor.beforeHandler(attempt);
+                    return call.run(attempt, context, connection);
+                });
+    }
+
+    /** Returns this handler with a call that restores the context from the headers of the run. */
+    public BoundHandler withHeaders(RunHeaders headers) {
+        return new BoundHandler(
+                name,
+                queue,
+                timeout,
+                retry,
+                transactional,
+                keepPayload,
+                (attempt, context, connection) ->
+                        headers.runWithContext(attempt, () -> call.run(attempt, context, connection)));
+    }
+
+    /**
+     * Decodes the payload and runs user code. Everything it throws is a failure. The connection is null unless the
+     * handler is transactional.
+     */
+    @FunctionalInterface
+    public interface Call {
+        Outcome run(Attempt attempt, RunContext context, @Nullable Connection connection) throws Exception;
+    }
+}

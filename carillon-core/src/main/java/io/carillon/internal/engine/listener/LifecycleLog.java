@@ -1,0 +1,98 @@
+package io.carillon.internal.engine.listener;
+
+import io.carillon.internal.run.ErrorText;
+import io.carillon.internal.schedule.TickPlan;
+import io.carillon.run.Attempt;
+import io.carillon.run.Transition;
+import io.carillon.spi.ScheduleEvent;
+import io.carillon.spi.ScheduleEvent.AffectedInstants;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes a log line for each event that listeners receive. */
+public final class LifecycleLog {
+    private static final Logger log = LoggerFactory.getLogger(LifecycleLog.class);
+
+    private LifecycleLog() {}
+
+    public static void planned(TickPlan plan) {
+        if (log.isDebugEnabled() && !plan.ticks().isEmpty())
+            log.debug(
+                    "ticks planned schedule={} project={} ticks={} from={}",
+                    plan.schedule().name(),
+                    plan.schedule().definition().project(),
+                    plan.ticks().size(),
+                    plan.ticks().get(0).plannedAt());
+    }
+
+    static void started(Attempt attempt, Duration waited) {
+        if (log.isDebugEnabled())
+            log.debug(
+                    "run started run={} queue={} handler={} attempt={} late_ms={}",
+                    attempt.run(),
+                    attempt.lane().queue(),
+                    attempt.target().name(),
+                    attempt.number(),
+                    waited.toMillis());
+    }
+
+    static void ended(Attempt attempt, Transition transition) {
+        if (transition instanceof Transition.MarkDead markDead)
+            log.warn(
+                    "run dead run={} queue={} handler={} attempt={} error={}",
+                    attempt.run(),
+                    attempt.lane().queue(),
+                    attempt.target().name(),
+                    attempt.number(),
+                    ErrorText.firstLine(markDead.error()));
+        else
+            log.debug(
+                    "run ended run={} attempt={} next={}",
+                    attempt.run(),
+                    attempt.number(),
+                    transition.getClass().getSimpleName());
+    }
+
+    static void write(ScheduleEvent event) {
+        String schedule = event.schedule();
+        String project = event.project();
+        if (event instanceof ScheduleEvent.Created)
+            log.info("schedule created schedule={} project={}", schedule, project);
+        else if (event instanceof ScheduleEvent.Changed changed)
+            log.info("schedule changed schedule={} project={} version={}", schedule, project, changed.version());
+        else if (event instanceof ScheduleEvent.Paused paused)
+            log.info(
+                    "schedule paused schedule={} project={} by={} until={} reason={}",
+                    schedule,
+                    project,
+                    paused.by(),
+                    paused.until(),
+                    paused.reason());
+        else if (event instanceof ScheduleEvent.Resumed)
+            log.info("schedule resumed schedule={} project={}", schedule, project);
+        else if (event instanceof ScheduleEvent.Deleted)
+            log.info("schedule deleted schedule={} project={}", schedule, project);
+        else if (event instanceof ScheduleEvent.Missed missed) {
+            AffectedInstants all = missed.instants();
+            log.warn(
+                    "instants missed schedule={} project={} count={} from={} to={} reason={}",
+                    schedule,
+                    project,
+                    all.count(),
+                    all.from(),
+                    all.to(),
+                    all.reason());
+        } else if (event instanceof ScheduleEvent.Skipped skipped) {
+            AffectedInstants all = skipped.instants();
+            log.info(
+                    "instants skipped schedule={} project={} count={} from={} to={} reason={}",
+                    schedule,
+                    project,
+                    all.count(),
+                    all.from(),
+                    all.to(),
+                    all.reason());
+        } else throw new AssertionError("no log line for " + event.getClass().getSimpleName());
+    }
+}

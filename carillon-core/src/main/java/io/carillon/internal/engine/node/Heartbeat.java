@@ -1,0 +1,199 @@
+package io.carillon.internal.engine.node;
+
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.EngineConfig;
+import io.carillon.NodeInfo;
+import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.store.node.HeartbeatResult;
+import io.carillon.internal.store.node.NodeStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends heartbeats on its own connection and watches the heartbeats of other nodes. A peer is declared dead only if
+ * this node saw the same heartbeat counter for long enough on its own monotonic clock, while its own heartbeats
+ * succeeded. So neither a stalled database nor a changed system clock makes a node declare others dead.
+ */
+public final class Heartbeat extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
+
+    private final NodeStore nodes;
+    private final Node node;
+    private final EngineConfig.HeartbeatSettings config;
+    private final Function<UUID, NodeInfo> nodeInfo;
+    private final Runnable onSweepDue;
+    private final PeerMonitor peerMonitor;
+    private volatile Runnable onDeclaredDead = () -> {};
+    private volatile Runnable onOutdated = () -> {};
+    private volatile long lastHeartbeat = System.nanoTime();
+    private volatile boolean lastHeartbeatFailed;
+
+    public Heartbeat(
+            NodeStore nodes,
+            Node node,
+            EngineConfig.HeartbeatSettings config,
+            Function<UUID, NodeInfo> nodeInfo,
+            Runnable onSweepDue) {
+        super("heartbeat", true);
+        this.nodes = nodes;
+        this.node = node;
+        this.config = config;
+        this.nodeInfo = nodeInfo;
+        this.onSweepDue = onSweepDue;
+        this.peerMonitor = new PeerMonitor(config);
+    }
+
+    /**
+     * Sets the action that runs when this node finds that it was declared dead, before it restarts with a new node id.
+     */
+    public void onDeclaredDead(Runnable action) {
+        onDeclaredDead = action;
+    }
+
+    /** Sets the action that runs with each heartbeat after a newer version has changed the schema. */
+    public void onOutdated(Runnable action) {
+        onOutdated = action;
+    }
+
+    public void register() {
+        nodes.register(nodeInfo.apply(node.id()));
+        lastHeartbeat = System.nanoTime();
+    }
+
+    @Override
+    public void runRound() throws InterruptedException {
+        UUID nodeId = node.id();
+        long sent = System.nanoTime();
+        HeartbeatResult result = sendHeartbeat(nodeId);
+        node.clock().observe(result.now(), sent);
+        node.clusterSize().update(nodeId, result.peers().keySet());
+        if (!result.alive()) {
+            restartWithNewId(nodeId);
+            return;
+        }
+        for (HeartbeatResult.CancelRequest request : result.cancelRequests())
+            node.activeAttempts()
+                    .find(request.run())
+                    .ifPresent(
+                            activeAttempt -> activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, request.reason()));
+        if (result.outdated()) onOutdated.run();
+        boolean anyDeclaredDead = declareSilentPeersDead(result.peers());
+        if (anyDeclaredDead || result.sweepDue()) onSweepDue.run();
+        // Several heartbeats still fit before another node could declare this one dead.
+        Duration maxInterval = config.every().multipliedBy(3).dividedBy(2);
+        sleep(node.clusterSize().scaledInterval(config.every(), maxInterval).toNanos());
+    }
+
+    private HeartbeatResult sendHeartbeat(UUID nodeId) {
+        try {
+            HeartbeatResult result = nodes.recordHeartbeat(
+                    nodeId, node.activeAttempts().size(), node.activeAttempts().progress());
+            lastHeartbeat = System.nanoTime();
+            lastHeartbeatFailed = false;
+            return result;
+        } catch (RuntimeException | Error failure) {
+            lastHeartbeatFailed = true;
+            throw failure;
+        }
+    }
+
+    @Override
+    public void onFailure(Throwable failure) {
+        // Own heartbeats failed, so the silence of other nodes proves nothing.
+        peerMonitor.reset();
+    }
+
+    private void restartWithNewId(UUID old) {
+        log.error("this node was declared dead; attempts abandoned, restarting with a new node id node={}", old);
+        onDeclaredDead.run();
+        if (node.renewId(old)) register();
+    }
+
+    private boolean declareSilentPeersDead(Map<UUID, Long> peers) {
+        boolean anyDeclaredDead = false;
+        for (UUID peer : peerMonitor.findSilentPeers(peers, System.nanoTime())) {
+            String why = "no heartbeat for " + config.deadAfter().toSeconds() + " s, seen by " + node.id();
+            if (nodes.declareDead(peer, requireNonNull(peers.get(peer)), why)) {
+                log.warn("node declared dead node={} reason={}", peer, why);
+                anyDeclaredDead = true;
+            }
+        }
+        return anyDeclaredDead;
+    }
+
+    /**
+     * Returns whether the database is unreachable: it rejected heartbeats for two intervals, or left them unanswered
+     * until other nodes may declare this one dead.
+     */
+    public boolean isDatabaseUnreachable() {
+        long silent = System.nanoTime() - lastHeartbeat;
+        return silent >= config.deadAfter().toNanos()
+                || (lastHeartbeatFailed && silent >= 2 * config.every().toNanos());
+    }
+
+    /** Retires this node id. If the database is unreachable, other nodes will declare the node dead instead. */
+    public void retire() {
+        if (lastHeartbeatFailed || isDatabaseUnreachable())
+            log.warn("database unreachable; node not retired node={}", node.id());
+        else nodes.retire(node.id());
+    }
+
+    List<UUID> peers() {
+        return peerMonitor.peers();
+    }
+
+    /**
+     * The silence of each peer, as far as own heartbeats prove it. One own heartbeat adds at most one and a half
+     * intervals of silence: while the database answered no node, all nodes were silent, and the first answer after that
+     * proves nothing about the peers. So several own heartbeats must succeed during a peer's silence.
+     */
+    static final class PeerMonitor {
+        private record PeerState(long heartbeat, long silentNanos) {}
+
+        private final Map<UUID, PeerState> peers = new HashMap<>();
+        private final long maxCredit;
+        private final long deadAfter;
+        private long lastNanos;
+
+        PeerMonitor(EngineConfig.HeartbeatSettings config) {
+            maxCredit = config.every().toNanos() * 3 / 2;
+            deadAfter = config.deadAfter().toNanos();
+        }
+
+        /**
+         * Records an own heartbeat that succeeded at {@code now} and read these counters. Returns the peers that were
+         * silent for too long.
+         */
+        List<UUID> findSilentPeers(Map<UUID, Long> heartbeats, long now) {
+            peers.keySet().retainAll(heartbeats.keySet());
+            long credit = Math.min(now - lastNanos, maxCredit);
+            lastNanos = now;
+            List<UUID> silent = new ArrayList<>();
+            heartbeats.forEach((peer, heartbeat) -> {
+                PeerState state = peers.get(peer);
+                long silence = state == null || state.heartbeat != heartbeat ? 0 : state.silentNanos + credit;
+                peers.put(peer, new PeerState(heartbeat, silence));
+                if (silence >= deadAfter) silent.add(peer);
+            });
+            return silent;
+        }
+
+        /** Forgets all peers because an own heartbeat failed. */
+        void reset() {
+            peers.clear();
+        }
+
+        List<UUID> peers() {
+            return List.copyOf(peers.keySet());
+        }
+    }
+}

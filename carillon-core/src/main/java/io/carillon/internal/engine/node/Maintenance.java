@@ -1,0 +1,159 @@
+package io.carillon.internal.engine.node;
+
+import io.carillon.EngineConfig;
+import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.store.MaintenanceStore;
+import io.carillon.internal.store.TableStats;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Creates partitions ahead of time and keeps tables small. Every node does this; each step is idempotent. */
+public final class Maintenance extends Loop {
+    private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
+    private static final int DAYS_AHEAD = 7;
+    private static final Duration INTERVAL = Duration.ofMinutes(10);
+    private static final Duration DEAD_NODE_RETENTION = Duration.ofHours(1);
+    /**
+     * The number of ended runs that triggers a vacuum by this node. Autovacuum checks a table only once a minute; by
+     * then a queue with tens of thousands of runs per second has outgrown the cache.
+     */
+    private static final int MIN_DEAD_ROWS = 100_000;
+
+    private static final long VACUUM_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final MaintenanceStore store;
+    private final EngineConfig.Retention retention;
+    private final LongSupplier endedCount;
+    private boolean first = true;
+    private long endedAtLastCheck;
+    /** Dead rows that the last vacuum could not remove because an older transaction may still see them. */
+    private long unremovable;
+
+    /** {@code endedCount} returns how many attempts this node has ended. */
+    public Maintenance(MaintenanceStore store, EngineConfig.Retention retention, LongSupplier endedCount) {
+        super("maintenance", true);
+        this.store = store;
+        this.retention = retention;
+        this.endedCount = endedCount;
+    }
+
+    @Override
+    public void runRound() throws InterruptedException {
+        if (first) {
+            // The partitions of this week exist since the start. A random first delay keeps nodes from cleaning at the
+            // same time.
+            first = false;
+            sleepAndVacuum(ThreadLocalRandom.current().nextLong(INTERVAL.toNanos()));
+            return;
+        }
+        clean();
+        sleepAndVacuum(INTERVAL.toNanos());
+    }
+
+    private void sleepAndVacuum(long nanos) throws InterruptedException {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && isOpen(); left = until - System.nanoTime()) {
+            if (sleep(Math.min(left, VACUUM_CHECK_NANOS))) return;
+            vacuumIfNeeded();
+        }
+    }
+
+    /**
+     * Vacuums if there are many dead rows, and more dead than live ones. If rows could not be removed, waits until
+     * there are twice as many.
+     */
+    void vacuumIfNeeded() {
+        long now = endedCount.getAsLong();
+        if (now - endedAtLastCheck < MIN_DEAD_ROWS) return;
+        endedAtLastCheck = now;
+        TableStats stats = store.tableStats();
+        unremovable = Math.min(unremovable, stats.deadRows());
+        if (stats.deadRows() < Math.max(MIN_DEAD_ROWS, Math.max(stats.liveRows(), 2 * unremovable))) return;
+        unremovable = stats.deadRows();
+        try {
+            store.vacuumRuns();
+        } catch (RuntimeException failure) {
+            log.info(
+                    "vacuum of ended runs failed; left to autovacuum rows={} error={}",
+                    stats.deadRows(),
+                    failure.toString());
+            return;
+        }
+        unremovable = store.tableStats().deadRows();
+        log.debug("ended runs vacuumed rows={} left={}", stats.deadRows(), unremovable);
+    }
+
+    /** Prepares the tables. Called once before the loops start. */
+    public void prepare() {
+        store.ensurePartitions(DAYS_AHEAD);
+        store.reservePages();
+    }
+
+    void clean() {
+        List<Runnable> steps = List.of(
+                () -> logCount("partitions created", store.ensurePartitions(DAYS_AHEAD)),
+                store::reservePages,
+                () -> logCount("partitions dropped", store.dropHistory(retention.history())),
+                () -> logCount("rows purged", store.purge(retention.deadRuns(), DEAD_NODE_RETENTION)));
+        runAll(steps.iterator());
+    }
+
+    /** Runs all steps. A step that fails, even for weeks, does not prevent the others. */
+    private static void runAll(Iterator<Runnable> steps) {
+        if (!steps.hasNext()) return;
+        try {
+            steps.next().run();
+        } finally {
+            runAll(steps);
+        }
+    }
+
+    /**
+     * Waits until a heartbeat reports that a newer version has changed the schema so that this version may no longer
+     * use it. Then the node stops claiming and planning. Running attempts continue, and the operator restarts the
+     * process with the newer version. This runs on its own thread because stopping may take long.
+     */
+    public static final class SchemaWatch extends Loop {
+        private static final long LONG_NANOS = Duration.ofDays(1).toNanos();
+
+        private final Supplier<Optional<String>> outdated;
+        private final Runnable stop;
+        private volatile boolean checkRequested;
+        private boolean stopped;
+
+        public SchemaWatch(Supplier<Optional<String>> outdated, Runnable stop) {
+            super("schema", true);
+            this.outdated = outdated;
+            this.stop = stop;
+        }
+
+        /** Requests a check because a heartbeat reported a schema change. */
+        public void requestCheck() {
+            checkRequested = true;
+            wake();
+        }
+
+        @Override
+        public void runRound() throws InterruptedException {
+            if (!checkRequested || stopped) sleep(LONG_NANOS);
+            if (!checkRequested || stopped || !isOpen()) return;
+            checkRequested = false;
+            outdated.get().ifPresent(why -> {
+                stopped = true;
+                log.error("schema needs a newer version; node stops claiming and planning reason={}", why);
+                stop.run();
+            });
+        }
+    }
+
+    private static void logCount(String what, int count) {
+        if (count > 0) log.info("maintenance step done step='{}' count={}", what, count);
+    }
+}

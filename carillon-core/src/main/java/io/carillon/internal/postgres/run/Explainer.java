@@ -1,0 +1,195 @@
+package io.carillon.internal.postgres.run;
+
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.run.ErrorText;
+import io.carillon.run.Explanation;
+import io.carillon.run.Run;
+import io.carillon.run.RunState;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The explanation, in plain words, why a run is in its state. */
+final class Explainer {
+    private static final String RUN_STATE = """
+            SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
+                   r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
+                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight, (SELECT max(weight) FROM carillon.lane) AS max_weight, l.breaker <> 'closed' AS breaker_open, l.breaker_until,
+                   l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
+                   n.name AS node, n.host, n.pid, n.dead_at,
+                   EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS has_live_handler,
+                   EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
+              FROM carillon.run r
+              LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project
+              LEFT JOIN carillon.node n ON n.id = r.owner
+             WHERE r.project = :project AND r.id = :id
+            """;
+
+    private static final String GATE_POSITION = """
+            SELECT r.gate_key, coalesce(r.gate_limit, 1) AS gate_limit,
+                   (SELECT count(*) FROM (SELECT 1 FROM carillon.run t
+                                           WHERE t.project = r.project AND t.gate_key = r.gate_key AND t.gate_position IS NULL LIMIT 1000) x) AS passed,
+                   (SELECT count(*) FROM (SELECT 1 FROM carillon.run a
+                                           WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.gate_position < r.gate_position LIMIT 1000) x) AS ahead
+              FROM carillon.run r
+             WHERE r.project = :project AND r.id = :id AND r.parked = 'gate'
+            """;
+
+    // The runs of a lane that a node has claimed are parked, or at the head of the runs of their handler. Of the
+    // waiting runs only the runs of this handler are read, in the order of the index.
+    private static final String SLOT_USE = """
+            SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(claimed.runs) AS held,
+                   coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(claimed.runs >= greatest(n.slots * 9 / 10, 1)), false) AS at_lane_share
+              FROM carillon.node n,
+                   LATERAL (SELECT count(*) AS runs
+                              FROM (SELECT head.owner
+                                      FROM generate_series(0, 3) AS c(priority),
+                                           LATERAL (SELECT r.owner FROM carillon.run r
+                                                     WHERE r.queue = :queue AND r.project = :project AND r.priority = c.priority
+                                                       AND r.target_name = :name AND r.ready_at <= carillon.clock()
+                                                     ORDER BY r.ready_at LIMIT 2000) head
+                                    UNION ALL
+                                    SELECT p.owner FROM carillon.run p
+                                     WHERE p.parked = 'running' AND p.queue = :queue AND p.project = :project) held
+                             WHERE held.owner = n.id) claimed
+             WHERE n.dead_at IS NULL AND :name = ANY (n.handlers)
+            """;
+
+    private Explainer() {}
+
+    static Explanation explain(Session session, Run run) throws SQLException {
+        if (run.instants().endedAt() != null) return explainEnded(run);
+        String gate = session.query(GATE_POSITION)
+                .text("project", run.lane().project())
+                .uuid("id", run.id().value())
+                .first(Explainer::describeGate)
+                .orElse(null);
+        return session.query(RUN_STATE)
+                .text("project", run.lane().project())
+                .uuid("id", run.id().value())
+                .first(row -> explainLive(session, row, run, gate))
+                .orElseGet(() -> new Explanation(run.state(), "It ended during this query; ask again.", List.of()));
+    }
+
+    private static Explanation explainEnded(Run run) {
+        @Nullable String reason = run.details().reason();
+        String why = reason == null ? "." : ": " + ErrorText.firstLine(reason);
+        if (run.attempt() == 0)
+            return new Explanation(
+                    run.state(),
+                    "It never started: %s at %s%s"
+                            .formatted(run.state().text(), run.instants().endedAt(), why),
+                    List.of());
+        return new Explanation(
+                run.state(),
+                "It ended %s at %s, attempt %d%s"
+                        .formatted(run.state().text(), run.instants().endedAt(), run.attempt(), why),
+                List.of());
+    }
+
+    private static String describeGate(Row row) throws SQLException {
+        String name = row.text("gate_key");
+        String kind = name.substring(0, name.indexOf(':'));
+        String key = "overlap".equals(kind)
+                ? "its schedule's overlap policy"
+                : "the %s key '%s'".formatted(kind, name.substring(kind.length() + 1));
+        if ("rate".equals(kind)) {
+            String[] parts = name.split(":", 3);
+            return "the rate key '%s' allows %d starts in any %s, and %d runs wait before it"
+                    .formatted(
+                            parts[2],
+                            row.integer("gate_limit"),
+                            Duration.ofMillis(Long.parseLong(parts[1])),
+                            row.number("ahead"));
+        }
+        return "%s allows %d at a time; %d of them have not ended, and %d wait before it"
+                .formatted(key, row.integer("gate_limit"), row.number("passed"), row.number("ahead"));
+    }
+
+    /**
+     * Explains why a run that could start does not: its lane uses its share of the slots, or other queues have a higher
+     * weight.
+     */
+    private static List<String> explainSlots(Session session, Run run, int weight, @Nullable Integer heaviest)
+            throws SQLException {
+        String queue = run.lane().queue();
+        return session.query(SLOT_USE)
+                .text("queue", queue)
+                .text("project", run.lane().project())
+                .text("name", run.target().name())
+                .first(row -> {
+                    List<String> reasons = new ArrayList<>();
+                    if (row.flag("at_lane_share") && !row.flag("busy"))
+                        reasons.add(
+                                "queue '%s' uses its share of the slots, %d of %d on %d nodes; the rest is for others"
+                                        .formatted(
+                                                queue, row.number("held"), row.number("slots"), row.number("nodes")));
+                    if (row.flag("busy") && heaviest != null && heaviest > weight)
+                        reasons.add("all slots are taken, and queue '%s' has weight %d while others have up to %d"
+                                .formatted(queue, weight, heaviest));
+                    return reasons;
+                })
+                .orElse(List.of());
+    }
+
+    private static Explanation explainLive(Session session, Row row, Run run, @Nullable String gate)
+            throws SQLException {
+        List<String> reasons = new ArrayList<>();
+        if (row.flag("cancelling")) reasons.add("a cancel was requested and its node has not stopped it yet");
+        if (run.state() == RunState.RUNNING) {
+            if ("awaiting".equals(row.maybeText("parked")))
+                return new Explanation(
+                        run.state(),
+                        "Attempt %d is open until a callback completes it or its time is over."
+                                .formatted(run.attempt()),
+                        reasons);
+            String node = row.maybeText("node");
+            if (row.maybeInstant("dead_at") != null)
+                reasons.add("its node died; it will be tried again within seconds");
+            return new Explanation(
+                    run.state(),
+                    node == null
+                            ? "It runs under its own lease."
+                            : "It runs on node %s (%s, process %d), attempt %d."
+                                    .formatted(node, row.text("host"), row.number("pid"), run.attempt()),
+                    reasons);
+        }
+        if (row.flag("late"))
+            reasons.add("no node started it before %s; the missed policy of its schedule decides at the next planning"
+                    .formatted(row.instant("start_by")));
+        if (row.maybeInstant("paused_at") != null)
+            reasons.add("queue '%s' is paused since %s by %s (%s)"
+                    .formatted(
+                            run.lane().queue(),
+                            row.instant("paused_at"),
+                            row.maybeText("paused_by"),
+                            row.maybeText("paused_reason")));
+        if (row.flag("breaker_open"))
+            reasons.add("the breaker of queue '%s' is open because most attempts failed; one run is tried at %s"
+                    .formatted(run.lane().queue(), row.maybeInstant("breaker_until")));
+        if (row.flag("lane_full"))
+            reasons.add("queue '%s' has reached its limit of %d running at a time"
+                    .formatted(run.lane().queue(), row.integer("max_running")));
+        if (!row.flag("has_live_handler"))
+            reasons.add("no live node has a handler named '" + run.target().name() + "'");
+        if ("suspect".equals(row.maybeText("parked")))
+            reasons.add("its node died while it held the run; the run waits to be tried in isolation");
+        if (gate != null && run.instants().dueAt().isAfter(row.instant("now")))
+            reasons.add("it is due at " + run.instants().dueAt());
+        if (gate != null) reasons.add(gate);
+        if (row.flag("future") && row.maybeText("parked") == null)
+            reasons.add("it is ready at " + row.instant("ready_at"));
+        Double rate = row.maybeReal("rate");
+        if (rate != null && reasons.isEmpty())
+            reasons.add("queue '%s' is limited to %s starts per second"
+                    .formatted(run.lane().queue(), rate));
+        if (reasons.isEmpty())
+            reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
+        String summary =
+                reasons.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + reasons.get(0) + ".";
+        return new Explanation(run.state(), summary, reasons);
+    }
+}

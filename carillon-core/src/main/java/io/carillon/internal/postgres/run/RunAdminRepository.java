@@ -1,0 +1,410 @@
+package io.carillon.internal.postgres.run;
+
+import static java.util.Objects.requireNonNull;
+
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.jdbc.StorageException;
+import io.carillon.internal.postgres.attempt.AttemptEndings;
+import io.carillon.internal.postgres.attempt.AttemptRows;
+import io.carillon.internal.postgres.partition.Partitions;
+import io.carillon.internal.postgres.sql.HistoryInsert;
+import io.carillon.internal.postgres.sql.RunInsert;
+import io.carillon.internal.store.run.BulkAction;
+import io.carillon.internal.store.run.RunAdmin;
+import io.carillon.internal.value.TextCleaner;
+import io.carillon.internal.value.Uuid7;
+import io.carillon.run.AttemptRecord;
+import io.carillon.run.CancelResult;
+import io.carillon.run.Explanation;
+import io.carillon.run.RedriveResult;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import io.carillon.run.RunState;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The runs as users see them, and the actions of users on runs. */
+public final class RunAdminRepository implements RunAdmin {
+    private static final String INSERT_CANCELLED =
+            HistoryInsert.of("deleted", "'cancelled'").with("reason", ":reason").from("deleted RETURNING id");
+
+    private static final String CANCEL_WAITING = """
+            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_waiting_runs(ARRAY[:project::text], ARRAY[:id::uuid], true))
+            """ + INSERT_CANCELLED;
+
+    // The share lock orders this statement and the release of the run: either the release sees the request, or this
+    // statement sees that the run waits again.
+    private static final String CANCEL_RUNNING = """
+            INSERT INTO carillon.cancel_request (project, run_id, reason)
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id AND owner IS NOT NULL
+             ORDER BY id FOR SHARE
+            ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
+            """;
+
+    private static final String NOTIFY_CANCEL = "SELECT pg_notify('carillon', 'cancel')";
+
+    private static final String END_STATE =
+            "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
+
+    private static final String INSERT_REDRIVEN = RunInsert.of(
+                    "deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
+            .behindGate("deleted.gate_key", "deleted.gate_limit")
+            .with("key", "deleted.key")
+            .with("policy", "deleted.policy")
+            .with("schedule_id", "deleted.schedule_id")
+            .with("parent_id", "deleted.id")
+            .from("deleted RETURNING id");
+
+    // Deleting first decides the race between two redrives. If the new run's key is taken, nothing is changed.
+    private static final String REDRIVE = """
+            WITH deleted AS (
+              DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
+                 AND NOT EXISTS (SELECT 1 FROM carillon.run r
+                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name AND r.key = d.key)
+              RETURNING d.*, :new::uuid AS new_id)
+            """ + INSERT_REDRIVEN;
+
+    private static final String DEAD_KEY = "SELECT key FROM carillon.dead_run WHERE project = :project AND id = :id";
+
+    private static final String FIND_REDRIVEN = """
+            SELECT id FROM carillon.run WHERE project = :project AND parent_id = :id AND id = :new
+            """;
+
+    private static final String LIST_DEAD = """
+            SELECT id FROM carillon.dead_run
+             WHERE project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)
+               AND (:state::text IS NULL OR state = :state)
+             ORDER BY died_at LIMIT :limit
+            """;
+
+    private static final String FILTER =
+            "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)";
+
+    // Matches only runs that existed at an instant, so that a bulk action ends however many runs arrive meanwhile.
+    private static final String MATCHING = FILTER + " AND (:existing::timestamptz IS NULL OR created_at <= :existing)";
+
+    private static final String MATCHING_DEAD =
+            FILTER + " AND (:existing::timestamptz IS NULL OR died_at <= :existing)";
+
+    private static final String COUNT_LIVE = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE " + FILTER
+            + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
+
+    private static final String COUNT_DEAD = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.dead_run WHERE "
+            + FILTER + " AND state = :state LIMIT :limit) found";
+
+    // Rows that are written by their location were locked by an earlier statement of the same transaction.
+    private static final String LOCK_WAITING = "SELECT ctid AS row_ctid FROM carillon.run WHERE owner IS NULL AND "
+            + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
+    private static final String CANCEL_MANY = """
+            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
+            """ + INSERT_CANCELLED;
+
+    private static final String LOCK_RUNNING = "SELECT ctid AS row_ctid FROM carillon.run r WHERE owner IS NOT NULL"
+            + " AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AND "
+            + MATCHING + " LIMIT 1000 FOR SHARE SKIP LOCKED";
+
+    private static final String CANCEL_MANY_RUNNING = """
+            INSERT INTO carillon.cancel_request (project, run_id, reason)
+            SELECT project, id, :reason FROM carillon.run WHERE ctid = ANY (:ctids::tid[])
+            ON CONFLICT (project, run_id) DO NOTHING RETURNING run_id
+            """;
+
+    /** Runs whose due time no schedule and no gate determines. */
+    private static final String MOVABLE =
+            "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
+
+    private static final String LOCK_MOVABLE_MANY = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
+            + "due_at <> :due AND " + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
+    private static final String LOCK_MOVABLE = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
+            + "project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE";
+
+    private static final String RESCHEDULE = """
+            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
+             WHERE ctid = ANY (:ctids::tid[])
+            """;
+
+    // Runs with a key are redriven one by one: two of them may have the same key.
+    private static final String LOCK_DEAD = "SELECT ctid AS row_ctid FROM carillon.dead_run WHERE state = :state AND "
+            + MATCHING_DEAD + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
+
+    private static final String REDRIVE_MANY = """
+            WITH deleted AS (
+              DELETE FROM carillon.dead_run d USING unnest(:ctids::tid[], :ids::uuid[]) AS e(row_ctid, new_id)
+               WHERE d.ctid = e.row_ctid RETURNING d.*, e.new_id)
+            """ + INSERT_REDRIVEN;
+
+    private static final String DEAD_WITH_KEY =
+            "SELECT id FROM carillon.dead_run d WHERE key IS NOT NULL AND state = :state AND "
+                    + MATCHING_DEAD
+                    + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.target_name = d.target_name AND r.key = d.key) LIMIT 1000";
+
+    private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:ctids::tid[])";
+
+    private static final String UNKNOWN_HANDLERS = """
+            SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name ORDER BY target_name LIMIT 100
+            """;
+
+    private final Database database;
+    private final Partitions partitions;
+    private final AttemptEndings attemptEndings;
+    private final Uuid7.Sequence ids;
+
+    public RunAdminRepository(Database database, Partitions partitions, AttemptEndings attemptEndings) {
+        this.database = database;
+        this.partitions = partitions;
+        this.attemptEndings = attemptEndings;
+        this.ids = new Uuid7.Sequence(database.clock());
+    }
+
+    @Override
+    public boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error) {
+        return attemptEndings.complete(project, run, attempt, digest, error);
+    }
+
+    @Override
+    public Optional<Run> get(String project, RunId run) {
+        return database.single(session -> {
+            Optional<Run> live =
+                    bindRun(session.query(RunRows.SELECT_LIVE), project, run).first(RunRows::readLive);
+            if (live.isPresent()) return live;
+            return bindRun(session.query(RunRows.SELECT_ENDED), project, run).first(RunRows::readEnded);
+        });
+    }
+
+    @Override
+    public List<Run> list(String project, RunFilter filter) {
+        return database.single(session -> RunRows.list(session, project, RunQuery.of(filter)));
+    }
+
+    @Override
+    public List<Run> page(String project, RunQuery query) {
+        return database.single(session -> RunRows.page(session, project, query));
+    }
+
+    @Override
+    public boolean reschedule(String project, RunId run, Instant due) {
+        return database.transaction(session ->
+                setDueTime(session, lockCtids(bindRun(session.query(LOCK_MOVABLE), project, run)), due) > 0);
+    }
+
+    private static List<String> lockCtids(Query lock) throws SQLException {
+        return lock.list(row -> row.text("row_ctid"));
+    }
+
+    private static Query bindCtids(Query query, List<String> ctids) throws SQLException {
+        return query.column("ctids", "tid", ctids, place -> place);
+    }
+
+    private static int setDueTime(Session session, List<String> ctids, Instant due) throws SQLException {
+        return bindCtids(session.query(RESCHEDULE), ctids).instant("due", due).update();
+    }
+
+    @Override
+    public CancelResult cancel(String project, RunId run, String reason) {
+        String clean = TextCleaner.clean(reason);
+        return partitions.creatingMissing(() -> tryCancel(project, run, clean));
+    }
+
+    /** Cancels a run. The run may be claimed or end between two of the three statements; then they are repeated. */
+    private CancelResult tryCancel(String project, RunId run, String reason) {
+        return database.single(session -> {
+            for (int turn = 0; turn < 3; turn++) {
+                if (hasRow(bindRun(session.query(CANCEL_WAITING), project, run).text("reason", reason)))
+                    return new CancelResult.Cancelled();
+                if (bindRun(session.query(CANCEL_RUNNING), project, run)
+                                .text("reason", reason)
+                                .update()
+                        > 0) {
+                    session.query(NOTIFY_CANCEL).list(row -> row);
+                    return new CancelResult.Requested();
+                }
+                Optional<String> state =
+                        bindRun(session.query(END_STATE), project, run).first(row -> row.text("state"));
+                if (state.isPresent()) return new CancelResult.AlreadyEnded(RunState.of(state.get()));
+            }
+            return new CancelResult.Unknown();
+        });
+    }
+
+    @Override
+    public List<RedriveResult> redrive(String project, List<RunId> dead) {
+        List<RedriveResult> answers = new ArrayList<>();
+        for (RunId run : dead) answers.add(redrive(project, run, ids.next()));
+        return answers;
+    }
+
+    private RedriveResult redrive(String project, RunId run, UUID newId) {
+        try {
+            return database.withSavepoint(() -> database.single(session -> {
+                if (hasRow(bindRun(session.query(REDRIVE), project, run).uuid("new", newId)))
+                    return new RedriveResult.Redriven(run, new RunId(newId));
+                Optional<RedriveResult> dead = findKeyConflict(session, project, run);
+                if (dead.isPresent()) return dead.get();
+                // Removed by an earlier write of this call whose answer was lost, or by another caller.
+                boolean ours = hasRow(
+                        bindRun(session.query(FIND_REDRIVEN), project, run).uuid("new", newId));
+                return ours ? new RedriveResult.Redriven(run, new RunId(newId)) : new RedriveResult.NotDead(run);
+            }));
+        } catch (StorageException failure) {
+            // Another transaction took the key meanwhile; nothing was changed.
+            if (!failure.isUniqueViolation()) throw failure;
+            return database.single(session -> findKeyConflict(session, project, run))
+                    .orElse(new RedriveResult.NotDead(run));
+        }
+    }
+
+    private static Optional<RedriveResult> findKeyConflict(Session session, String project, RunId run)
+            throws SQLException {
+        return bindRun(session.query(DEAD_KEY), project, run).first(row -> {
+            String key = row.maybeText("key");
+            return new RedriveResult.KeyTaken(run, key == null ? "" : key);
+        });
+    }
+
+    @Override
+    public List<RunId> dead(String project, RunFilter filter) {
+        return database.single(session -> bindFilter(session.query(LIST_DEAD), project, filter)
+                .number("limit", filter.limit())
+                .text("state", filter.state() == null ? null : filter.state().text())
+                .list(row -> AttemptRows.runId(row, "id")));
+    }
+
+    @Override
+    public long count(String project, RunFilter filter, long atMost) {
+        return database.single(
+                session -> bindFilter(session.query(isLive(filter) ? COUNT_LIVE : COUNT_DEAD), project, filter)
+                        .number("limit", atMost)
+                        .text("state", requireNonNull(filter.state()).text())
+                        .first(row -> row.number("runs"))
+                        .orElse(0L));
+    }
+
+    private static boolean isLive(RunFilter filter) {
+        return filter.state() == RunState.WAITING || filter.state() == RunState.RUNNING;
+    }
+
+    private static Query bindFilter(Query query, String project, RunFilter filter) throws SQLException {
+        return query.text("project", project).text("queue", filter.queue()).text("handler", filter.handler());
+    }
+
+    @Override
+    public int bulk(String project, RunFilter filter, BulkAction action, @Nullable Instant existing) {
+        BulkSelection bulkSelection = new BulkSelection(project, filter, existing);
+        try {
+            if (action instanceof BulkAction.Redrive) return redriveMany(bulkSelection);
+            return partitions.creatingMissing(
+                    () -> database.transaction(session -> nextBatch(session, bulkSelection, action)));
+        } catch (StorageException failure) {
+            // A failure aborts the caller's transaction, and the caller chooses how long to wait.
+            if (!failure.isLockTimeout() || database.isInCallerTransaction()) throw failure;
+            return LOCKED;
+        }
+    }
+
+    private static int nextBatch(Session session, BulkSelection bulkSelection, BulkAction action) throws SQLException {
+        if (action instanceof BulkAction.Cancel cancel) return cancelMany(session, bulkSelection, cancel.reason());
+        if (action instanceof BulkAction.Reschedule to) {
+            Binding due = lock -> bulkSelection.bind(lock).instant("due", to.due());
+            return setDueTime(session, nextBatch(session, LOCK_MOVABLE_MANY, due), to.due());
+        }
+        return bindCtids(session.query(DELETE_MANY), nextDeadBatch(session, bulkSelection, true))
+                .update();
+    }
+
+    /** The runs to which a bulk action applies. */
+    private record BulkSelection(
+            String project, RunFilter filter, @Nullable Instant existingAt) {
+        Query bind(Query query) throws SQLException {
+            return bindFilter(query, project, filter).instant("existing", existingAt);
+        }
+
+        Query bindDead(Query query) throws SQLException {
+            return bind(query).text("state", requireNonNull(filter.state()).text());
+        }
+    }
+
+    @FunctionalInterface
+    private interface Binding {
+        Query bind(Query lock) throws SQLException;
+    }
+
+    /** Locks the next rows; waits if all are locked by others: an empty result means that none is left. */
+    private static List<String> nextBatch(Session session, String lock, Binding binding) throws SQLException {
+        List<String> free = lockCtids(binding.bind(session.query(lock)));
+        return free.isEmpty() ? lockCtids(binding.bind(session.query(lock.replace(" SKIP LOCKED", "")))) : free;
+    }
+
+    private static List<String> nextDeadBatch(Session session, BulkSelection bulkSelection, boolean keyed)
+            throws SQLException {
+        return nextBatch(
+                session, LOCK_DEAD, lock -> bulkSelection.bindDead(lock).flag("keyed", keyed));
+    }
+
+    private static int cancelMany(Session session, BulkSelection bulkSelection, String reason) throws SQLException {
+        boolean waiting = bulkSelection.filter.state() == RunState.WAITING;
+        List<String> ctids = nextBatch(session, waiting ? LOCK_WAITING : LOCK_RUNNING, bulkSelection::bind);
+        int done = bindCtids(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), ctids)
+                .text("reason", TextCleaner.clean(reason))
+                .list(row -> row)
+                .size();
+        if (done > 0 && !waiting) session.query(NOTIFY_CANCEL).list(row -> row);
+        // Other transactions have requested the cancel of these runs meanwhile: there may be more runs.
+        return done > 0 || ctids.isEmpty() ? done : cancelMany(session, bulkSelection, reason);
+    }
+
+    private int redriveMany(BulkSelection bulkSelection) {
+        int many = database.transaction(session -> {
+            List<String> ctids = nextDeadBatch(session, bulkSelection, false);
+            return bindCtids(session.query(REDRIVE_MANY), ctids)
+                    .column("ids", "uuid", ctids, place -> ids.next())
+                    .list(row -> row)
+                    .size();
+        });
+        if (many > 0) return many;
+        List<RunId> keyed = database.single(session ->
+                bulkSelection.bindDead(session.query(DEAD_WITH_KEY)).list(row -> AttemptRows.runId(row, "id")));
+        return (int) redrive(bulkSelection.project, keyed).stream()
+                .filter(RedriveResult.Redriven.class::isInstance)
+                .count();
+    }
+
+    @Override
+    public Optional<Explanation> explain(String project, RunId run) {
+        return get(project, run).map(found -> database.single(session -> Explainer.explain(session, found)));
+    }
+
+    @Override
+    public List<AttemptRecord> attempts(String project, RunId run) {
+        return database.single(session -> bindRun(session.query(AttemptRows.EARLIER_ATTEMPTS), project, run)
+                .list(AttemptRows::readRecord));
+    }
+
+    @Override
+    public Map<String, Long> unknownHandlers() {
+        Map<String, Long> found = new LinkedHashMap<>();
+        database.single(session ->
+                session.query(UNKNOWN_HANDLERS).list(row -> found.put(row.text("target_name"), row.number("runs"))));
+        return found;
+    }
+
+    private static boolean hasRow(Query query) throws SQLException {
+        return query.first(row -> row).isPresent();
+    }
+
+    private static Query bindRun(Query query, String project, RunId run) throws SQLException {
+        return query.text("project", project).uuid("id", run.value());
+    }
+}

@@ -1,0 +1,406 @@
+package io.carillon.internal.postgres.schedule;
+
+import io.carillon.CarillonException;
+import io.carillon.ErrorCode;
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.postgres.partition.Partitions;
+import io.carillon.internal.postgres.schedule.FutureTicks.LedgerReason;
+import io.carillon.internal.postgres.schedule.FutureTicks.UnplannedRange;
+import io.carillon.internal.postgres.sql.RunInsert;
+import io.carillon.internal.schedule.InstantRange;
+import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.schedule.ScheduleAdmin;
+import io.carillon.run.RunId;
+import io.carillon.schedule.DroppedHistoryPolicy;
+import io.carillon.schedule.LedgerEntry;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleChange;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.schedule.ScheduleId;
+import io.carillon.schedule.When;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Schedules, changed under their row lock. Due instants keep their definition; the future is planned again. */
+public final class ScheduleRepository implements ScheduleAdmin {
+    private static final String CLOCK = "SELECT carillon.clock() AS now";
+
+    private static final String GET = "SELECT " + ScheduleRows.COLUMNS
+            + " FROM carillon.schedule s WHERE s.project = :project AND s.name = :name";
+
+    private static final String LOCK = GET + " FOR UPDATE OF s";
+
+    private static final String LIST = "SELECT " + ScheduleRows.COLUMNS
+            + " FROM carillon.schedule s WHERE s.project = :project AND s.name > :after ORDER BY s.name LIMIT :limit";
+
+    private static final String INSERT = """
+            INSERT INTO carillon.schedule
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, priority, target,
+               target_name, payload, codec, headers, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adapted_cursor, cursor, next_at, tzdata)
+            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
+                    make_interval(secs => :jitter), :queue, :priority, :target, :targetName, :payload, :codec, :headers, :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
+                    :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax), carillon.clock(), carillon.clock(), 'infinity',
+                    :tzdata)
+            ON CONFLICT (project, name) DO NOTHING
+            """;
+
+    private static final String UPDATE = """
+            UPDATE carillon.schedule
+               SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
+                   starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
+                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, priority = :priority, target = :target,
+                   target_name = :targetName, payload = :payload, codec = :codec, headers = CASE WHEN :keepHeaders THEN headers ELSE :headers END, missed = :missed, grace = make_interval(secs => :grace),
+                   catch_up = make_interval(secs => :catchUp), overlap = :overlap, adaptive_min = make_interval(secs => :adaptiveMin),
+                   adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    // Headers are not part of the definition: nothing is planned again. A later version keeps its own headers.
+    private static final String UPDATE_HEADERS =
+            "UPDATE carillon.schedule SET headers = :headers WHERE project = :project AND id = :id AND version = :version";
+
+    private static final String PAUSE = """
+            UPDATE carillon.schedule
+               SET version = version + 1, paused_at = carillon.clock(), paused_by = :by, paused_reason = :reason, paused_until = :until,
+                   updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    private static final String RESUME = """
+            UPDATE carillon.schedule
+               SET version = version + 1, paused_at = NULL, paused_by = NULL, paused_reason = NULL, paused_until = NULL, updated_at = carillon.clock()
+             WHERE project = :project AND name = :name
+            """;
+
+    private static final String DELETE = "DELETE FROM carillon.schedule WHERE project = :project AND name = :name";
+
+    private static final String TRIGGER = RunInsert.of("s", ":id", "'trigger'", "carillon.clock()")
+            .ofSchedule("s", "carillon.clock()")
+            .from("""
+              carillon.schedule s
+             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = s.project AND h.id = :id)
+            ON CONFLICT DO NOTHING
+            """);
+
+    private final Database database;
+    private final Partitions partitions;
+    private final TickPlanner planner;
+
+    /** Plans the instants that are due already: an edit plans nothing ahead with the old definition. */
+    private final TickPlanner pastPlanner = new TickPlanner(Duration.ZERO, 64);
+
+    private final FutureTicks futureTicks = new FutureTicks();
+    private final LedgerRows ledger = new LedgerRows();
+    final ScheduleRows.UnreadableSchedules unreadableSchedules = new ScheduleRows.UnreadableSchedules();
+
+    public ScheduleRepository(Database database, Partitions partitions, TickPlanner planner) {
+        this.database = database;
+        this.partitions = partitions;
+        this.planner = planner;
+    }
+
+    @Override
+    public ScheduleChange upsert(ScheduleDefinition wanted, Function<ScheduleId, @Nullable String> headers) {
+        ScheduleDefinition scheduleDefinition = ScheduleRows.asStored(wanted);
+        Optional<UnplannedRange> unplanned = findUnplanned(scheduleDefinition.project(), scheduleDefinition.name());
+        if (unplanned.isPresent() && isSame(unplanned.get().schedule(), scheduleDefinition))
+            return renewHeaders(unplanned.get().schedule(), headers).orElseGet(() -> upsert(wanted, headers));
+        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        return inTransaction(session -> {
+            Optional<Schedule> before = lock(session, scheduleDefinition.project(), scheduleDefinition.name());
+            if (before.isEmpty()) {
+                rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+                ScheduleId id = ScheduleId.generate();
+                int created = ScheduleRows.bind(session.query(INSERT), scheduleDefinition)
+                        .uuid("id", id.value())
+                        .text("headers", headers.apply(id))
+                        .text("tzdata", ScheduleRows.tzdata())
+                        .update();
+                Schedule schedule = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
+                        .orElseThrow();
+                if (created == 1) return new ScheduleChange.Created(plan(session, schedule));
+                before = Optional.of(schedule); // another node created it first
+            }
+            Schedule stored = before.get();
+            if (isSame(stored, scheduleDefinition)) return new ScheduleChange.Unchanged(stored);
+            rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+            ScheduleDefinition paced = scheduleDefinition.withCurrentIntervalOf(stored.definition());
+            return new ScheduleChange.Updated(edit(session, stored, unplanned, paced, headers));
+        });
+    }
+
+    /** Renews the headers of an unchanged schedule; empty if the schedule has changed since it was read. */
+    private Optional<ScheduleChange> renewHeaders(Schedule seen, Function<ScheduleId, @Nullable String> headers) {
+        String packed = headers.apply(seen.id());
+        boolean same = packed == null
+                || database.single(session -> session.query(UPDATE_HEADERS)
+                                .text("headers", packed)
+                                .text("project", seen.definition().project())
+                                .uuid("id", seen.id().value())
+                                .number("version", seen.version())
+                                .update())
+                        > 0;
+        return same ? Optional.of(new ScheduleChange.Unchanged(seen)) : Optional.empty();
+    }
+
+    private static boolean isSame(Schedule stored, ScheduleDefinition wanted) {
+        return stored.definition().equals(wanted.withCurrentIntervalOf(stored.definition()));
+    }
+
+    /** Plans again with the time zone rules of this process; false if the version is not {@code seen}. */
+    boolean replan(String project, String name, long seen) {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        return inTransaction(session -> {
+            Optional<Schedule> before = lock(session, project, name);
+            if (before.isEmpty() || before.get().version() != seen) return false;
+            edit(
+                    session,
+                    before.get(),
+                    unplanned,
+                    ScheduleRows.requireReadable(before.get()).definition(),
+                    null);
+            return true;
+        });
+    }
+
+    /** Edits a schedule under its lock; if {@code headers} is null, the schedule keeps its headers. */
+    private Schedule edit(
+            Session session,
+            Schedule before,
+            Optional<UnplannedRange> unplanned,
+            ScheduleDefinition scheduleDefinition,
+            @Nullable Function<ScheduleId, @Nullable String> headers)
+            throws SQLException {
+        Instant cutoff = futureTicks.cutoff(session, before);
+        Schedule accounted = before;
+        LedgerReason open = before.isPaused() ? LedgerReason.PAUSED : LedgerReason.UNREADABLE;
+        if (before.isPaused() || before.unreadable() != null)
+            futureTicks.recordGaps(session, before, unplannedOrEmpty(unplanned, before), cutoff, open);
+        else accounted = planPast(session, before, cutoff);
+        futureTicks.deleteAfter(session, accounted, cutoff);
+        ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
+                .flag("keepHeaders", headers == null)
+                .text("headers", headers == null ? null : headers.apply(before.id()))
+                .text("tzdata", ScheduleRows.tzdata())
+                .update();
+        Schedule edited = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
+                .orElseThrow();
+        return edited.isPaused() ? edited : plan(session, edited);
+    }
+
+    /** Plans the instants that fell due under the old definition with that definition, late or not. */
+    private Schedule planPast(Session session, Schedule before, Instant cutoff) throws SQLException {
+        Schedule schedule = before;
+        while (!schedule.planningState().nextAt().isAfter(cutoff)) {
+            PlanRepository.write(session, List.of(pastPlanner.plan(schedule, List.of(), cutoff)));
+            schedule =
+                    lock(session, before.definition().project(), before.name()).orElseThrow();
+        }
+        futureTicks.recordGaps(
+                session, schedule, unplannedOrEmpty(Optional.empty(), schedule), cutoff, LedgerReason.EXCLUDED);
+        return schedule;
+    }
+
+    /** Like {@link #planPast}, but before locking: after a long outage there may be many instants. */
+    private void planPastUnlocked(Schedule seen) {
+        if (seen.isPaused() || seen.unreadable() != null) return;
+        Schedule schedule = seen;
+        Instant now = database.single(ScheduleRepository::now);
+        while (!schedule.planningState().nextAt().isAfter(now)) {
+            TickPlan plan = pastPlanner.plan(schedule, List.of(), now);
+            List<TickPlan> moved = partitions.creatingMissing(
+                    () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
+            Optional<Schedule> again = get(seen.definition().project(), seen.name());
+            if (moved.isEmpty() || again.isEmpty()) return;
+            schedule = again.get();
+        }
+    }
+
+    private <T> T inTransaction(Database.SessionWork<T> sessionWork) {
+        return partitions.creatingMissing(() -> database.transaction(sessionWork));
+    }
+
+    /** Computes the unplanned instants before anything is locked. */
+    private Optional<UnplannedRange> findUnplanned(String project, String name) {
+        return get(project, name).map(schedule -> {
+            InstantRange range = InstantRange.after(schedule.planningState().cursor());
+            if (!schedule.isPaused()) return new UnplannedRange(schedule, range);
+            Instant now = database.single(ScheduleRepository::now);
+            return new UnplannedRange(
+                    schedule, range.extendTo(now, schedule.definition().when()));
+        });
+    }
+
+    private static UnplannedRange unplannedOrEmpty(Optional<UnplannedRange> unplanned, Schedule schedule) {
+        return unplanned.orElseGet(() -> new UnplannedRange(
+                schedule, InstantRange.after(schedule.planningState().cursor())));
+    }
+
+    private static void rejectNeverFiring(Session session, When when, String name) throws SQLException {
+        Instant now = now(session);
+        if (when.next(now).isPresent()) return;
+        String what = "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end.";
+        throw new CarillonException(ErrorCode.NEVER_FIRES, what.formatted(name, when.describe(), now));
+    }
+
+    /** Plans the first ticks in the same transaction: no schedule is stored without its next ticks. */
+    private Schedule plan(Session session, Schedule schedule) throws SQLException {
+        TickPlan plan = planner.plan(schedule, List.of(), now(session));
+        PlanRepository.write(session, List.of(plan));
+        futureTicks.notifyFirstTick(session, plan);
+        long ticks = schedule.planningState().ticks() + plan.ticks().size();
+        return schedule.planningState(new Schedule.PlanningState(plan.cursor(), plan.nextAt(), ticks));
+    }
+
+    @Override
+    public Map<UUID, Schedule.LastRun> lastRuns(List<UUID> ids) {
+        return database.single(session -> LedgerRows.lastRuns(session, ids));
+    }
+
+    @Override
+    public Optional<Schedule> get(String project, String name) {
+        return database.single(
+                session -> bindName(session.query(GET), project, name).first(ScheduleRows::readOrMark));
+    }
+
+    @Override
+    public List<Schedule> list(String project, String after, int limit) {
+        return database.single(session -> unreadableSchedules.page(
+                limit,
+                after,
+                (from, missing) -> session.query(LIST)
+                        .text("project", project)
+                        .text("after", from)
+                        .number("limit", missing)));
+    }
+
+    @Override
+    public boolean pause(String project, String name, Schedule.Pause pause) {
+        return pause(project, name, pause, Optional.empty());
+    }
+
+    /** Pauses the schedule if it still has the version {@code seen}; any version if empty. */
+    boolean pause(String project, String name, Schedule.Pause pause, Optional<Long> seen) {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
+            Schedule schedule = lockExisting(session, project, name);
+            if (schedule.isPaused() || hasChanged(schedule, seen)) return false;
+            endTicks(session, schedule, unplanned, LedgerReason.PAUSED);
+            bindName(session.query(PAUSE), project, name)
+                    .text("by", pause.by())
+                    .text("reason", pause.reason())
+                    .instant("until", pause.until())
+                    .update();
+            return true;
+        });
+    }
+
+    private static boolean hasChanged(Schedule schedule, Optional<Long> seen) {
+        return seen.isPresent() && seen.get() != schedule.version();
+    }
+
+    private void endTicks(Session session, Schedule schedule, Optional<UnplannedRange> unplanned, LedgerReason reason)
+            throws SQLException {
+        Instant cutoff = futureTicks.cutoff(session, schedule);
+        futureTicks.recordGaps(session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, reason);
+        futureTicks.deleteAfter(session, schedule, cutoff);
+        futureTicks.endUnstarted(session, schedule, reason);
+    }
+
+    @Override
+    public boolean resume(String project, String name) {
+        return resume(project, name, Optional.empty());
+    }
+
+    boolean resume(String project, String name, Optional<Long> seen) {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
+            Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
+            if (!schedule.isPaused() || hasChanged(schedule, seen)) return false;
+            Instant cutoff = futureTicks.cutoff(session, schedule);
+            futureTicks.recordGaps(
+                    session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
+            futureTicks.deleteAfter(session, schedule, cutoff);
+            bindName(session.query(RESUME), project, name).update();
+            plan(session, lock(session, project, name).orElseThrow());
+            return true;
+        });
+    }
+
+    @Override
+    public boolean delete(String project, String name) {
+        Optional<UnplannedRange> unplanned = findUnplanned(project, name);
+        return inTransaction(session -> {
+            Optional<Schedule> schedule = lock(session, project, name);
+            if (schedule.isEmpty()) return false;
+            endTicks(session, schedule.get(), unplanned, LedgerReason.DELETED);
+            futureTicks.endBackfills(session, schedule.get(), LedgerReason.DELETED);
+            return bindName(session.query(DELETE), project, name).update() == 1;
+        });
+    }
+
+    @Override
+    public boolean trigger(String project, String name, RunId run) {
+        int stored = database.single(session -> bindName(session.query(TRIGGER), project, name)
+                .uuid("id", run.value())
+                .update());
+        return stored == 1 || get(project, name).isPresent();
+    }
+
+    @Override
+    public int backfill(
+            String project, String name, Instant from, Instant to, boolean make, DroppedHistoryPolicy dropped) {
+        return database.transaction(session -> {
+            Schedule schedule = ScheduleRows.requireReadable(lockExisting(session, project, name));
+            List<Instant> missing = Backfill.missingInstants(session, schedule, from, to);
+            if (dropped == DroppedHistoryPolicy.REFUSE) Backfill.rejectDroppedHistory(session, schedule, missing);
+            return make ? Backfill.insert(session, schedule, missing, now(session)) : missing.size();
+        });
+    }
+
+    /** Returns the stored entries, and the entries of pauses and excluded dates that are not over yet. */
+    @Override
+    public List<LedgerEntry> ledger(String project, String name, Instant from, Instant to) {
+        while (true) {
+            Schedule before = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
+            List<LedgerEntry> entries =
+                    new ArrayList<>(database.single(session -> ledger.read(session, before, from, to)));
+            Schedule schedule = get(project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
+            if (schedule.version() == before.version()
+                    && schedule.planningState().equals(before.planningState())) {
+                entries.addAll(
+                        LedgerRows.unrecordedEntries(schedule, from, to, database.single(ScheduleRepository::now)));
+                return entries;
+            }
+        }
+    }
+
+    private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
+        return bindName(session.query(LOCK), project, name).first(ScheduleRows::readOrMark);
+    }
+
+    private static Schedule lockExisting(Session session, String project, String name) throws SQLException {
+        return lock(session, project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
+    }
+
+    private static Instant now(Session session) throws SQLException {
+        return session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
+    }
+
+    private static Query bindName(Query query, String project, String name) throws SQLException {
+        return query.text("project", project).text("name", name);
+    }
+}

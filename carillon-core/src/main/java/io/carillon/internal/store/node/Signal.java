@@ -1,0 +1,32 @@
+package io.carillon.internal.store.node;
+
+import io.carillon.internal.store.run.GateName;
+import io.carillon.run.Lane;
+import java.time.Instant;
+
+/** A message from one node to the others. */
+public sealed interface Signal {
+    /** Upper bound of {@link Work#randomNumber}, exclusive. */
+    int RANDOM_BOUND = 100_000;
+
+    /**
+     * A lane has, or will have, a run ready at this instant. By the random number, the nodes of a large cluster agree
+     * which of them respond. The sender is empty if no node sent the signal; a node ignores its own signals.
+     */
+    record Work(Lane lane, Instant readyAt, int randomNumber, String sender) implements Signal {}
+
+    /** A run waits at a gate. */
+    record GateWaiting(GateName gate) implements Signal {}
+
+    /** A running run was cancelled: send a heartbeat now to read the cancel requests. */
+    record Cancel() implements Signal {}
+
+    /** Schedules changed: plan now. */
+    record Plan() implements Signal {}
+
+    /** Check everything again, for example after the clock was changed. */
+    record CheckAll() implements Signal {}
+
+    /** A ping by which the sender proves that the channel works. */
+    record Ping(String sender) implements Signal {}
+}

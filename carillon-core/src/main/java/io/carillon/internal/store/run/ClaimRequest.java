@@ -1,0 +1,62 @@
+package io.carillon.internal.store.run;
+
+import io.carillon.run.Lane;
+import io.carillon.run.Priority;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of a node.
+ *
+ * @param owner the node
+ * @param quotas the lanes to claim from
+ * @param unknownHandlers handlers that other nodes have and this one does not
+ * @param lease how long each run is leased; null if the node's heartbeat keeps the lease
+ * @param claimNumber the node's number of this claim; the store keeps the claim note under it
+ */
+public record ClaimRequest(
+        UUID owner,
+        List<Quota> quotas,
+        Set<String> unknownHandlers,
+        @Nullable Duration lease,
+        long claimNumber) {
+    public ClaimRequest {
+        quotas = List.copyOf(quotas);
+        unknownHandlers = Set.copyOf(unknownHandlers);
+    }
+
+    /**
+     * Returns a claim for a caller without a heartbeat: each run is leased for this time, and the store keeps no claim
+     * note.
+     */
+    public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> unknownHandlers, Duration lease) {
+        return new ClaimRequest(owner, quotas, unknownHandlers, lease, 0);
+    }
+
+    /** Returns this claim for the given quotas only. */
+    public ClaimRequest withQuotas(List<Quota> quotas) {
+        return new ClaimRequest(owner, quotas, unknownHandlers, lease, claimNumber);
+    }
+
+    /**
+     * At most {@code count} runs of one priority of one lane, none ready before {@code readyFrom}; of the given
+     * handlers or, if there are none, of all except the unknown handlers of the claim.
+     */
+    public record Quota(Lane lane, Priority priority, int count, Instant readyFrom, Set<String> handlers) {
+        public Quota {
+            handlers = Set.copyOf(handlers);
+        }
+
+        public Quota(Lane lane, Priority priority, int count, Instant readyFrom) {
+            this(lane, priority, count, readyFrom, Set.of());
+        }
+
+        public Quota withHandlers(Set<String> handlers) {
+            return new Quota(lane, priority, count, readyFrom, handlers);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.carillon.internal.store.run;
+
+import io.carillon.run.AttemptRecord;
+import io.carillon.run.CancelResult;
+import io.carillon.run.Explanation;
+import io.carillon.run.RedriveResult;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunId;
+import io.carillon.run.RunQuery;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Queries and manual actions on runs, each within one project. */
+public interface RunAdmin {
+    /** The result of a bulk action if all remaining runs are locked by other transactions; the caller tries again. */
+    int LOCKED = -1;
+
+    Optional<Run> get(String project, RunId run);
+
+    /** Returns the newest runs that match, waiting, running and ended. */
+    List<Run> list(String project, RunFilter filter);
+
+    /** Returns the runs that match, ordered by id from newest to oldest, after the run that the query names. */
+    List<Run> page(String project, RunQuery query);
+
+    /**
+     * Makes a waiting run due at another instant. Returns false if there is no such run, or if it is a tick or waits at
+     * a gate.
+     */
+    boolean reschedule(String project, RunId run, Instant due);
+
+    /** Cancels a waiting run immediately, or asks a running one to stop. */
+    CancelResult cancel(String project, RunId run, String reason);
+
+    /**
+     * Ends an attempt that awaits a callback, as succeeded if {@code error} is null. Returns false if no attempt awaits
+     * this callback, or not anymore.
+     */
+    boolean complete(String project, RunId run, int attempt, String digest, @Nullable String error);
+
+    /** Starts dead runs again as new runs. Returns one result for each. */
+    List<RedriveResult> redrive(String project, List<RunId> dead);
+
+    /** Returns the dead runs that match. */
+    List<RunId> dead(String project, RunFilter filter);
+
+    /** Returns how many runs match, counted up to {@code atMost}. The limit of the filter does not apply. */
+    long count(String project, RunFilter filter, long atMost);
+
+    /**
+     * Applies the action to at most the next thousand runs that match. Returns how many it changed, 0 if there are no
+     * more, or {@link #LOCKED} if all that are left are locked.
+     */
+    default int bulk(String project, RunFilter filter, BulkAction action) {
+        return bulk(project, filter, action, null);
+    }
+
+    /**
+     * Like {@link #bulk(String, RunFilter, BulkAction)}, but only for runs that existed, or were already dead, at this
+     * instant of the database clock; null means all runs.
+     */
+    int bulk(String project, RunFilter filter, BulkAction action, @Nullable Instant existingAt);
+
+    /** Explains why a run is in its current state. */
+    Optional<Explanation> explain(String project, RunId run);
+
+    /** Returns the earlier attempts of a run that did not end it. */
+    List<AttemptRecord> attempts(String project, RunId run);
+
+    /** Returns the number of runs that are parked because no live node has their handler, by handler. */
+    Map<String, Long> unknownHandlers();
+}

@@ -1,8 +1,0 @@
-/**
- * The default payload codec: records as JSON, written by Jackson. Start at {@link io.carillon.json.JsonCodec}. Depends
- * on the value packages and Jackson; no other package of the library depends on Jackson.
- */
-@NullMarked
-package io.carillon.json;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,9 +1,0 @@
-/**
- * The storage on PostgreSQL: one repository for each aggregate, with its statements as text blocks at the top. Start at
- * {@link io.carillon.postgres.PostgresStorage}, then RunRepository. This package and its subpackages contain all SQL of
- * the engine. They depend on the store ports, the values and the PostgreSQL driver, never on the engine.
- */
-@NullMarked
-package io.carillon.postgres;
-
-import org.jspecify.annotations.NullMarked;

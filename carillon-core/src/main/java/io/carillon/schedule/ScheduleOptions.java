@@ -1,0 +1,84 @@
+package io.carillon.schedule;
+
+import io.carillon.internal.value.Names;
+import io.carillon.run.Priority;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options of a schedule: its policies, and the queue and priority of its runs. Immutable; each method returns a changed
+ * copy.
+ *
+ * @param queue the queue of the runs; null for the queue of the handler
+ * @param priority the priority of the runs; null for the priority of the handler
+ */
+public record ScheduleOptions(
+        SchedulePolicies policies,
+        @Nullable String queue,
+        @Nullable Priority priority) {
+    public ScheduleOptions {
+        if (queue != null) Names.check("queue", queue);
+    }
+
+    public static ScheduleOptions defaults() {
+        return new ScheduleOptions(SchedulePolicies.defaults(), null, null);
+    }
+
+    /** Sets what happens to planned instants that could not start in time. Default: {@link MissedPolicy#RUN_ONCE}. */
+    public ScheduleOptions missed(MissedPolicy missedPolicy) {
+        return new ScheduleOptions(policies.missed(missedPolicy), queue, priority);
+    }
+
+    /**
+     * Sets what happens when a planned instant is reached while an earlier run has not ended. Default: {@link
+     * OverlapPolicy#ALLOW}.
+     */
+    public ScheduleOptions overlap(OverlapPolicy overlapPolicy) {
+        return new ScheduleOptions(policies.overlap(overlapPolicy), queue, priority);
+    }
+
+    /** Sets how late a run may start before its planned instant counts as missed. Default: 5 minutes. */
+    public ScheduleOptions grace(Duration grace) {
+        return new ScheduleOptions(policies.grace(grace), queue, priority);
+    }
+
+    /** Sets how far back missed instants are caught up. Default: 24 hours. */
+    public ScheduleOptions catchUp(Duration catchUp) {
+        return new ScheduleOptions(policies.catchUp(catchUp), queue, priority);
+    }
+
+    /** Sets the maximum number of late runs that {@link MissedPolicy#RUN_ALL} creates at a time. Default: 100. */
+    public ScheduleOptions missedCap(int cap) {
+        return runAll(new SchedulePolicies.RunAllLimits(cap, policies.runAll().spread()));
+    }
+
+    /**
+     * Sets the time between the due times of the late runs of {@link MissedPolicy#RUN_ALL}. Default: zero, so that all
+     * of them are due immediately.
+     */
+    public ScheduleOptions missedSpread(Duration spread) {
+        return runAll(new SchedulePolicies.RunAllLimits(policies.runAll().cap(), spread));
+    }
+
+    /** Pauses the schedule automatically after this many consecutive runs ended dead or quarantined. Default: never. */
+    public ScheduleOptions pauseAfter(int failures) {
+        return new ScheduleOptions(policies.pauseAfter(failures), queue, priority);
+    }
+
+    private ScheduleOptions runAll(SchedulePolicies.RunAllLimits runAllLimits) {
+        return new ScheduleOptions(policies.runAll(runAllLimits), queue, priority);
+    }
+
+    /**
+     * Sets the queue of the runs. Default: the queue of the handler; a schedule already stored in the queue {@code
+     * default} stays there.
+     */
+    public ScheduleOptions queue(String queue) {
+        return new ScheduleOptions(policies, queue, priority);
+    }
+
+    /** Sets the priority of the runs. Default: the priority of the handler. */
+    public ScheduleOptions priority(Priority priority) {
+        return new ScheduleOptions(policies, queue, priority);
+    }
+}

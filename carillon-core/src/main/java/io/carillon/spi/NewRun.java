@@ -1,0 +1,63 @@
+package io.carillon.spi;
+
+import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
+import io.carillon.run.Lane;
+import io.carillon.run.Origin;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run to be stored.
+ *
+ * @param uniqueKey null if the run has no unique key
+ * @param schedule null if the run has no schedule
+ * @param gate null if no gate limits the run
+ * @param headers the headers of the context propagators; null if there are none
+ * @param keyWindow how long the unique key is held at least; null if it is held until the run ends
+ */
+public record NewRun(
+        RunId id,
+        Lane lane,
+        Priority priority,
+        Origin origin,
+        Target target,
+        Payload payload,
+        Enqueue.Due due,
+        @Nullable String uniqueKey,
+        @Nullable UUID schedule,
+        @Nullable Gate gate,
+        @Nullable String headers,
+        @Nullable Duration keyWindow) {
+    /** Creates a run without headers and without a key window. */
+    public NewRun(
+            RunId id,
+            Lane lane,
+            Priority priority,
+            Origin origin,
+            Target target,
+            Payload payload,
+            Enqueue.Due due,
+            @Nullable String uniqueKey,
+            @Nullable UUID schedule,
+            @Nullable Gate gate) {
+        this(id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, null, null);
+    }
+
+    /** Returns a copy with these headers. */
+    public NewRun withHeaders(String newHeaders) {
+        return new NewRun(
+                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, newHeaders, keyWindow);
+    }
+
+    /** Returns a copy with this key window. */
+    public NewRun withKeyWindow(@Nullable Duration newWindow) {
+        return new NewRun(
+                id, lane, priority, origin, target, payload, due, uniqueKey, schedule, gate, headers, newWindow);
+    }
+}

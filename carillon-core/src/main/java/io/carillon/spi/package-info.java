@@ -1,0 +1,9 @@
+/**
+ * Extension points: what users implement or receive to extend Carillon. Codecs, context propagators, wake-up
+ * transports, run and schedule listeners with their events, and the encryption of secrets. Start at {@link
+ * io.carillon.spi.RunListener}.
+ */
+@NullMarked
+package io.carillon.spi;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,6 +1,0 @@
-package io.carillon.store;
-
-import io.carillon.run.Lane;
-
-/** The numbers of recent attempts of a lane that succeeded and failed on one node. */
-public record LaneOutcomes(Lane lane, int succeeded, int failed) {}

@@ -1,7 +1,0 @@
-package io.carillon.store;
-
-/** The projects. */
-public interface ProjectStore {
-    /** Creates the project if it does not exist. */
-    void ensure(String project);
-}

@@ -1,0 +1,121 @@
+package io.carillon.internal.engine.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.EngineConfig;
+import io.carillon.internal.engine.attempt.ActiveAttempt;
+import io.carillon.internal.engine.attempt.ActiveAttempts;
+import io.carillon.internal.engine.attempt.Completer;
+import io.carillon.internal.engine.attempt.ReadyQueue;
+import io.carillon.internal.engine.attempt.Workers;
+import io.carillon.internal.value.DatabaseClock;
+import io.carillon.run.TestAttempts;
+import io.carillon.spi.RunListener;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ClaimSizerTest {
+    private static final int CONCURRENCY = 8;
+    private final ReadyQueue queue = new ReadyQueue(100, false);
+    private final CountDownLatch release = new CountDownLatch(1);
+    private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
+    private final Completer completer = new Completer(null, new ActiveAttempts(), RunListener.NONE);
+    private final Workers workers = new Workers(queue, CONCURRENCY, activeAttempt -> {
+        busy.countDown();
+        try {
+            release.await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    });
+
+    @AfterEach
+    void stop() {
+        release.countDown();
+        workers.close();
+    }
+
+    @Test
+    void asks_for_all_free_slots_at_first_but_never_more_than_a_claim_may_take() {
+        assertThat(sizer(500).claimSize()).isEqualTo(CONCURRENCY);
+        assertThat(sizer(3).claimSize()).isEqualTo(3);
+    }
+
+    @Test
+    void asks_for_nothing_while_all_slots_are_taken_by_long_runs() throws Exception {
+        occupyAll();
+
+        assertThat(sizer(500).claimSize()).isZero();
+    }
+
+    @Test
+    void counts_what_is_claimed_and_not_started_as_taken() {
+        queue.add(held(5), false);
+
+        assertThat(sizer(500).claimSize()).isEqualTo(CONCURRENCY - 5);
+    }
+
+    @Test
+    void prefetches_about_as_many_as_were_started_lately() throws Exception {
+        ClaimSizer sizer = sizer(500);
+        occupyAll();
+        for (int i = 0; i < 1_000; i++) sizer.recordStart();
+
+        int want = 0;
+        for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
+            want = sizer.claimSize();
+
+        assertThat(want).isBetween(1, 500);
+    }
+
+    @Test
+    void allows_a_small_claim_of_new_lanes_only_where_slots_become_free() throws Exception {
+        ClaimSizer sizer = sizer(50);
+        occupyAll();
+        assertThat(sizer.newLaneClaimSize())
+                .as("all slots are taken by long runs")
+                .isZero();
+        for (int i = 0; i < 100_000; i++) sizer.recordStart();
+        int want = 0;
+        for (long end = System.nanoTime() + 10_000_000_000L; want == 0 && System.nanoTime() < end; )
+            want = sizer.claimSize();
+        assertThat(want).isEqualTo(50);
+
+        queue.add(held(100), false);
+        assertThat(sizer.newLaneClaimSize()).isEqualTo(5);
+
+        queue.add(held(100 + CONCURRENCY), false);
+        assertThat(sizer.newLaneClaimSize()).as("too many attempts are queued").isZero();
+    }
+
+    @Test
+    void asks_for_nothing_while_too_many_endings_wait_to_be_written() {
+        held(5_001).forEach(completer::handBack);
+
+        assertThat(completer.backlog()).isEqualTo(5_001);
+        assertThat(sizer(500).claimSize()).isZero();
+    }
+
+    private void occupyAll() throws InterruptedException {
+        queue.add(held(CONCURRENCY), false);
+        workers.startWorkerIfNeeded();
+        assertThat(busy.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private ClaimSizer sizer(int claim) {
+        return new ClaimSizer(workers, queue, completer, new EngineConfig.Slots(CONCURRENCY, 0, claim));
+    }
+
+    private static List<ActiveAttempt> held(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new ActiveAttempt(UUID.randomUUID(), TestAttempts.any(), new DatabaseClock()))
+                .toList();
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * Tests of enqueueing: stored runs, due times, priorities, and unique keys.
+ */
+package io.carillon.it.enqueue;

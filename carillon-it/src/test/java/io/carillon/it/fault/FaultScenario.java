@@ -1,0 +1,336 @@
+package io.carillon.it.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.carillon.EngineConfig;
+import io.carillon.EngineStatus;
+import io.carillon.QueueLimits;
+import io.carillon.internal.engine.Engine;
+import io.carillon.internal.engine.EngineParts;
+import io.carillon.internal.engine.attempt.BoundHandler;
+import io.carillon.internal.engine.listener.Listeners;
+import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.RetryRule;
+import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.Storage;
+import io.carillon.it.fixture.FaultyStorage;
+import io.carillon.run.Attempt;
+import io.carillon.run.Enqueue;
+import io.carillon.run.Lane;
+import io.carillon.run.Origin;
+import io.carillon.run.Outcome;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.Retry;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+import io.carillon.run.Transition;
+import io.carillon.schedule.ScheduleDefinition;
+import io.carillon.schedule.SchedulePolicies;
+import io.carillon.schedule.When;
+import io.carillon.spi.NewRun;
+import io.carillon.spi.RunListener;
+import io.carillon.spi.ScheduleListener;
+import io.carillon.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** One engine on one database with runs of every kind, while its storage fails in one way. */
+final class FaultScenario {
+    private static final int QUICK = 120;
+    private static final Payload NOTHING = new Payload("{}".getBytes(StandardCharsets.UTF_8), "json");
+
+    private final PortFaults portFaults;
+    private final Set<String> points;
+    private final EngineConfig.Planning planning;
+    private final Map<RunId, AtomicInteger> calls = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> endingCounts = new ConcurrentHashMap<>();
+    private final List<RunId> expectedOnce = new ArrayList<>();
+    private final CountDownLatch never = new CountDownLatch(1);
+    private final List<String> violations = new ArrayList<>();
+
+    FaultScenario(PortFaults portFaults, Set<String> points, EngineConfig.Planning planning) {
+        this.portFaults = portFaults;
+        this.points = points;
+        this.planning = planning;
+    }
+
+    FaultScenario run() throws Exception {
+        try (TestDatabase database = TestDatabase.migrated()) {
+            DataSource source = database.pool(16);
+            try (Storage real = new PostgresStorage(source, TickPlanner.defaults())) {
+                Engine engine = new Engine(
+                        new EngineParts(
+                                FaultyStorage.around(real, portFaults),
+                                handlers(),
+                                source::getConnection,
+                                new Listeners(new EndingCounter(), ScheduleListener.NONE),
+                                TickPlanner.defaults(),
+                                new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
+                        config());
+                // Before the start, because a running engine would claim the orphaned run before the dead node owns it.
+                prepare(real, database);
+                engine.start();
+                try {
+                    work(engine, real, database);
+                } finally {
+                    portFaults.arm(Set.of("nodes.retire", "subscription.close", "plans.releaseLeadership"), 1);
+                    engine.close();
+                }
+            }
+        }
+        return this;
+    }
+
+    private void work(Engine engine, Storage real, TestDatabase database) throws Exception {
+        portFaults.arm(points, 2);
+        for (int i = 0; i < 3; i++) enqueue(real, "default", "unknown");
+        for (int i = 0; i < QUICK; i++) expectedOnce.add(enqueue(real, "default", "quick"));
+        // In a separate queue, and too few attempts to open its breaker, which would hold back the other runs.
+        for (int i = 0; i < 3; i++) expectedOnce.add(enqueue(real, "flaky", "flaky"));
+        for (int i = 0; i < 6; i++) expectedOnce.add(enqueueGated(real));
+        for (int i = 0; i < 6; i++) expectedOnce.add(enqueue(real, "narrow", "quick"));
+        expectedOnce.add(enqueue(real, "default", "long"));
+        expectedOnce.add(enqueue(real, "default", "transactional"));
+        RunId stopped = enqueue(real, "default", "endless");
+        await().atMost(Duration.ofSeconds(40)).until(() -> calls.containsKey(stopped));
+        real.runAdmin().cancel("default", stopped, "enough");
+
+        // By now every call that these runs cause has failed; only the death of this node is left to test.
+        Set<String> expected = new java.util.TreeSet<>(points);
+        expected.removeAll(Set.of("nodes.register", "nodes.retire", "subscription.close", "plans.releaseLeadership"));
+        // A leader waits for two seconds after each planning failure.
+        await().atMost(Duration.ofSeconds(90))
+                .pollInterval(Duration.ofSeconds(1))
+                .untilAsserted(() -> {
+                    // Gives the planner work in every round. Without it, no round may follow a failed one for a minute.
+                    database.execute("UPDATE carillon.schedule SET tzdata = '2000a' WHERE name = 'new-year'");
+                    assertThat(portFaults.failedPoints()).containsAll(expected);
+                });
+        awaitEnds(database, engine);
+        portFaults.arm(Set.of("nodes.register"), 2);
+        database.execute(
+                "UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'test' WHERE name = 'faulty'");
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> portFaults.failedPoints().contains("nodes.register"));
+        for (int i = 0; i < 10; i++) expectedOnce.add(enqueue(real, "default", "quick"));
+        portFaults.disarm();
+        awaitEnds(database, engine);
+        checkOutcome(database, stopped);
+    }
+
+    /** Prepares a schedule, a dead node that holds a run, and a paused queue that fills the queue head. */
+    private void prepare(Storage real, TestDatabase database) {
+        real.lanes().pause(new Lane("frozen", "default"), "test", null);
+        real.lanes().limit(new Lane("narrow", "default"), QueueLimits.maxRunning(2));
+        for (int i = 0; i < 210; i++) enqueue(real, "frozen", "quick");
+        upsert(real, "every-second", When.every(Duration.ofSeconds(1)));
+        upsert(real, "new-year", When.cron("0 0 1 1 *", "Europe/Paris"));
+        RunId orphan = enqueue(real, "orphans", "quick");
+        expectedOnce.add(orphan);
+        database.execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{quick}', 1, 'notify');"
+                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1, node_deaths = 1"
+                + " WHERE queue = 'orphans';"
+                + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
+                + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run WHERE queue = 'orphans'");
+    }
+
+    private static void upsert(Storage real, String name, When when) {
+        real.schedules()
+                .upsert(new ScheduleDefinition(
+                        "default",
+                        name,
+                        when,
+                        new ScheduleDefinition.RunTemplate("default", 1, "handler", "quick", NOTHING.bytes(), "json"),
+                        SchedulePolicies.defaults()));
+    }
+
+    private void awaitEnds(TestDatabase database, Engine engine) {
+        await().atMost(Duration.ofSeconds(40))
+                .pollInterval(Duration.ofMillis(100))
+                .untilAsserted(() -> {
+                    assertThat(number(
+                                    database,
+                                    "SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
+                                            + " AND queue <> 'frozen' AND target_name <> 'unknown'"))
+                            .as("%s: runs that have not ended", portFaults)
+                            .isZero();
+                    assertThat(number(
+                                    database,
+                                    "SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
+                                            + " AND target_name = 'unknown'"))
+                            .as("%s: runs without a handler that a node holds", portFaults)
+                            .isZero();
+                    EngineStatus status = engine.status();
+                    assertThat(status.loops().values())
+                            .as("%s: %s", portFaults, status.loops())
+                            .allMatch(EngineStatus.LoopStatus::alive)
+                            .noneMatch(EngineStatus.LoopStatus::failing);
+                });
+    }
+
+    private void checkOutcome(TestDatabase database, RunId stopped) {
+        Map<String, Long> states = new HashMap<>();
+        for (RunId id : expectedOnce) {
+            String state = text(
+                    database,
+                    "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + id.value() + "'");
+            states.merge(state, 1L, Long::sum);
+        }
+        addIfWrong(!states.equals(Map.of("succeeded", (long) expectedOnce.size())), "ended as " + states);
+        addIfWrong(
+                !"cancelled"
+                        .equals(text(
+                                database,
+                                "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + stopped.value()
+                                        + "'")),
+                "the cancelled run did not end as cancelled");
+        addIfWrong(
+                number(database, "SELECT count(*) FROM carillon.run WHERE target_name = 'unknown'") != 3,
+                "runs without a handler are missing");
+        addIfWrong(
+                number(
+                                database,
+                                "SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
+                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
+                        > 0,
+                "an instant ran twice");
+        addIfWrong(
+                number(
+                                database,
+                                "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+                        < 3,
+                "fewer than 3 instants ran");
+        endingCounts.forEach(
+                (attempt, times) -> addIfWrong(times.get() > 1, attempt + " was reported " + times + " times"));
+        calls.forEach((run, times) -> addIfWrong(
+                expectedOnce.contains(run) && times.get() > 1, run + " was executed " + times + " times without need"));
+    }
+
+    private void addIfWrong(boolean bad, String what) {
+        if (bad) violations.add(what);
+    }
+
+    void check() {
+        assertThat(violations).as(portFaults.toString()).isEmpty();
+        assertThat(portFaults.failedPoints()).as(portFaults.toString()).containsAll(points);
+    }
+
+    private Map<String, BoundHandler> handlers() {
+        Map<String, BoundHandler> all = new HashMap<>();
+        all.put("quick", handler("quick", false, attempt -> {}));
+        all.put("flaky", handler("flaky", false, attempt -> {
+            if (attempt.counts().failures() < 2) {
+                calls.remove(attempt.run());
+                throw new IllegalStateException("flaky");
+            }
+        }));
+        // Long enough to be parked as long-running.
+        all.put("long", handler("long", false, attempt -> never.await(11, TimeUnit.SECONDS)));
+        all.put("endless", handler("endless", false, attempt -> never.await()));
+        all.put("transactional", handler("transactional", true, attempt -> {
+            if (attempt.counts().failures() < 3) calls.remove(attempt.run());
+        }));
+        return all;
+    }
+
+    private interface HandlerCode {
+        void run(Attempt attempt) throws Exception;
+    }
+
+    private BoundHandler handler(String name, boolean transactional, HandlerCode handlerCode) {
+        return new BoundHandler(
+                name,
+                Duration.ofMinutes(1),
+                new RetryRule(Retry.exponential(Duration.ZERO), List.of()),
+                transactional,
+                (attempt, context, connection) -> {
+                    calls.computeIfAbsent(attempt.run(), run -> new AtomicInteger())
+                            .incrementAndGet();
+                    handlerCode.run(attempt);
+                    return Outcome.succeeded(null);
+                });
+    }
+
+    private static RunId enqueue(Storage real, String queue, String handler) {
+        NewRun run = new NewRun(
+                RunId.generate(),
+                new Lane(queue, "default"),
+                Priority.NORMAL,
+                Origin.DIRECT,
+                Target.handler(handler),
+                NOTHING,
+                new Enqueue.Due.After(Duration.ZERO),
+                null,
+                null,
+                null);
+        real.inbox().enqueue(List.of(run));
+        return run.id();
+    }
+
+    private static RunId enqueueGated(Storage real) {
+        NewRun run = new NewRun(
+                RunId.generate(),
+                new Lane("default", "default"),
+                Priority.NORMAL,
+                Origin.DIRECT,
+                Target.handler("quick"),
+                NOTHING,
+                new Enqueue.Due.After(Duration.ZERO),
+                null,
+                null,
+                Enqueue.now().fifoKey("line").gate());
+        real.inbox().enqueue(List.of(run), true);
+        return run.id();
+    }
+
+    private EngineConfig config() {
+        return EngineConfig.defaults()
+                .with(planning)
+                .with(new EngineConfig.Slots(20, 4, 50))
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(3)))
+                .with(new EngineConfig.TimingSettings(
+                        Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(2)));
+    }
+
+    private static long number(TestDatabase database, String sql) {
+        return Long.parseLong(text(database, sql));
+    }
+
+    private static String text(TestDatabase database, String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    /** Counts how often listeners are notified of the end of an attempt. */
+    private final class EndingCounter implements RunListener {
+        @Override
+        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+            endingCounts
+                    .computeIfAbsent(attempt.run() + " " + attempt.number(), key -> new AtomicInteger())
+                    .incrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * Tests of the script {@code ./carillon}.
+ */
+package io.carillon.it.launcher;

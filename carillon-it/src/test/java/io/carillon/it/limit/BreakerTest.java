@@ -1,0 +1,112 @@
+package io.carillon.it.limit;
+
+import static io.carillon.it.fixture.ApiFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.CarillonBuilder;
+import io.carillon.LaneInfo;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Retry;
+import io.carillon.run.RunContext;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The breaker of a queue whose target is down, on real nodes. */
+@CarillonTest
+class BreakerTest {
+    record Call(int number) {}
+
+    private static final HandlerType<Call> CALL = HandlerType.of("call", Call.class);
+
+    private final ApiFixture fixture;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger answered = new AtomicInteger();
+    private final CountDownLatch repaired = new CountDownLatch(1);
+    private volatile boolean down = true;
+
+    BreakerTest(TestDatabase database) {
+        this.fixture = new ApiFixture(database);
+    }
+
+    @AfterEach
+    void close() {
+        repaired.countDown();
+        fixture.close();
+    }
+
+    private void call(Call call, RunContext run) throws Exception {
+        calls.incrementAndGet();
+        if (down) throw new IllegalStateException("connection refused");
+        repaired.await();
+        answered.incrementAndGet();
+    }
+
+    private CarillonBuilder calls(CarillonBuilder builder) {
+        return builder.handle(
+                CALL,
+                this::call,
+                options -> options.queue("partner")
+                        .retry(Retry.exponential(Duration.ofMillis(10))
+                                .cap(Duration.ofMillis(50))
+                                .attempts(1_000)));
+    }
+
+    @Test
+    void a_breaker_holds_back_a_failing_queue_probes_it_once_and_closes_after_a_successful_probe() {
+        Carillon one = fixture.node(this::calls);
+        fixture.node(this::calls);
+        one.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
+
+        eventually().until(() -> breaker(one) != null);
+        assertThat(one.health().issues()).anyMatch(issue -> issue.contains("the breaker of queue 'partner'"));
+        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 0);
+        int before = calls.get();
+        down = false;
+
+        fixture.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+
+        eventually().until(() -> calls.get() == before + 1);
+        eventually().until(() -> breaker(one).state().equals("half-open"));
+        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
+                .isEqualTo(1);
+        repaired.countDown();
+        eventually().until(() -> answered.get() == 60);
+        assertThat(breaker(one)).isNull();
+        assertThat(one.health().issues()).isEmpty();
+    }
+
+    @Test
+    void runs_executed_by_run_due_open_and_close_the_breaker_too() {
+        Carillon client = fixture.client(this::calls);
+        client.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
+
+        client.runDue(Duration.ofSeconds(20));
+
+        assertThat(breaker(client)).isNotNull();
+        assertThat(calls.get()).isBetween(20, 30);
+        int before = calls.get();
+        assertThat(client.runDue(Duration.ofSeconds(5)).processed()).isZero();
+        down = false;
+        repaired.countDown();
+        fixture.database().execute("UPDATE carillon.lane SET breaker_until = carillon.clock()");
+        client.runDue(Duration.ofSeconds(20));
+        assertThat(breaker(client)).isNull();
+        assertThat(calls.get()).isGreaterThan(before);
+    }
+
+    private static LaneInfo.Breaker breaker(Carillon carillon) {
+        return carillon.queues().list().stream()
+                .filter(lane -> lane.lane().queue().equals("partner"))
+                .findFirst()
+                .map(LaneInfo::breaker)
+                .orElse(null);
+    }
+}

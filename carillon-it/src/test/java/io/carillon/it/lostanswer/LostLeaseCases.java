@@ -1,0 +1,40 @@
+package io.carillon.it.lostanswer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.run.OwnedRun;
+import io.carillon.it.fixture.PostgresStoreFixture;
+import io.carillon.it.fixture.RunSpec;
+import io.carillon.run.Attempt;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/**
+ * For each statement about leases held by processes without a node: a call that sends it, and a check that it took
+ * effect once.
+ */
+final class LostLeaseCases extends LostCases {
+    LostLeaseCases(PostgresStoreFixture fixture, Storage through) {
+        super(fixture, through);
+    }
+
+    @Override
+    Map<String, Supplier<LostAnswer>> cases() {
+        return Map.of("NodeRepository.RENEW_LEASE", () -> {
+            enqueue(RunSpec.mail(), 1);
+            UUID owner = UUID.randomUUID();
+            Attempt attempt = lease(owner, 1, MINUTE).get(0);
+            List<OwnedRun> held = List.of(new OwnedRun(PROJECT, attempt.run(), attempt.number()));
+            advance(Duration.ofSeconds(30));
+            return LostAnswer.of(() -> faultyStorage.nodes().renewLeases(owner, held, MINUTE), lost -> {
+                assertThat(lost).isEqualTo(List.of());
+                assertThat(fixture.rows().texts("SELECT leased_until - carillon.clock() FROM carillon.run"))
+                        .containsExactly("00:01:00");
+            });
+        });
+    }
+}

@@ -1,0 +1,393 @@
+package io.carillon.it.observability;
+
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.Health;
+import io.carillon.HealthIssue;
+import io.carillon.Wakeup;
+import io.carillon.it.architecture.SourceTree;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Outcome;
+import io.carillon.run.RunState;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.When;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.FaultProxy;
+import io.carillon.testkit.TestDatabase;
+import java.lang.reflect.Field;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Each health issue appears when its condition holds and disappears when the condition ends. */
+@CarillonTest
+class HealthIssuesTest {
+    record Job(String name) {}
+
+    /** Causes the issue, waits until it appears, removes the cause, and waits until it disappears. */
+    private interface IssueCase {
+        void run() throws Exception;
+    }
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private static final HandlerType<Job> FOREIGN = HandlerType.of("job.foreign", Job.class);
+    private final ApiFixture fixture;
+
+    private final Map<HealthIssue, IssueCase> cases = Map.ofEntries(
+            entry(HealthIssue.LOOP_ENDED, this::loopEnded),
+            entry(HealthIssue.LOOP_FAILING, this::loopFailing),
+            entry(HealthIssue.LISTEN_NOT_WORKING, this::listenNotWorking),
+            entry(HealthIssue.CLOCK_SKEW, this::clockSkew),
+            entry(HealthIssue.JIT_THRESHOLD_LOW, this::jit),
+            entry(HealthIssue.RUNS_OVERDUE, this::runsOverdue),
+            entry(HealthIssue.INSTANTS_MISSED, this::instantsMissed),
+            entry(HealthIssue.SCHEDULE_MISSING_INSTANTS, this::scheduleMissingInstants),
+            entry(HealthIssue.RUNS_STALLED, this::runsStalled),
+            entry(HealthIssue.POOL_SLOW, this::poolSlow),
+            entry(HealthIssue.LONG_TRANSACTION, this::longTransaction),
+            entry(HealthIssue.NODE_HEARTBEAT_LOST, this::nodeHeartbeatLost),
+            entry(HealthIssue.NO_LIVE_NODE, this::noLiveNode),
+            entry(HealthIssue.BREAKER_OPEN, this::breakerOpen),
+            entry(HealthIssue.HANDLER_UNKNOWN, this::handlerUnknown),
+            entry(HealthIssue.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
+            entry(HealthIssue.SCHEMA_MISMATCH, this::schemaMismatch),
+            entry(HealthIssue.DATABASE_UNREACHABLE, this::databaseUnreachable));
+
+    HealthIssuesTest(TestDatabase database) {
+        fixture = new ApiFixture(database);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+        fixture.database().clock().useRealTime();
+        fixture.database().execute("DELETE FROM carillon.node");
+    }
+
+    @TestFactory
+    Stream<DynamicTest> every_issue_appears_and_disappears() {
+        assertThat(cases.keySet()).containsExactlyInAnyOrder(HealthIssue.values());
+        return Stream.of(HealthIssue.values())
+                .map(issue -> DynamicTest.dynamicTest(issue.name(), () -> {
+                    try {
+                        cases.get(issue).run();
+                    } finally {
+                        close();
+                    }
+                }));
+    }
+
+    @Test
+    void the_page_names_every_issue() {
+        String page = SourceTree.read(SourceTree.here().root().resolve("docs/observability.md"));
+        assertThat(HealthIssue.values()).allMatch(issue -> page.contains("| `" + issue.name() + "` |"));
+    }
+
+    /** No exception ends a loop, so the test closes the loop, as if its thread had been killed. */
+    private void loopEnded() throws Exception {
+        Carillon node = node();
+        assertHealthy(node);
+
+        ((AutoCloseable) field(field(node, "engine"), "planning")).close();
+        assertAppears(node, HealthIssue.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
+
+        node.close();
+        assertHealthy(node());
+    }
+
+    private void loopFailing() {
+        Carillon node = node();
+
+        fixture.database().execute("ALTER TABLE carillon.cancel_request RENAME TO nowhere");
+        assertAppears(node, HealthIssue.LOOP_FAILING, "the loop 'heartbeat' fails");
+
+        fixture.database().execute("ALTER TABLE carillon.nowhere RENAME TO cancel_request");
+        assertHealthy(node);
+    }
+
+    private void listenNotWorking() throws Exception {
+        // The only connection of this pool is in use, so the node cannot open its LISTEN session.
+        DataSource one = fixture.database().pool(1);
+        Connection taken = one.getConnection();
+        Carillon withoutListen = fixture.add(Carillon.on(fixture.database().pool(8))
+                .listenDataSource(one)
+                .handle(JOB, (job, run) -> {})
+                .start());
+        assertAppears(withoutListen, HealthIssue.LISTEN_NOT_WORKING, "LISTEN delivers nothing");
+
+        taken.close();
+        assertHealthy(withoutListen);
+    }
+
+    private void jit() {
+        Carillon node = fixture.node(
+                builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
+        String alter = "ALTER DATABASE \"" + fixture.database().name() + "\" ";
+
+        fixture.database().execute(alter + "SET jit_above_cost = 1000");
+        fixture.database().terminateSessions();
+        assertAppears(node, HealthIssue.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
+
+        fixture.database().execute(alter + "RESET jit_above_cost");
+        fixture.database().terminateSessions();
+        assertDisappears(node, HealthIssue.JIT_THRESHOLD_LOW);
+    }
+
+    private void clockSkew() {
+        Carillon node = fixture.node(
+                builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
+
+        fixture.database().clock().advance(Duration.ofMinutes(5));
+        assertAppears(node, HealthIssue.CLOCK_SKEW, "the clock of this machine differs");
+
+        fixture.database().clock().useRealTime();
+        assertDisappears(node, HealthIssue.CLOCK_SKEW);
+    }
+
+    private void runsOverdue() {
+        Carillon carillon = clientThatRunsDue();
+        carillon.enqueue(JOB, new Job("x"));
+
+        fixture.database().clock().advance(Duration.ofMinutes(10));
+        assertAppears(carillon, HealthIssue.RUNS_OVERDUE, "has been waiting for 60");
+
+        carillon.runDue(Duration.ofSeconds(5));
+        assertHealthy(carillon);
+    }
+
+    @Test
+    void due_runs_of_a_paused_queue_are_no_issue() {
+        Carillon carillon = clientThatRunsDue();
+        carillon.enqueue(JOB, new Job("x"));
+        carillon.queues().pause("job");
+
+        fixture.database().clock().advance(Duration.ofMinutes(10));
+
+        assertThat(carillon.health().issues()).isEmpty();
+    }
+
+    private void instantsMissed() {
+        Carillon carillon = carillonWithMissedInstants();
+        assertAppears(carillon, HealthIssue.INSTANTS_MISSED, "planned instants were missed within the last hour");
+
+        carillon.schedules().delete("rates");
+        fixture.database().clock().advance(Duration.ofMinutes(61));
+        assertDisappears(carillon, HealthIssue.INSTANTS_MISSED);
+    }
+
+    private void scheduleMissingInstants() {
+        Carillon carillon = carillonWithMissedInstants();
+        assertAppears(
+                carillon,
+                HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                "schedule 'rates' repeatedly misses its planned instants");
+
+        carillon.schedules().delete("rates");
+        assertDisappears(carillon, HealthIssue.SCHEDULE_MISSING_INSTANTS);
+    }
+
+    private void scheduleUnreadable() {
+        Carillon carillon = clientThatRunsDue();
+        carillon.schedules().upsert("rates", When.every(Duration.ofMinutes(1)), JOB, new Job("x"));
+        fixture.database().execute("UPDATE carillon.schedule SET zone = 'Mars/Olympus'");
+        fixture.database().clock().advance(Duration.ofMinutes(5));
+        carillon.runDue(Duration.ofSeconds(5));
+        assertAppears(
+                carillon,
+                HealthIssue.SCHEDULE_UNREADABLE,
+                "schedule 'default/rates' cannot be planned by this process");
+
+        fixture.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
+        Carillon restarted = clientThatRunsDue();
+        restarted.runDue(Duration.ofSeconds(5));
+        assertDisappears(restarted, HealthIssue.SCHEDULE_UNREADABLE);
+        restarted.schedules().delete("rates");
+    }
+
+    /** Returns a client with a schedule that missed its instants of forty minutes. */
+    private Carillon carillonWithMissedInstants() {
+        Carillon carillon = clientThatRunsDue();
+        carillon.schedules()
+                .upsert(
+                        "rates",
+                        When.every(Duration.ofMinutes(1)),
+                        JOB,
+                        new Job("x"),
+                        options -> options.missed(MissedPolicy.SKIP));
+        assertHealthy(carillon);
+        fixture.database().clock().advance(Duration.ofMinutes(40));
+        carillon.runDue(Duration.ofSeconds(5));
+        return carillon;
+    }
+
+    private void runsStalled() {
+        Carillon carillon = clientThatRunsDue();
+        carillon.enqueueAll(JOB, Collections.nCopies(6, new Job("x")));
+        fixture.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
+                                + " leased_until = carillon.clock() - interval '1 minute'");
+        assertAppears(carillon, HealthIssue.RUNS_STALLED, "6 runs are leased to nodes that are not alive");
+
+        carillon.runDue(Duration.ofSeconds(5));
+        assertHealthy(carillon);
+    }
+
+    private void poolSlow() throws Exception {
+        DataSource small = fixture.database().pool(1);
+        Carillon carillon = fixture.add(Carillon.on(small)
+                .wakeup(Wakeup.http())
+                .handle(JOB, (job, run) -> {})
+                .build());
+        Connection taken = small.getConnection();
+        CompletableFuture<Void> returned = CompletableFuture.runAsync(
+                () -> returnConnection(taken), CompletableFuture.delayedExecutor(1_300, TimeUnit.MILLISECONDS));
+        Health health = carillon.health();
+        assertThat(health.kinds()).containsExactly(HealthIssue.POOL_SLOW);
+        assertThat(health.issues()).singleElement().asString().contains("the pool took 1");
+
+        returned.join();
+        assertHealthy(carillon);
+    }
+
+    private void longTransaction() throws SQLException {
+        Carillon carillon = clientThatRunsDue();
+        try (Connection connection = fixture.database().dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT pg_current_xact_id()");
+            String pid = fixture.text(
+                    "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()");
+            fixture.database().clock().advance(Duration.ofMinutes(10));
+            assertAppears(carillon, HealthIssue.LONG_TRANSACTION, "pid " + pid + ", user '");
+
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+        assertHealthy(carillon);
+    }
+
+    private void nodeHeartbeatLost() {
+        Carillon node = node();
+        assertHealthy(node);
+        fixture.database()
+                .execute(
+                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, heartbeat_at)"
+                                + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify', carillon.clock() - interval '2 minutes')");
+        assertAppears(node, HealthIssue.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
+
+        fixture.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");
+        assertHealthy(node);
+    }
+
+    private void noLiveNode() {
+        Carillon client = fixture.client(builder -> builder);
+        assertAppears(client, HealthIssue.NO_LIVE_NODE, "no node is alive");
+        // Clients that call runDue need no live node.
+        assertHealthy(clientThatRunsDue());
+
+        node();
+        assertHealthy(client);
+    }
+
+    private void breakerOpen() {
+        Carillon node = fixture.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
+        node.enqueueAll(JOB, Collections.nCopies(30, new Job("x")));
+        assertAppears(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
+
+        node.queues().resume("job");
+        assertDisappears(node, HealthIssue.BREAKER_OPEN);
+    }
+
+    private void handlerUnknown() {
+        Carillon node = node();
+        var id = node.enqueue(FOREIGN, new Job("x")).run();
+        assertAppears(node, HealthIssue.HANDLER_UNKNOWN, "1 runs wait for the handler 'job.foreign'");
+
+        fixture.node(builder -> builder.handle(FOREIGN, (job, run) -> {}));
+        awaitState(node, id, RunState.SUCCEEDED);
+        assertHealthy(node);
+    }
+
+    private void schemaMismatch() {
+        Carillon carillon = clientThatRunsDue();
+        fixture.database().execute("UPDATE carillon.migration SET checksum = 'x' || checksum WHERE number = 1");
+        assertAppears(carillon, HealthIssue.SCHEMA_MISMATCH, "the database schema does not match this version");
+
+        fixture.database().execute("UPDATE carillon.migration SET checksum = substr(checksum, 2) WHERE number = 1");
+        assertHealthy(carillon);
+    }
+
+    private void databaseUnreachable() {
+        try (FaultProxy proxy = FaultProxy.inFrontOf(fixture.database())) {
+            Carillon carillon = fixture.add(
+                    Carillon.on(proxy.dataSource()).wakeup(Wakeup.http()).build());
+            proxy.refuseConnections();
+            fixture.database().terminateSessions();
+            assertAppears(carillon, HealthIssue.DATABASE_UNREACHABLE, "the database does not respond");
+
+            proxy.restore();
+            assertHealthy(carillon);
+            carillon.close();
+        }
+    }
+
+    private Carillon node() {
+        return fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+    }
+
+    private Carillon clientThatRunsDue() {
+        return fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
+    }
+
+    private static void assertAppears(Carillon carillon, HealthIssue issue, String text) {
+        Health health = eventually()
+                .alias(issue + " appears")
+                .until(carillon::health, now -> now.kinds().contains(issue));
+        assertThat(health.healthy()).isFalse();
+        assertThat(health.issues()).anySatisfy(line -> assertThat(line).contains(text));
+    }
+
+    private static void assertDisappears(Carillon carillon, HealthIssue issue) {
+        eventually()
+                .alias(issue + " disappears")
+                .until(() -> !carillon.health().kinds().contains(issue));
+    }
+
+    private static void assertHealthy(Carillon carillon) {
+        List<String> issues = eventually().until(() -> carillon.health().issues(), List::isEmpty);
+        assertThat(issues).isEmpty();
+        assertThat(carillon.health().healthy()).isTrue();
+    }
+
+    private static Object field(Object owner, String name) throws ReflectiveOperationException {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(owner);
+    }
+
+    private static void returnConnection(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+}

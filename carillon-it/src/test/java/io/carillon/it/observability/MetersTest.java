@@ -1,0 +1,276 @@
+package io.carillon.it.observability;
+
+import static io.carillon.it.fixture.ApiFixture.awaitState;
+import static io.carillon.it.fixture.ApiFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.EngineConfig;
+import io.carillon.Wakeup;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.micrometer.CarillonMeters;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Outcome;
+import io.carillon.run.Retry;
+import io.carillon.run.RunId;
+import io.carillon.run.RunState;
+import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.When;
+import io.carillon.testkit.CarillonTest;
+import io.carillon.testkit.TestDatabase;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Statistic;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every meter changes with the value that it measures: each shows at least two values, except the build info. */
+@CarillonTest
+class MetersTest {
+    record Job(String name) {}
+
+    private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
+    private final ApiFixture fixture;
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final CarillonMeters meters = new CarillonMeters(registry);
+
+    /** The values that each meter has shown. */
+    private final Map<String, Set<Double>> shown = new TreeMap<>();
+
+    MetersTest(TestDatabase database) {
+        fixture = new ApiFixture(database);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+        fixture.database().clock().useRealTime();
+        fixture.database().execute("DELETE FROM carillon.node; DELETE FROM carillon.planning_token");
+    }
+
+    private interface Scenario {
+        void run() throws Exception;
+    }
+
+    @TestFactory
+    Stream<DynamicTest> every_meter_changes() {
+        return Stream.of(
+                of("attempts are counted and timed", this::attempts_are_counted_and_timed),
+                of("queues", this::queues_show_due_and_running_runs_and_the_longest_wait),
+                of("schedules", this::schedules_show_next_run_lateness_and_missed_instants),
+                of("a node", this::a_node_shows_leadership_listening_and_queue_head_reads),
+                of("recoveries", this::recoveries_are_counted),
+                of("obstacles", this::obstacles_are_shown),
+                of("all meters changed", this::all_meters_changed));
+    }
+
+    private DynamicTest of(String name, Scenario scenario) {
+        return DynamicTest.dynamicTest(name, () -> {
+            try {
+                scenario.run();
+            } finally {
+                close();
+            }
+        });
+    }
+
+    private void all_meters_changed() {
+        Set<String> meters = MeterNamesTest.meters();
+        assertThat(shown.keySet()).isEqualTo(meters);
+        assertThat(meters).filteredOn(name -> shown.get(name).size() < 2).containsExactly("carillon.build.info");
+    }
+
+    private void attempts_are_counted_and_timed() {
+        Carillon node = fixture.node(builder -> builder.listener(meters)
+                .handleReturning(
+                        JOB,
+                        (job, run) -> {
+                            if (job.name().equals("bad")) return Outcome.rejected("bad");
+                            if (job.name().equals("later") && run.attempt() == 1)
+                                throw new IllegalStateException("later");
+                            return null;
+                        },
+                        options -> options.queue("mail").retry(Retry.exponential(Duration.ofMillis(1)))));
+
+        for (String name :
+                List.of("carillon.runs.finished", "carillon.attempt.retries", "carillon.run", "carillon.run.wait"))
+            assertThat(value(registry, name)).isZero();
+
+        awaitState(node, node.enqueue(JOB, new Job("good")).run(), RunState.SUCCEEDED);
+        awaitState(node, node.enqueue(JOB, new Job("later")).run(), RunState.SUCCEEDED);
+        awaitState(node, node.enqueue(JOB, new Job("bad")).run(), RunState.DEAD);
+
+        eventually().until(() -> value(registry, "carillon.runs.finished", "outcome", "dead") == 1);
+        eventually().until(() -> value(registry, "carillon.runs.finished", "outcome", "succeeded") == 2);
+        assertThat(value(registry, "carillon.attempt.retries", "queue", "mail")).isOne();
+        assertThat(value(registry, "carillon.run", "type", "job")).isEqualTo(4);
+        assertThat(value(registry, "carillon.run.wait", "type", "job")).isEqualTo(3);
+    }
+
+    private void queues_show_due_and_running_runs_and_the_longest_wait() {
+        Carillon client = clientThatRunsDue();
+        assertThat(gauge(client, "carillon.runs")).isZero();
+        assertThat(gauge(client, "carillon.queue.oldest.due")).isZero();
+        assertThat(gauge(client, "carillon.node.slots")).isZero();
+        client.enqueue(JOB, new Job("x"));
+        fixture.database().clock().advance(Duration.ofMinutes(2));
+
+        assertThat(gauge(client, "carillon.runs", "state", "due")).isOne();
+        assertThat(gauge(client, "carillon.queue.oldest.due", "queue", "job")).isBetween(120.0, 150.0);
+
+        CountDownLatch finish = new CountDownLatch(1);
+        Carillon node = fixture.node(builder -> builder.handle(JOB, (job, run) -> finish.await()));
+        eventually().until(() -> gauge(node, "carillon.runs", "state", "running") == 1);
+        eventually().until(() -> gauge(node, "carillon.node.slots", "state", "busy") == 1);
+        assertThat(gauge(node, "carillon.node.slots", "state", "free")).isGreaterThan(1);
+        finish.countDown();
+    }
+
+    private void schedules_show_next_run_lateness_and_missed_instants() {
+        Carillon carillon = fixture.client(
+                builder -> builder.wakeup(Wakeup.http()).listener(meters).handle(JOB, (job, run) -> {}));
+        for (String name : List.of(
+                "carillon.schedules",
+                "carillon.schedules.active",
+                "carillon.schedule.lag",
+                "carillon.schedule.next.run.timestamp",
+                "carillon.schedule.last.success.timestamp"))
+            assertThat(gauge(carillon, name)).isZero();
+        assertThat(value(registry, "carillon.ticks.planned")).isZero();
+        assertThat(value(registry, "carillon.schedule.missed")).isZero();
+        assertThat(value(registry, "carillon.tick.lateness")).isZero();
+        carillon.schedules()
+                .upsert(
+                        "rates",
+                        When.every(Duration.ofMinutes(1)),
+                        JOB,
+                        new Job("x"),
+                        options -> options.missed(MissedPolicy.SKIP));
+        assertThat(gauge(carillon, "carillon.schedules")).isOne();
+        assertThat(gauge(carillon, "carillon.schedules.active")).isOne();
+        assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp", "schedule", "rates"))
+                .isPositive();
+
+        // Ticks are planned up to three minutes ahead, so only a later round certainly plans.
+        fixture.database().clock().advance(Duration.ofMinutes(3));
+        assertThat(gauge(carillon, "carillon.schedule.lag", "schedule", "rates"))
+                .isGreaterThan(30);
+        carillon.runDue(Duration.ofSeconds(5));
+        assertThat(gauge(carillon, "carillon.schedule.last.success.timestamp", "schedule", "rates"))
+                .isPositive();
+        assertThat(value(registry, "carillon.ticks.planned")).isPositive();
+        assertThat(value(registry, "carillon.tick.lateness", "type", "job")).isPositive();
+
+        fixture.database().clock().advance(Duration.ofMinutes(40));
+        carillon.runDue(Duration.ofSeconds(5));
+        assertThat(value(registry, "carillon.schedule.missed", "policy", "skip"))
+                .isGreaterThan(20);
+
+        carillon.schedules().pause("rates", "enough", null);
+        assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
+    }
+
+    private void a_node_shows_leadership_listening_and_queue_head_reads() {
+        Carillon client = clientThatRunsDue();
+        for (String name : List.of("carillon.leader", "carillon.listening", "carillon.db.poll"))
+            assertThat(gauge(client, name)).isZero();
+        Carillon node = fixture.node(
+                builder -> builder.planning(EngineConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
+
+        eventually().until(() -> gauge(node, "carillon.leader") == 1);
+        eventually().until(() -> gauge(node, "carillon.listening") == 1);
+        assertThat(gauge(node, "carillon.db.poll")).isPositive();
+        assertThat(gauge(node, "carillon.build.info")).isOne();
+    }
+
+    private void recoveries_are_counted() {
+        fixture.database()
+                .execute(
+                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                                + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')");
+        Carillon client = clientThatRunsDue();
+        assertThat(gauge(client, "carillon.lease.expired")).isZero();
+        assertThat(gauge(client, "carillon.nodes.died")).isZero();
+        RunId id = client.enqueue(JOB, new Job("x")).run();
+        fixture.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1, started_at = carillon.clock()");
+        fixture.database()
+                .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
+                        + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
+        EngineConfig quick = EngineConfig.defaults()
+                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));
+
+        Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
+        awaitState(node, id, RunState.SUCCEEDED);
+
+        eventually().until(() -> gauge(node, "carillon.lease.expired") == 1);
+        eventually().until(() -> gauge(node, "carillon.nodes.died") > 0);
+    }
+
+    private void obstacles_are_shown() throws SQLException {
+        Carillon carillon = clientThatRunsDue();
+        carillon.enqueue(JOB, new Job("x"));
+        assertThat(gauge(carillon, "carillon.runs.stalled")).isZero();
+        assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isLessThan(300);
+        fixture.database()
+                .execute(
+                        "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
+                                + " leased_until = carillon.clock() - interval '1 minute'");
+        assertThat(gauge(carillon, "carillon.health.issues")).isZero();
+
+        try (Connection connection = fixture.database().dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SELECT pg_current_xact_id()");
+            fixture.database().clock().advance(Duration.ofMinutes(10));
+
+            assertThat(gauge(carillon, "carillon.runs.stalled")).isOne();
+            assertThat(gauge(carillon, "carillon.database.oldest.transaction")).isGreaterThan(600);
+            assertThat(gauge(carillon, "carillon.health.issues")).isPositive();
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private Carillon clientThatRunsDue() {
+        return fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
+    }
+
+    /** Reads a gauge from a new registry, because a registry caches the last snapshot. */
+    private double gauge(Carillon carillon, String name, String... tags) {
+        SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+        new CarillonMeters(fresh).watch(carillon);
+        fresh.get("carillon.schedules").gauge().value();
+        return value(fresh, name, tags);
+    }
+
+    /** Returns the sum of all meters with this name and these tags; 0 if none exists yet. */
+    private double value(SimpleMeterRegistry registry, String name, String... tags) {
+        double value = registry.find(name).tags(tags).meters().stream()
+                .mapToDouble(MetersTest::value)
+                .sum();
+        shown.computeIfAbsent(name, first -> new TreeSet<>()).add(value);
+        return value;
+    }
+
+    private static double value(Meter meter) {
+        return StreamSupport.stream(meter.measure().spliterator(), false)
+                .filter(one -> one.getStatistic() == Statistic.COUNT || one.getStatistic() == Statistic.VALUE)
+                .mapToDouble(one -> one.getValue())
+                .sum();
+    }
+}

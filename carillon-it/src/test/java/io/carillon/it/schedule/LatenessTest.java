@@ -1,0 +1,165 @@
+package io.carillon.it.schedule;
+
+import static io.carillon.it.fixture.ApiFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.Carillon;
+import io.carillon.Wakeup;
+import io.carillon.it.fixture.ApiFixture;
+import io.carillon.micrometer.CarillonMeters;
+import io.carillon.run.Attempt;
+import io.carillon.run.HandlerType;
+import io.carillon.run.Origin;
+import io.carillon.run.Retry;
+import io.carillon.run.Run;
+import io.carillon.run.RunFilter;
+import io.carillon.run.RunState;
+import io.carillon.schedule.LedgerEntry;
+import io.carillon.schedule.Schedule;
+import io.carillon.schedule.When;
+import io.carillon.spi.RunListener;
+import io.carillon.testkit.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The lateness of a run counts from its planned instant, and a schedule shows its last run. */
+class LatenessTest {
+    record Report(String region) {}
+
+    private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
+    private static final Report EU = new Report("eu");
+    private static final Duration THREE_HOURS = Duration.ofHours(3);
+    private static final Duration BUDGET = Duration.ofSeconds(20);
+
+    private final ApiFixture fixture = new ApiFixture(TestDatabase.migrated());
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final List<Duration> reportedLateness = new CopyOnWriteArrayList<>();
+    private int failures;
+    private Carillon carillon;
+
+    @BeforeEach
+    void start() {
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T12:30:00Z"));
+        carillon = fixture.client(builder -> builder.wakeup(Wakeup.http())
+                .listener(new CarillonMeters(registry))
+                .listener(new RunListener() {
+                    @Override
+                    public void onAttemptStarted(Attempt attempt, Duration late) {
+                        reportedLateness.add(late);
+                    }
+                })
+                .handle(
+                        REPORT,
+                        (report, run) -> {
+                            if (failures-- > 0) throw new IllegalStateException("not yet");
+                        },
+                        options -> options.retry(Retry.exponential(THREE_HOURS))));
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+        fixture.database().close();
+    }
+
+    private Run only(RunState state) {
+        return carillon.runs()
+                .list(RunFilter.all().state(state).handler("report.make"))
+                .get(0);
+    }
+
+    @Test
+    void a_catch_up_run_after_an_outage_is_three_hours_late_in_run_ledger_listener_and_meter() {
+        carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T16:00:00Z"));
+
+        carillon.runDue(BUDGET);
+
+        Run run = only(RunState.SUCCEEDED);
+        assertThat(run.origin()).isEqualTo(Origin.TICK);
+        assertThat(run.lateness().orElseThrow()).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        assertThat(carillon.schedules()
+                        .ledger("r", Instant.parse("2026-05-04T12:00:00Z"), Instant.parse("2026-05-04T16:00:00Z")))
+                .flatExtracting(LedgerEntry::lateness)
+                .allSatisfy(late ->
+                        assertThat(((java.util.Optional<?>) late).isPresent()).isTrue());
+        eventually().until(() -> reportedLateness.size() == 1);
+        assertThat(reportedLateness.get(0)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        assertThat(registry.get("carillon.tick.lateness").timer().max(TimeUnit.SECONDS))
+                .isBetween(10_799.0, 10_860.0);
+        // The run started immediately once it was due.
+        assertThat(registry.get("carillon.run.wait").timer().max(TimeUnit.SECONDS))
+                .isLessThan(60);
+    }
+
+    @Test
+    void the_lateness_of_a_retry_counts_from_the_planned_instant() {
+        failures = 1;
+        carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(BUDGET);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T16:00:01Z"));
+        carillon.runDue(BUDGET);
+
+        assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow())
+                .isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        eventually().until(() -> reportedLateness.size() == 2);
+        assertThat(reportedLateness.get(1)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+    }
+
+    @Test
+    void a_backfilled_run_is_not_late() {
+        carillon.schedules().upsert("r", When.cron("0 13 * * *", "UTC"), REPORT, EU);
+        carillon.schedules()
+                .backfill("r", Instant.parse("2026-05-01T00:00:00Z"), Instant.parse("2026-05-02T00:00:00Z"));
+
+        carillon.runDue(BUDGET);
+
+        assertThat(only(RunState.SUCCEEDED).origin()).isEqualTo(Origin.BACKFILL);
+        assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow()).isLessThan(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void a_schedule_shows_its_creation_its_last_change_and_its_last_run() {
+        Instant made = Instant.parse("2026-05-04T12:30:00Z");
+        carillon.schedules().upsert("r", When.cron("0 * * * *", "UTC"), REPORT, EU);
+        Schedule fresh = carillon.schedules().get("r").orElseThrow();
+        assertThat(fresh.metadata().createdAt()).isBetween(made, made.plusSeconds(60));
+        assertThat(fresh.metadata().updatedAt()).isEqualTo(fresh.metadata().createdAt());
+        assertThat(fresh.metadata().lastRun()).isNull();
+
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:00:00Z"));
+        carillon.runDue(BUDGET);
+        carillon.schedules().upsert("r", When.cron("30 * * * *", "UTC"), REPORT, EU);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T13:30:00Z"));
+        failures = 1;
+        carillon.runDue(BUDGET);
+
+        Schedule later = carillon.schedules().list().get(0);
+        assertThat(later.metadata().createdAt()).isEqualTo(fresh.metadata().createdAt());
+        assertThat(later.metadata().updatedAt())
+                .isAfter(fresh.metadata().createdAt().plusSeconds(1_700));
+        Schedule.LastRun last = later.metadata().lastRun();
+        assertThat(last).isNotNull();
+        // The run of 13:30 waits for its next attempt; the run of 13:00 has ended.
+        assertThat(last.plannedAt()).isEqualTo(Instant.parse("2026-05-04T13:00:00Z"));
+        assertThat(last.state()).isEqualTo("succeeded");
+        assertThat(last.endedAt()).isNotNull();
+    }
+
+    @Test
+    void is_running_returns_whether_the_node_executes_runs() {
+        assertThat(carillon.isRunning()).isFalse();
+        Carillon node = fixture.node(builder -> builder.handle(REPORT, (report, run) -> {}));
+        assertThat(node.isRunning()).isTrue();
+        node.close();
+        assertThat(node.isRunning()).isFalse();
+    }
+}

@@ -1,0 +1,86 @@
+package io.carillon.it.statement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.it.fixture.TableReader;
+import io.carillon.testkit.TestDatabase;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * No statement writes by ctid a row that the same statement locked (decision 26): after a lock wait the ctid refers to
+ * a row version that the write does not see. The test reads the statements from the constants of the store's classes
+ * and from the functions of the schema.
+ */
+class StatementRuleTest {
+    private static final Pattern LOCKS =
+            Pattern.compile("\\bFOR\\s+(NO\\s+KEY\\s+)?UPDATE\\b|\\bcarillon\\.(claim_candidates|lock_\\w+)\\(");
+
+    private static final Pattern WRITES_BY_CTID = Pattern.compile(
+            "\\b(UPDATE|DELETE\\s+FROM)\\s+carillon\\.\\w+.*?\\bWHERE\\b.*?\\bctid\\s*=", Pattern.DOTALL);
+
+    private static final Pattern INSERTS =
+            Pattern.compile("INSERT\\s+INTO\\s+carillon\\.(run|run_history|dead_run)\\s*\\(([^)]*)\\)");
+
+    /** Statements that do, with the reason why this is harmless. */
+    private static final Map<String, String> ALLOWED = Map.of(
+            "RunRepository.CLAIM", "a claim: the next claim takes a skipped run",
+            "RunRepository.CLAIM_SUSPECTS", "a claim: the next claim takes a skipped run",
+            "LaneGates.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
+            "GateRepository.MARK_ARRIVED", "a mark: the next poll marks a skipped run a second later",
+            "GateRepository.PASS", "a gate with a skipped run is reported busy and promoted again",
+            "RateGates.PASS", "a gate with a skipped run is reported busy and promoted again",
+            "NodeRepository.UNPARK", "the next heartbeat finds a skipped run",
+            "NodeRepository.UNPARK_ALL", "the next heartbeat finds a skipped run");
+
+    @Test
+    void no_statement_writes_by_ctid_a_row_that_it_locked() {
+        Set<String> found = new TreeSet<>();
+        statements().forEach((name, text) -> {
+            if (LOCKS.matcher(text).find() && WRITES_BY_CTID.matcher(text).find()) found.add(name);
+        });
+
+        assertThat(found).as("statements that lock and write by ctid").isEqualTo(new TreeSet<>(ALLOWED.keySet()));
+    }
+
+    @Test
+    void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
+        Map<String, String> first = Map.of(
+                "run",
+                        "project, queue, priority, target, target_name, codec, payload, headers, id, origin, due_at, ready_at, day",
+                "run_history",
+                        "project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, created_at",
+                "dead_run",
+                        "project, id, queue, priority, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
+        Set<String> others = new TreeSet<>();
+        Statements.all()
+                .forEach((name, text) -> INSERTS.matcher(text).results().forEach(insert -> {
+                    String columns = insert.group(2).replaceAll("\\s+", " ");
+                    if (!columns.startsWith(first.get(insert.group(1)))) others.add(name + ": " + columns);
+                }));
+
+        assertThat(others)
+                .as("inserts that do not come from RunInsert or HistoryInsert")
+                .isEmpty();
+    }
+
+    /** Returns the constants by name, and each statement of a function by the name of the function and its position. */
+    private static Map<String, String> statements() {
+        Map<String, String> all = new TreeMap<>(Statements.all());
+        try (TestDatabase database = TestDatabase.migrated()) {
+            TableReader tableReader = new TableReader(database.dataSource());
+            for (String name : tableReader.texts("""
+                    SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'carillon'::regnamespace ORDER BY 1
+                    """)) {
+                String body = tableReader.text("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name);
+                int number = 0;
+                for (String statement : body.split(";", -1)) all.put(name + " " + ++number, statement);
+            }
+        }
+        return all;
+    }
+}

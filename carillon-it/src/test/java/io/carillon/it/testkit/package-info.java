@@ -1,0 +1,4 @@
+/**
+ * Tests of the test kit, which need a database or a node.
+ */
+package io.carillon.it.testkit;

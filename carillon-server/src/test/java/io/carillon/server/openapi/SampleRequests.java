@@ -1,0 +1,68 @@
+package io.carillon.server.openapi;
+
+import java.util.Map;
+
+/** Sample requests for every declared operation: paths with values for their {name} segments, and valid bodies. */
+public final class SampleRequests {
+    private static final String RUN = "run_00000000000000000000000000";
+
+    private static final Map<String, String> BODIES = Map.ofEntries(
+            Map.entry("previewSchedule", "{\"when\":{\"cron\":\"0 2 * * *\"}}"),
+            Map.entry(
+                    "putSchedule",
+                    "{\"when\":{\"cron\":\"0 2 * * *\"},\"target\":{\"handler\":\"a\"},\"payload\":{\"a\":1}}"),
+            Map.entry("pauseSchedule", "{\"reason\":\"r\"}"),
+            Map.entry("resumeSchedule", "{}"),
+            Map.entry("triggerSchedule", "{}"),
+            Map.entry("backfillSchedule", "{\"from\":\"2026-02-01T00:00:00Z\",\"to\":\"2026-02-03T00:00:00Z\"}"),
+            Map.entry("enqueue", "{\"target\":{\"handler\":\"a\"},\"payload\":{\"a\":1},\"after\":\"1h\"}"),
+            Map.entry("enqueueBatch", "{\"target\":{\"handler\":\"a\"},\"runs\":[{\"payload\":1}],\"after\":\"1h\"}"),
+            Map.entry("cancelRun", "{\"reason\":\"r\"}"),
+            Map.entry("redriveRun", "{}"),
+            Map.entry("rescheduleRun", "{\"at\":\"2999-01-01T00:00:00Z\"}"),
+            Map.entry("limitQueue", "{\"maxRunning\":5}"),
+            Map.entry("setQueueWeight", "{\"weight\":5}"),
+            Map.entry("pauseQueue", "{\"reason\":\"r\"}"),
+            Map.entry("resumeQueue", "{}"),
+            Map.entry("bulkAction", "{\"action\":\"cancel\",\"filter\":{\"state\":\"waiting\"}}"),
+            Map.entry("abortBulkAction", "{}"),
+            Map.entry("makeKey", "{\"name\":\"k\",\"scopes\":[\"read\"]}"),
+            Map.entry("rotateKey", "{\"overlap\":\"1h\"}"),
+            Map.entry("makeProject", "{\"name\":\"sample\"}"),
+            Map.entry("limitProject", "{\"maxSchedules\":100}"),
+            Map.entry("runDue", "{\"budget\":\"1s\"}"),
+            Map.entry("replayRun", "{}"),
+            Map.entry("completeRun", "{\"attempt\":1,\"token\":\"" + "t".repeat(43) + "\",\"error\":\"e\"}"),
+            Map.entry(
+                    "testWebhook",
+                    "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},\"payload\":{\"a\":1}}"),
+            Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
+            Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
+            Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));
+
+    private SampleRequests() {}
+
+    /** Returns the path with this name, or the id of an unknown run, in its segments. */
+    public static String path(OpenApiDescription.Operation operation, String name) {
+        return path(operation, name, RUN);
+    }
+
+    public static String path(OpenApiDescription.Operation operation, String name, String run) {
+        boolean ofRun = operation.path().startsWith("/v1/runs/");
+        return operation.path().replaceAll("\\{[a-z]+}", ofRun ? run : name);
+    }
+
+    /** Returns a valid body; null if the operation has none. */
+    public static String body(OpenApiDescription.Operation operation) {
+        String id = operation.node().path("operationId").stringValue("");
+        if (!operation.hasBody()) return null;
+        String body = BODIES.get(id);
+        if (body == null) throw new AssertionError("SampleRequests has no sample body for " + id);
+        return body;
+    }
+
+    /** Returns a body that is rejected before anything changes; null if the operation has none. */
+    public static String invalidBody(OpenApiDescription.Operation operation) {
+        return operation.hasBody() ? "{\"nonsense\":true}" : null;
+    }
+}
