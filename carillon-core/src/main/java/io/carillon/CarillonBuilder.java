@@ -23,7 +23,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -58,11 +57,11 @@ public final class CarillonBuilder {
 
     /** Registers the handler for runs of this type. */
     public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler) {
-        return handle(type, handler, options -> options);
+        return handle(type, handler, HandlerOptions.defaults());
     }
 
     /** Like {@link #handle(HandlerType, Handler)}, but with options: queue, priority, timeout, retries. */
-    public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler, UnaryOperator<HandlerOptions> options) {
+    public <T> CarillonBuilder handle(HandlerType<T> type, Handler<T> handler, HandlerOptions options) {
         return add(type, options, false, (payload, run, connection) -> {
             handler.handle(payload, run);
             return null;
@@ -70,18 +69,19 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Registers a handler that returns an {@link io.carillon.run.Outcome} or a result, which is stored with the run.
+     * Registers a handler that returns a value, which is stored as the result of the run, or an {@link
+     * io.carillon.run.Outcome}.
      */
-    public <T> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T> handler) {
-        return handleReturning(type, handler, options -> options);
+    public <T, R> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T, R> handler) {
+        return handleReturning(type, handler, HandlerOptions.defaults());
     }
 
     /**
      * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue, priority, timeout,
      * retries.
      */
-    public <T> CarillonBuilder handleReturning(
-            HandlerType<T> type, ReturningHandler<T> handler, UnaryOperator<HandlerOptions> options) {
+    public <T, R> CarillonBuilder handleReturning(
+            HandlerType<T> type, ReturningHandler<T, R> handler, HandlerOptions options) {
         return add(type, options, false, (payload, run, connection) -> handler.handle(payload, run));
     }
 
@@ -90,7 +90,7 @@ public final class CarillonBuilder {
      * they happen exactly once.
      */
     public <T> CarillonBuilder handleInTransaction(HandlerType<T> type, TransactionalHandler<T> handler) {
-        return handleInTransaction(type, handler, options -> options);
+        return handleInTransaction(type, handler, HandlerOptions.defaults());
     }
 
     /**
@@ -98,7 +98,7 @@ public final class CarillonBuilder {
      * retries.
      */
     public <T> CarillonBuilder handleInTransaction(
-            HandlerType<T> type, TransactionalHandler<T> handler, UnaryOperator<HandlerOptions> options) {
+            HandlerType<T> type, TransactionalHandler<T> handler, HandlerOptions options) {
         return add(type, options, true, (payload, run, connection) -> {
             handler.handle(payload, run, requireNonNull(connection));
             return null;
@@ -106,12 +106,9 @@ public final class CarillonBuilder {
     }
 
     private <T> CarillonBuilder add(
-            HandlerType<T> type,
-            UnaryOperator<HandlerOptions> options,
-            boolean transactional,
-            Handlers.HandlerCode<T> handlerCode) {
-        handlers.add(new Handlers.RegisteredHandler<>(
-                type, options.apply(HandlerOptions.defaults()), transactional, handlerCode));
+            HandlerType<T> type, HandlerOptions options, boolean transactional, Handlers.HandlerCode<T> handlerCode) {
+        requireNonNull(options, "options");
+        handlers.add(new Handlers.RegisteredHandler<>(type, options, transactional, handlerCode));
         return this;
     }
 
@@ -120,19 +117,19 @@ public final class CarillonBuilder {
      * differs.
      */
     public <T> CarillonBuilder schedule(String name, When when, HandlerType<T> type, T payload) {
-        return schedule(name, when, type, payload, options -> options);
+        return schedule(name, when, type, payload, ScheduleOptions.defaults());
     }
 
     /** Like {@link #schedule(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
     public <T> CarillonBuilder schedule(
-            String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
+            String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
         Names.check("schedule", name);
+        requireNonNull(options, "options");
         if (schedules.containsKey(name))
             throw new CarillonException(
                     ErrorCode.DUPLICATE_SCHEDULE,
                     "Two schedules are named '%s'. Schedule names must be unique.".formatted(name));
-        ScheduleOptions chosen = options.apply(ScheduleOptions.defaults());
-        schedules.put(name, api -> api.define(name, when, type, payload, chosen));
+        schedules.put(name, api -> api.define(name, when, type, payload, options));
         return this;
     }
 

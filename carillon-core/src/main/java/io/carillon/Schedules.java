@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The schedules of a project: create, change, pause, trigger, backfill and delete them, and read their ledger. */
@@ -50,22 +49,20 @@ public final class Schedules {
      * @return what changed, with warnings about timings that are valid but probably unintended
      */
     public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload) {
-        return upsert(name, when, type, payload, options -> options);
+        return upsert(name, when, type, payload, ScheduleOptions.defaults());
     }
 
     /** Like {@link #upsert(String, When, HandlerType, Object)}, but with options: policies, queue, priority. */
-    public <T> ScheduleChange upsert(
-            String name, When when, HandlerType<T> type, T payload, UnaryOperator<ScheduleOptions> options) {
-        ScheduleChange change = upsert(define(name, when, type, payload, options.apply(ScheduleOptions.defaults())));
+    public <T> ScheduleChange upsert(String name, When when, HandlerType<T> type, T payload, ScheduleOptions options) {
+        ScheduleChange change = upsert(define(name, when, type, payload, options));
         wakeNodes.run();
         return change;
     }
 
     /** Creates or changes a schedule with an encoded payload, for callers that know the target only by name. */
-    public ScheduleChange upsert(
-            String name, When when, Target target, Payload encoded, UnaryOperator<ScheduleOptions> options) {
+    public ScheduleChange upsert(String name, When when, Target target, Payload encoded, ScheduleOptions options) {
         Payload checked = RunFactory.requireWithinLimit(target.name(), encoded);
-        ScheduleChange change = upsert(define(name, when, target, checked, options.apply(ScheduleOptions.defaults())));
+        ScheduleChange change = upsert(define(name, when, target, checked, options));
         wakeNodes.run();
         return change;
     }

@@ -18,9 +18,15 @@ import org.junit.jupiter.api.Test;
 class OptionsTest {
     @Test
     void handler_defaults_are_fifteen_minutes_and_eight_attempts() {
-        assertThat(HandlerOptions.defaults())
-                .isEqualTo(new HandlerOptions(
-                        null, Priority.NORMAL, Duration.ofMinutes(15), Retry.defaults(), List.of(), false));
+        HandlerOptions defaults = HandlerOptions.defaults();
+
+        assertThat(defaults.queue()).isNull();
+        assertThat(defaults.priority()).isEqualTo(Priority.NORMAL);
+        assertThat(defaults.timeout()).isEqualTo(Duration.ofMinutes(15));
+        assertThat(defaults.retry()).isEqualTo(Retry.defaults());
+        assertThat(defaults.retry().attempts()).isEqualTo(8);
+        assertThat(defaults.noRetryOn()).isEmpty();
+        assertThat(defaults.keepPayload()).isFalse();
     }
 
     @Test
@@ -34,14 +40,13 @@ class OptionsTest {
                 .keepPayload(true)
                 .noRetryOn(IllegalStateException.class, IllegalArgumentException.class);
 
-        assertThat(all)
-                .isEqualTo(new HandlerOptions(
-                        "mail",
-                        Priority.LOW,
-                        Duration.ofMinutes(2),
-                        Retry.none(),
-                        List.of(IOException.class, IllegalStateException.class, IllegalArgumentException.class),
-                        true));
+        assertThat(all.queue()).isEqualTo("mail");
+        assertThat(all.priority()).isEqualTo(Priority.LOW);
+        assertThat(all.timeout()).isEqualTo(Duration.ofMinutes(2));
+        assertThat(all.retry()).isEqualTo(Retry.none());
+        assertThat(all.noRetryOn())
+                .isEqualTo(List.of(IOException.class, IllegalStateException.class, IllegalArgumentException.class));
+        assertThat(all.keepPayload()).isTrue();
     }
 
     @Test
@@ -57,17 +62,16 @@ class OptionsTest {
                 .queue("reports")
                 .priority(Priority.BULK);
 
-        assertThat(all)
-                .isEqualTo(new ScheduleOptions(
-                        new SchedulePolicies(
-                                MissedPolicy.SKIP,
-                                Duration.ofMinutes(1),
-                                Duration.ofHours(1),
-                                new SchedulePolicies.RunAllLimits(7, Duration.ofSeconds(2)),
-                                OverlapPolicy.SKIP,
-                                3),
-                        "reports",
-                        Priority.BULK));
+        assertThat(all.policies())
+                .isEqualTo(new SchedulePolicies(
+                        MissedPolicy.SKIP,
+                        Duration.ofMinutes(1),
+                        Duration.ofHours(1),
+                        new SchedulePolicies.RunAllLimits(7, Duration.ofSeconds(2)),
+                        OverlapPolicy.SKIP,
+                        3));
+        assertThat(all.queue()).isEqualTo("reports");
+        assertThat(all.priority()).isEqualTo(Priority.BULK);
     }
 
     @Test

@@ -5,35 +5,89 @@ import io.carillon.ErrorCode;
 import io.carillon.internal.value.Names;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options for storing a run: due time, priority, unique key, queue and gate. Immutable; each method returns a changed
- * copy.
- *
- * @param priority null for the priority of the handler
- * @param uniqueKey null if the run has no unique key
- * @param queue null for the queue of the handler
- * @param gate null if no gate limits the run
- * @param keyWindow how long the unique key is held at least; null if it is held until the run ends
+ * Options for storing a run: due time, priority, unique key, queue, and a key that limits or orders runs. Immutable;
+ * each method returns a changed copy.
  */
-public record Enqueue(
-        Due due,
-        @Nullable Priority priority,
-        @Nullable String uniqueKey,
-        @Nullable String queue,
-        @Nullable Gate gate,
-        @Nullable Duration keyWindow) {
+public final class Enqueue {
     private static final Duration MAX_DELAY = Duration.ofDays(36_500);
     private static final Duration MIN_WINDOW = Duration.ofSeconds(1);
     private static final Duration MAX_WINDOW = Duration.ofDays(366);
     private static final Instant MAX_INSTANT = Instant.parse("9999-12-31T23:59:59Z");
+    private static final Duration MIN_PERIOD = Duration.ofSeconds(1);
+    private static final Duration MAX_PERIOD = Duration.ofDays(1);
+    private static final int MAX_LIMIT = 1_000;
 
     /** When a run is due: after a delay, measured by the database clock, or at a given instant. */
     public sealed interface Due {
         record After(Duration delay) implements Due {}
 
         record At(Instant instant) implements Due {}
+    }
+
+    /**
+     * The limit or order that a concurrency key, FIFO key or rate key puts on the run.
+     *
+     * @param limit how many runs execute at a time, or start within the period
+     * @param period the period of a rate limit; null otherwise
+     */
+    public record KeyLimit(
+            Kind kind, String key, int limit, @Nullable Duration period) {
+        /** The kinds of keys. */
+        public enum Kind {
+            /** At most {@code limit} runs of the key execute at a time. */
+            CONCURRENCY,
+            /** The runs of the key execute one after the other, in the order in which they were stored. */
+            FIFO,
+            /** At most {@code limit} runs of the key start within any period. */
+            RATE
+        }
+
+        public KeyLimit {
+            Names.checkKey(text(kind) + " key", key);
+            if (limit < 1 || limit > MAX_LIMIT)
+                throw invalid("limit %d of key '%s' is not allowed: it must be between 1 and %d."
+                        .formatted(limit, key, MAX_LIMIT));
+            if (period != null && (period.compareTo(MIN_PERIOD) < 0 || period.compareTo(MAX_PERIOD) > 0))
+                throw invalid("period %s of rate key '%s' is not allowed: it must be between 1 second and 1 day."
+                        .formatted(period, key));
+        }
+
+        private static String text(Kind kind) {
+            return kind.name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Returns the name of the gate that enforces this limit, for messages. */
+        private String gateName() {
+            return text(kind) + ":" + (period == null ? "" : period.toMillis() + ":") + key;
+        }
+    }
+
+    private final Due due;
+    private final @Nullable Priority priority;
+    private final @Nullable String uniqueKey;
+    private final @Nullable Duration keyWindow;
+    private final @Nullable String queue;
+    private final @Nullable KeyLimit keyLimit;
+
+    private Enqueue(
+            Due due,
+            @Nullable Priority priority,
+            @Nullable String uniqueKey,
+            @Nullable Duration keyWindow,
+            @Nullable String queue,
+            @Nullable KeyLimit keyLimit) {
+        this.due = due;
+        this.priority = priority;
+        this.uniqueKey = uniqueKey;
+        this.keyWindow = keyWindow;
+        this.queue = queue;
+        this.keyLimit = keyLimit;
     }
 
     /** Returns options for a run that is due immediately. */
@@ -57,7 +111,7 @@ public record Enqueue(
 
     /** Sets the priority of the run. Default: the priority of the handler. */
     public Enqueue priority(Priority priority) {
-        return new Enqueue(due, priority, uniqueKey, queue, gate, keyWindow);
+        return new Enqueue(due, priority, uniqueKey, keyWindow, queue, keyLimit);
     }
 
     /**
@@ -65,7 +119,7 @@ public record Enqueue(
      * queue. Another enqueue returns {@link EnqueueResult.Duplicate}.
      */
     public Enqueue uniqueKey(String key) {
-        return new Enqueue(due, priority, Names.checkKey("unique key", key), queue, gate, null);
+        return new Enqueue(due, priority, Names.checkKey("unique key", key), null, queue, keyLimit);
     }
 
     /**
@@ -78,12 +132,12 @@ public record Enqueue(
         if (window.compareTo(MIN_WINDOW) < 0 || window.compareTo(MAX_WINDOW) > 0)
             throw invalid("window %s of unique key '%s' is not allowed: it must be between 1 second and 366 days."
                     .formatted(window, key));
-        return new Enqueue(due, priority, Names.checkKey("unique key", key), queue, gate, window);
+        return new Enqueue(due, priority, Names.checkKey("unique key", key), window, queue, keyLimit);
     }
 
     /** Sets the queue of the run. Default: the queue of the handler. */
     public Enqueue queue(String queue) {
-        return new Enqueue(due, priority, uniqueKey, Names.check("queue", queue), gate, keyWindow);
+        return new Enqueue(due, priority, uniqueKey, keyWindow, Names.check("queue", queue), keyLimit);
     }
 
     /** Allows only one run with this key to execute at a time in the cluster. */
@@ -93,7 +147,7 @@ public record Enqueue(
 
     /** Allows only {@code limit} runs with this key to execute at a time in the cluster. */
     public Enqueue concurrencyKey(String key, int limit) {
-        return withGate(Gate.concurrency(key, limit));
+        return keyLimit(new KeyLimit(KeyLimit.Kind.CONCURRENCY, key, limit, null));
     }
 
     /**
@@ -101,19 +155,69 @@ public record Enqueue(
      * after the previous run has ended, including its retries.
      */
     public Enqueue fifoKey(String key) {
-        return withGate(Gate.fifo(key));
+        return keyLimit(new KeyLimit(KeyLimit.Kind.FIFO, key, 1, null));
     }
 
     /** Allows only {@code starts} runs with this key to start within any {@code period}, in the cluster. */
     public Enqueue rateKey(String key, int starts, Duration period) {
-        return withGate(Gate.rate(key, starts, period));
+        return keyLimit(new KeyLimit(KeyLimit.Kind.RATE, key, starts, period));
     }
 
-    private Enqueue withGate(Gate wanted) {
-        if (gate != null)
-            throw invalid(
-                    "A run can have only one gate (has '%s', cannot add '%s').".formatted(gate.name(), wanted.name()));
-        return new Enqueue(due, priority, uniqueKey, queue, wanted, keyWindow);
+    private Enqueue keyLimit(KeyLimit wanted) {
+        if (keyLimit != null)
+            throw invalid("A run can have only one gate (has '%s', cannot add '%s')."
+                    .formatted(keyLimit.gateName(), wanted.gateName()));
+        return new Enqueue(due, priority, uniqueKey, keyWindow, queue, wanted);
+    }
+
+    /** Returns when the run is due. */
+    public Due due() {
+        return due;
+    }
+
+    /** Returns the priority of the run; null for the priority of the handler. */
+    public @Nullable Priority priority() {
+        return priority;
+    }
+
+    /** Returns the unique key; null if the run has none. */
+    public @Nullable String uniqueKey() {
+        return uniqueKey;
+    }
+
+    /** Returns how long the unique key is held at least; null if it is held until the run ends. */
+    public @Nullable Duration keyWindow() {
+        return keyWindow;
+    }
+
+    /** Returns the queue of the run; null for the queue of the handler. */
+    public @Nullable String queue() {
+        return queue;
+    }
+
+    /** Returns the limit of the concurrency key, FIFO key or rate key; null if the run has no such key. */
+    public @Nullable KeyLimit keyLimit() {
+        return keyLimit;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Enqueue that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "Enqueue[due=%s, priority=%s, uniqueKey=%s, keyWindow=%s, queue=%s, keyLimit=%s]"
+                .formatted(values().toArray());
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(due, priority, uniqueKey, keyWindow, queue, keyLimit);
     }
 
     private static CarillonException invalid(String what) {

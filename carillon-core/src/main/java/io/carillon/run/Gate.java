@@ -1,8 +1,5 @@
 package io.carillon.run;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
-import io.carillon.internal.value.Names;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record Gate(
         Kind kind, String key, int limit, @Nullable Duration period) {
-    private static final Duration MIN_PERIOD = Duration.ofSeconds(1);
-    private static final Duration MAX_PERIOD = Duration.ofDays(1);
-    private static final int MAX_LIMIT = 1_000;
-
     /** The kinds of gates. */
     public enum Kind {
         /**
@@ -43,30 +36,9 @@ public record Gate(
         }
     }
 
-    public Gate {
-        Names.checkKey(kind.text() + " key", key);
-        if (limit < 1 || limit > MAX_LIMIT)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "limit %d of key '%s' is not allowed: it must be between 1 and %d."
-                            .formatted(limit, key, MAX_LIMIT));
-        if (period != null && (period.compareTo(MIN_PERIOD) < 0 || period.compareTo(MAX_PERIOD) > 0))
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION,
-                    "period %s of rate key '%s' is not allowed: it must be between 1 second and 1 day."
-                            .formatted(period, key));
-    }
-
-    static Gate concurrency(String key, int limit) {
-        return new Gate(Kind.CONCURRENCY, key, limit, null);
-    }
-
-    static Gate fifo(String key) {
-        return new Gate(Kind.FIFO, key, 1, null);
-    }
-
-    static Gate rate(String key, int starts, Duration period) {
-        return new Gate(Kind.RATE, key, starts, period);
+    /** Returns the gate that enforces the limit of a key. */
+    public static Gate of(Enqueue.KeyLimit keyLimit) {
+        return new Gate(Kind.valueOf(keyLimit.kind().name()), keyLimit.key(), keyLimit.limit(), keyLimit.period());
     }
 
     /** Returns the name of this gate in its project. A rate key has one gate for each period. */

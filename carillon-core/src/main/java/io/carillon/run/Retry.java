@@ -3,20 +3,21 @@ package io.carillon.run;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
-/**
- * How often a failed run is retried, and after which delays. Immutable; each method returns a changed copy.
- *
- * @param first the longest delay after the first failure
- * @param factor how much the delay grows with each further failure
- * @param cap the longest delay after any failure
- * @param attempts after how many failed attempts the run ends dead
- */
-public record Retry(Duration first, double factor, Duration cap, int attempts) {
+/** How often a failed run is retried, and after which delays. Immutable; each method returns a changed copy. */
+public final class Retry {
     private static final Duration DELAY_LIMIT = Duration.ofDays(365);
 
-    public Retry {
+    private final Duration first;
+    private final double factor;
+    private final Duration cap;
+    private final int attempts;
+
+    private Retry(Duration first, double factor, Duration cap, int attempts) {
         check(
                 !first.isNegative() && first.compareTo(DELAY_LIMIT) <= 0,
                 "first must be between 0 and 365 days (was %s)",
@@ -24,6 +25,10 @@ public record Retry(Duration first, double factor, Duration cap, int attempts) {
         check(factor >= 1 && factor <= 100, "factor must be between 1 and 100 (was %s)", factor);
         check(!cap.isNegative() && cap.compareTo(DELAY_LIMIT) <= 0, "cap must be between 0 and 365 days (was %s)", cap);
         check(attempts >= 1 && attempts <= 10_000, "attempts must be between 1 and 10000 (was %s)", attempts);
+        this.first = first;
+        this.factor = factor;
+        this.cap = cap;
+        this.attempts = attempts;
     }
 
     /** Returns the default: 8 attempts, with delays that start at 5 seconds and double up to 1 hour. */
@@ -61,6 +66,26 @@ public record Retry(Duration first, double factor, Duration cap, int attempts) {
         return new Retry(first, factor, cap, attempts);
     }
 
+    /** Returns the longest delay after the first failure. */
+    public Duration first() {
+        return first;
+    }
+
+    /** Returns how much the delay grows with each further failure. */
+    public double factor() {
+        return factor;
+    }
+
+    /** Returns the longest delay after any failure. */
+    public Duration cap() {
+        return cap;
+    }
+
+    /** Returns after how many failed attempts the run ends dead. */
+    public int attempts() {
+        return attempts;
+    }
+
     /** Returns the longest delay after this many failures, at least 1. */
     public Duration longestPause(int failures) {
         double millis = Math.min(
@@ -74,6 +99,25 @@ public record Retry(Duration first, double factor, Duration cap, int attempts) {
      */
     public Duration pause(int failures, RandomGenerator random) {
         return Duration.ofMillis(random.nextLong(longestPause(failures).toMillis() + 1));
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Retry that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "Retry[first=%s, factor=%s, cap=%s, attempts=%s]".formatted(values().toArray());
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(first, factor, cap, attempts);
     }
 
     private static void check(boolean valid, String message, Object value) {

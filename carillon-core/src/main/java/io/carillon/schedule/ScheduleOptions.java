@@ -3,23 +3,27 @@ package io.carillon.schedule;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Priority;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Options of a schedule: its policies, and the queue and priority of its runs. Immutable; each method returns a changed
  * copy.
- *
- * @param queue the queue of the runs; null for the queue of the handler
- * @param priority the priority of the runs; null for the priority of the handler
  */
-public record ScheduleOptions(
-        SchedulePolicies policies,
-        @Nullable String queue,
-        @Nullable Priority priority) {
-    public ScheduleOptions {
+public final class ScheduleOptions {
+    private final SchedulePolicies policies;
+    private final @Nullable String queue;
+    private final @Nullable Priority priority;
+
+    private ScheduleOptions(SchedulePolicies policies, @Nullable String queue, @Nullable Priority priority) {
         if (queue != null) Names.check("queue", queue);
+        this.policies = policies;
+        this.queue = queue;
+        this.priority = priority;
     }
 
+    /** Returns the default options. Each method that sets an option names its default. */
     public static ScheduleOptions defaults() {
         return new ScheduleOptions(SchedulePolicies.defaults(), null, null);
     }
@@ -80,5 +84,39 @@ public record ScheduleOptions(
     /** Sets the priority of the runs. Default: the priority of the handler. */
     public ScheduleOptions priority(Priority priority) {
         return new ScheduleOptions(policies, queue, priority);
+    }
+
+    /** Returns the policies of the schedule for missed instants, overlapping runs and failures. */
+    public SchedulePolicies policies() {
+        return policies;
+    }
+
+    /** Returns the queue of the runs; null for the queue of the handler. */
+    public @Nullable String queue() {
+        return queue;
+    }
+
+    /** Returns the priority of the runs; null for the priority of the handler. */
+    public @Nullable Priority priority() {
+        return priority;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ScheduleOptions that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "ScheduleOptions[policies=%s, queue=%s, priority=%s]".formatted(values().toArray());
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(policies, queue, priority);
     }
 }

@@ -40,11 +40,10 @@ class RetryTest {
     @Test
     void pauses_within_bounds_whatever_the_policy_and_however_often_it_failed() {
         RandomTrials.run("pauses stay between nothing and the cap", 20_000, random -> {
-            Retry retry = new Retry(
-                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
-                    1 + random.nextDouble() * 99,
-                    Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)),
-                    1 + random.nextInt(10_000));
+            Retry retry = Retry.exponential(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
+                    .factor(1 + random.nextDouble() * 99)
+                    .cap(Duration.ofMillis(random.nextLong(YEAR.toMillis() + 1)))
+                    .attempts(1 + random.nextInt(10_000));
             int failures = random.nextBoolean() ? 1 + random.nextInt(20) : random.nextInt(Integer.MAX_VALUE);
 
             Duration longest = retry.longestPause(failures);

@@ -2,6 +2,7 @@ package io.carillon.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.CarillonException;
@@ -38,14 +39,12 @@ class ValuesTest {
                 .queue("mail")
                 .concurrencyKey("c");
 
-        assertThat(all)
-                .isEqualTo(new Enqueue(
-                        new Enqueue.Due.After(Duration.ofHours(1)),
-                        Priority.HIGH,
-                        "k",
-                        "mail",
-                        Gate.concurrency("c", 1),
-                        null));
+        assertThat(all.due()).isEqualTo(new Enqueue.Due.After(Duration.ofHours(1)));
+        assertThat(all.priority()).isEqualTo(Priority.HIGH);
+        assertThat(all.uniqueKey()).isEqualTo("k");
+        assertThat(all.keyWindow()).isNull();
+        assertThat(all.queue()).isEqualTo("mail");
+        assertThat(all.keyLimit()).isEqualTo(new Enqueue.KeyLimit(Enqueue.KeyLimit.Kind.CONCURRENCY, "c", 1, null));
         assertThat(all.uniqueKey("k", Duration.ofHours(2)).keyWindow()).isEqualTo(Duration.ofHours(2));
         assertThat(all.uniqueKey("k", Duration.ofHours(2)).queue("other").keyWindow())
                 .isEqualTo(Duration.ofHours(2));
@@ -82,13 +81,43 @@ class ValuesTest {
     }
 
     @Test
+    void a_gate_is_made_of_the_limit_of_a_key() {
+        Duration minute = Duration.ofMinutes(1);
+
+        assertThat(gate(Enqueue.now().concurrencyKey("a", 3)))
+                .isEqualTo(new Gate(Gate.Kind.CONCURRENCY, "a", 3, null));
+        assertThat(gate(Enqueue.now().fifoKey("b"))).isEqualTo(new Gate(Gate.Kind.FIFO, "b", 1, null));
+        assertThat(gate(Enqueue.now().rateKey("c", 5, minute))).isEqualTo(new Gate(Gate.Kind.RATE, "c", 5, minute));
+        assertThat(gate(Enqueue.now().fifoKey("b")).name()).isEqualTo("fifo:b");
+        assertThat(gate(Enqueue.now().rateKey("c", 5, minute)).name()).isEqualTo("rate:60000:c");
+    }
+
+    private static Gate gate(Enqueue options) {
+        return Gate.of(options.keyLimit());
+    }
+
+    @Test
+    void an_error_of_a_key_names_the_key_and_its_limits() {
+        Enqueue fifo = Enqueue.now().fifoKey("f");
+
+        assertThatThrownBy(() -> Enqueue.now().concurrencyKey("c", 1_001))
+                .hasMessage("limit 1001 of key 'c' is not allowed: it must be between 1 and 1000.");
+        assertThatThrownBy(() -> Enqueue.now().rateKey("r", 1, Duration.ofDays(2)))
+                .hasMessage("period PT48H of rate key 'r' is not allowed: it must be between 1 second and 1 day.");
+        assertThatThrownBy(() -> Enqueue.now().fifoKey("")).hasMessageContaining("fifo key");
+        assertThatThrownBy(() -> fifo.rateKey("r", 2, Duration.ofMinutes(1)))
+                .hasMessage("A run can have only one gate (has 'fifo:f', cannot add 'rate:60000:r').");
+    }
+
+    @Test
     void a_filter_is_bounded_and_carries_no_text_the_database_cannot_read() {
-        assertThat(RunFilter.all()
-                        .queue("q")
-                        .handler("h@1")
-                        .state(RunState.DEAD)
-                        .limit(7))
-                .isEqualTo(new RunFilter("q", "h@1", RunState.DEAD, 7));
+        RunFilter filter =
+                RunFilter.all().queue("q").handler("h@1").state(RunState.DEAD).limit(7);
+
+        assertThat(filter.queue()).isEqualTo("q");
+        assertThat(filter.handler()).isEqualTo("h@1");
+        assertThat(filter.state()).isEqualTo(RunState.DEAD);
+        assertThat(filter.limit()).isEqualTo(7);
         assertThat(code(() -> RunFilter.all().limit(0))).isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> RunFilter.all().limit(10_001))).isEqualTo(ErrorCode.INVALID_OPTION);
         assertThat(code(() -> RunFilter.all().queue("%"))).isEqualTo(ErrorCode.INVALID_NAME);

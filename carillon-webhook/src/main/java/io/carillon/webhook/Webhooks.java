@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,26 +56,32 @@ public final class Webhooks implements AutoCloseable {
     }
 
     /**
-     * Registers the handler of webhook runs on a builder, with the queue {@code webhooks} and twelve attempts over
-     * about a day.
+     * Returns the default options of the handler of webhook runs: the queue {@code webhooks}, kept payloads, a timeout
+     * of two minutes and twelve attempts over one to two days.
      */
-    public CarillonBuilder registerOn(CarillonBuilder carillon) {
-        return registerOn(carillon, options -> options);
-    }
-
-    /** Like {@link #registerOn(CarillonBuilder)}, but with changed options. */
-    public CarillonBuilder registerOn(CarillonBuilder carillon, UnaryOperator<HandlerOptions> options) {
-        Retry overADay = Retry.exponential(Duration.ofSeconds(5))
+    public static HandlerOptions defaultOptions() {
+        Retry retry = Retry.exponential(Duration.ofSeconds(5))
                 .factor(4)
                 .cap(Duration.ofHours(10))
                 .attempts(12);
-        return carillon.handleReturning(
-                TYPE,
-                this::deliver,
-                defaults -> options.apply(defaults.queue("webhooks")
-                        .keepPayload(true)
-                        .timeout(Duration.ofMinutes(2))
-                        .retry(overADay)));
+        return HandlerOptions.defaults()
+                .queue("webhooks")
+                .keepPayload(true)
+                .timeout(Duration.ofMinutes(2))
+                .retry(retry);
+    }
+
+    /** Registers the handler of webhook runs on a builder, with {@link #defaultOptions()}. */
+    public CarillonBuilder registerOn(CarillonBuilder carillon) {
+        return registerOn(carillon, defaultOptions());
+    }
+
+    /**
+     * Like {@link #registerOn(CarillonBuilder)}, but with other options. To change some of the defaults, start from
+     * {@link #defaultOptions()}.
+     */
+    public CarillonBuilder registerOn(CarillonBuilder carillon, HandlerOptions options) {
+        return carillon.handleReturning(TYPE, this::deliver, options);
     }
 
     private Outcome deliver(WebhookTarget target, RunContext run) throws InterruptedException {

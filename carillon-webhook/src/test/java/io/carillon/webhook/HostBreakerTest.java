@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Test;
 /** The breaker of one host does not affect other hosts. */
 @CarillonTest(at = "2026-11-15T12:00:00Z")
 class HostBreakerTest {
-    private static final HostLimits SHORT_LIMITS =
-            new HostLimits(10, 4, Duration.ofMinutes(10), Duration.ofMinutes(5), Duration.ofMinutes(10));
+    private static final HostLimits SHORT_LIMITS = HostLimits.defaults()
+            .requests(4, Duration.ofMinutes(10))
+            .pause(Duration.ofMinutes(5), Duration.ofMinutes(10));
 
     private final CarillonKit kit;
 
@@ -34,7 +35,7 @@ class HostBreakerTest {
                         .hostLimits(SHORT_LIMITS)
                         .build();
                 Carillon carillon = webhooks.registerOn(
-                                Carillon.on(kit.database().dataSource()), options -> options)
+                                Carillon.on(kit.database().dataSource()))
                         .build()) {
             kit.drive(carillon);
             broken.respondWith(TestReceiver.status(500));

@@ -47,8 +47,8 @@ class WebhookRunsTest {
                 .build();
         carillon = webhooks.registerOn(
                         Carillon.on(kit.database().dataSource()),
-                        options -> options.retry(
-                                Retry.exponential(MINUTE).factor(1).attempts(3)))
+                        Webhooks.defaultOptions()
+                                .retry(Retry.exponential(MINUTE).factor(1).attempts(3)))
                 .build();
         kit.drive(carillon);
     }

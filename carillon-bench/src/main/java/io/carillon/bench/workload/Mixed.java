@@ -2,6 +2,7 @@ package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.bench.measure.FirePlan;
 import io.carillon.bench.measure.ServerTime;
 import io.carillon.bench.measure.Threads;
@@ -121,7 +122,7 @@ final class Mixed implements Workload {
                                     && benchPayload.number() % FAILURE_EVERY == 0)
                                 throw new IllegalStateException("fails once on purpose");
                         },
-                        options -> options.retry(Retry.exponential(Duration.ofSeconds(1))))
+                        HandlerOptions.defaults().retry(Retry.exponential(Duration.ofSeconds(1))))
                 .listener(mixedLoad)
                 .start();
     }

@@ -2,6 +2,7 @@ package io.carillon.bench.workload;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.bench.measure.Samples;
 import io.carillon.bench.measure.Waiting;
 import io.carillon.bench.ours.BenchPayload;
@@ -121,7 +122,7 @@ final class NoisyNeighbour implements Workload {
                     .handle(
                             BACKLOG_ITEM,
                             (backlogItem, run) -> runBacklogItem(backlogItem),
-                            options -> options.queue(FLOOD))
+                            HandlerOptions.defaults().queue(FLOOD))
                     .handle(
                             BenchPayload.TYPE,
                             (benchPayload, run) -> started.set(benchPayload.number(), System.nanoTime()))

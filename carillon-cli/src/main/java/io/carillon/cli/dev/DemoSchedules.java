@@ -2,12 +2,14 @@ package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.HandlerOptions;
 import io.carillon.Runs;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,8 +59,8 @@ final class DemoSchedules {
                 .handle(
                         FLAKY.type(),
                         (note, run) -> fail(run),
-                        options -> options.retry(
-                                Retry.exponential(Duration.ofSeconds(2)).attempts(3)))
+                        HandlerOptions.defaults()
+                                .retry(Retry.exponential(Duration.ofSeconds(2)).attempts(3)))
                 .handle(REPORT.type(), (note, run) -> writeReport(run));
     }
 
@@ -68,7 +70,12 @@ final class DemoSchedules {
      */
     void addSchedules(CarillonBuilder builder) {
         for (Demo demo : ALL)
-            builder.schedule(demo.name(), demo.when(), demo.type(), demo.note(), options -> options.grace(GRACE));
+            builder.schedule(
+                    demo.name(),
+                    demo.when(),
+                    demo.type(),
+                    demo.note(),
+                    ScheduleOptions.defaults().grace(GRACE));
     }
 
     /**

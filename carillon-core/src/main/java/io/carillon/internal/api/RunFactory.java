@@ -6,6 +6,7 @@ import io.carillon.HandlerOptions;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Lane;
 import io.carillon.run.Origin;
@@ -62,6 +63,7 @@ public final class RunFactory {
         HandlerOptions handler = handlers.options(target.name());
         Priority priority = options.priority();
         String queue = options.queue();
+        Enqueue.KeyLimit keyLimit = options.keyLimit();
         NewRun run = new NewRun(
                 newId(),
                 new Lane(queue == null ? handlers.queue(target.name()) : queue, project),
@@ -72,7 +74,7 @@ public final class RunFactory {
                 options.due(),
                 options.uniqueKey(),
                 null,
-                options.gate());
+                keyLimit == null ? null : Gate.of(keyLimit));
         return runHeaders.addTo(run.withKeyWindow(options.keyWindow()));
     }
 

@@ -9,6 +9,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -57,7 +58,7 @@ class BulkTest {
 
     private Carillon client() {
         return fixture.client(builder -> builder.handle(ITEM, (item, run) -> {})
-                .handle(OTHER, (item, run) -> {}, options -> options.queue("b")));
+                .handle(OTHER, (item, run) -> {}, HandlerOptions.defaults().queue("b")));
     }
 
     private CarillonBuilder failing(CarillonBuilder builder) {
@@ -66,7 +67,7 @@ class BulkTest {
                 (item, run) -> {
                     throw new IllegalStateException("no");
                 },
-                options -> options.retry(Retry.none()));
+                HandlerOptions.defaults().retry(Retry.none()));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.LaneInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
@@ -161,6 +162,6 @@ class RedriveTest {
                     if (broken) throw new IllegalStateException("broken");
                     done.add(job.name());
                 },
-                options -> options.retry(Retry.none())));
+                HandlerOptions.defaults().retry(Retry.none())));
     }
 }

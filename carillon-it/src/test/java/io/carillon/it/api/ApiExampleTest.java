@@ -6,6 +6,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -16,6 +17,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunState;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -60,7 +62,8 @@ class ApiExampleTest {
                 .handle(
                         REMIND,
                         (r, run) -> mail.add(r.to()),
-                        options -> options.queue("mail")
+                        HandlerOptions.defaults()
+                                .queue("mail")
                                 .timeout(ofMinutes(2))
                                 .retry(Retry.exponential(ofSeconds(5))
                                         .factor(2)
@@ -74,7 +77,7 @@ class ApiExampleTest {
                         When.cron("0 2 * * *", "Europe/Paris"),
                         REPORT,
                         new Report("eu"),
-                        options -> options.missed(MissedPolicy.RUN_ONCE).overlap(OverlapPolicy.ALLOW))
+                        ScheduleOptions.defaults().missed(MissedPolicy.RUN_ONCE).overlap(OverlapPolicy.ALLOW))
                 .start()) {
 
             EnqueueResult now = carillon.enqueue(REMIND, reminder);

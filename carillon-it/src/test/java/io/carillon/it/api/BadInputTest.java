@@ -7,6 +7,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.HandlerOptions;
 import io.carillon.QueueLimits;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.it.fixture.ApiFixture;
@@ -14,6 +15,7 @@ import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -104,10 +106,22 @@ class BadInputTest {
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
                 ErrorCode.INVALID_OPTION,
-                () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.missedCap(0)));
+                () -> carillon.schedules()
+                        .upsert(
+                                "there",
+                                HOURLY,
+                                JOB,
+                                FINE,
+                                ScheduleOptions.defaults().missedCap(0)));
         refused(
                 ErrorCode.INVALID_OPTION,
-                () -> carillon.schedules().upsert("there", HOURLY, JOB, FINE, options -> options.grace(Duration.ZERO)));
+                () -> carillon.schedules()
+                        .upsert(
+                                "there",
+                                HOURLY,
+                                JOB,
+                                FINE,
+                                ScheduleOptions.defaults().grace(Duration.ZERO)));
     }
 
     @Test
@@ -245,7 +259,8 @@ class BadInputTest {
         refused(ErrorCode.INVALID_OPTION, builder -> builder.concurrency(0));
         refused(
                 ErrorCode.INVALID_OPTION,
-                builder -> builder.handle(JOB, (a, b) -> {}, options -> options.timeout(Duration.ZERO)));
+                builder -> builder.handle(
+                        JOB, (a, b) -> {}, HandlerOptions.defaults().timeout(Duration.ZERO)));
     }
 
     @Test

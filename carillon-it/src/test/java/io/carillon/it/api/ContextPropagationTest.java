@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.opentelemetry.CarillonTraces;
 import io.carillon.run.Enqueue;
@@ -127,8 +128,8 @@ class ContextPropagationTest {
                         (job, run) -> {
                             throw new IllegalStateException("broken");
                         },
-                        options -> options.retry(
-                                Retry.exponential(Duration.ofMillis(1)).attempts(1))));
+                        HandlerOptions.defaults()
+                                .retry(Retry.exponential(Duration.ofMillis(1)).attempts(1))));
 
         awaitState(node, node.enqueue(JOB, new Job("x")).run(), RunState.DEAD);
 

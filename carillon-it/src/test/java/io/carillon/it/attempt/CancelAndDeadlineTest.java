@@ -5,6 +5,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
@@ -143,7 +144,7 @@ class CancelAndDeadlineTest {
                     second.countDown();
                     never.await();
                 },
-                options -> options.retry(Retry.exponential(Duration.ZERO))));
+                HandlerOptions.defaults().retry(Retry.exponential(Duration.ZERO))));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
         eventually().until(() -> started.getCount() == 0);
         eventually().until(() -> second.getCount() == 0);
@@ -158,7 +159,8 @@ class CancelAndDeadlineTest {
         Carillon carillon = fixture.node(builder -> builder.handle(
                 JOB,
                 (job, run) -> never.await(),
-                options -> options.timeout(Duration.ofMillis(300))
+                HandlerOptions.defaults()
+                        .timeout(Duration.ofMillis(300))
                         .retry(Retry.exponential(Duration.ZERO).attempts(2))));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
 
@@ -187,7 +189,9 @@ class CancelAndDeadlineTest {
                             started.countDown();
                             stubborn.acquireUninterruptibly();
                         },
-                        options -> options.timeout(Duration.ofMillis(300)).retry(Retry.none())));
+                        HandlerOptions.defaults()
+                                .timeout(Duration.ofMillis(300))
+                                .retry(Retry.none())));
         try {
             RunId id = carillon.enqueue(JOB, new Job("stubborn")).run();
             assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();

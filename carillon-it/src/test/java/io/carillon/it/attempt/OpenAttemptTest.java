@@ -3,6 +3,7 @@ package io.carillon.it.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.CancelResult;
@@ -52,8 +53,8 @@ class OpenAttemptTest {
                             run.log("handed over");
                             return Outcome.awaitingCallback(HOUR, token);
                         },
-                        options -> options.retry(
-                                Retry.exponential(MINUTE).factor(1).attempts(2)))
+                        HandlerOptions.defaults()
+                                .retry(Retry.exponential(MINUTE).factor(1).attempts(2)))
                 .build();
         kit.drive(carillon);
     }

@@ -32,7 +32,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +39,8 @@ import org.junit.jupiter.api.Test;
 @CarillonTest
 class OutcomesTest {
     record Job(String name) {}
+
+    record Receipt(int amount, String customer) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final Retry NO_DELAY = Retry.exponential(Duration.ZERO);
@@ -70,7 +71,7 @@ class OutcomesTest {
 
     @Test
     void a_value_is_stored_as_the_result() {
-        Carillon carillon = returning((job, run) -> Map.of("hello", job.name()), options -> options);
+        Carillon carillon = returning((job, run) -> Map.of("hello", job.name()), HandlerOptions.defaults());
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -80,8 +81,40 @@ class OutcomesTest {
     }
 
     @Test
+    void a_handler_with_a_declared_result_type_stores_the_value() {
+        ReturningHandler<Job, Receipt> handler = (job, run) -> new Receipt(12, job.name());
+        Carillon carillon = fixture.node(builder -> builder.handleReturning(JOB, handler));
+
+        Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
+
+        assertThat(run.details().result()).isNotNull();
+        assertThat(new String(run.details().result().bytes(), StandardCharsets.UTF_8))
+                .isEqualTo("{\"amount\":12,\"customer\":\"x\"}");
+    }
+
+    @Test
+    void a_handler_that_returns_outcomes_and_values_snoozes_rejects_and_stores_the_value() {
+        Carillon carillon = fixture.node(builder -> builder.handleReturning(JOB, (job, run) -> {
+            if (run.attempt() == 1) return Outcome.snoozed(Duration.ZERO);
+            if (job.name().equals("bad")) return Outcome.rejected("unknown customer");
+            return new Receipt(12, job.name());
+        }));
+
+        Run good = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
+        Run bad = awaitState(carillon, carillon.enqueue(JOB, new Job("bad")).run(), RunState.DEAD);
+
+        assertThat(good.attempt()).isEqualTo(2);
+        assertThat(good.failures()).isZero();
+        assertThat(good.details().result()).isNotNull();
+        assertThat(new String(good.details().result().bytes(), StandardCharsets.UTF_8))
+                .isEqualTo("{\"amount\":12,\"customer\":\"x\"}");
+        assertThat(bad.attempt()).isEqualTo(2);
+        assertThat(bad.details().reason()).isEqualTo("unknown customer");
+    }
+
+    @Test
     void a_rejection_is_final() {
-        Carillon carillon = returning((job, run) -> Outcome.rejected("no such \0 customer"), options -> options);
+        Carillon carillon = returning((job, run) -> Outcome.rejected("no such \0 customer"), HandlerOptions.defaults());
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.DEAD);
 
@@ -94,7 +127,7 @@ class OutcomesTest {
         AtomicInteger calls = new AtomicInteger();
         Carillon carillon = returning(
                 (job, run) -> calls.incrementAndGet() < 3 ? Outcome.failed(new IOException("disk")) : "done",
-                options -> options.retry(NO_DELAY));
+                HandlerOptions.defaults().retry(NO_DELAY));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -117,7 +150,7 @@ class OutcomesTest {
                     calls.incrementAndGet();
                     throw new IOException("bad \0 news " + "x".repeat(1024 * 1024));
                 },
-                options -> options.retry(NO_DELAY.attempts(3))));
+                HandlerOptions.defaults().retry(NO_DELAY.attempts(3))));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.DEAD);
 
@@ -138,7 +171,7 @@ class OutcomesTest {
                     Throwable next = throwables.poll();
                     if (next != null) throw OutcomesTest.<RuntimeException>sneaky(next);
                 },
-                options -> options.retry(NO_DELAY)));
+                HandlerOptions.defaults().retry(NO_DELAY)));
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED).failures())
                 .isEqualTo(3);
@@ -151,7 +184,7 @@ class OutcomesTest {
                 (job, run) -> {
                     throw new IllegalStateException(new IOException("invalid address"));
                 },
-                options -> options.retry(NO_DELAY).noRetryOn(IOException.class)));
+                HandlerOptions.defaults().retry(NO_DELAY).noRetryOn(IOException.class)));
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.DEAD).attempt())
                 .isEqualTo(1);
@@ -160,7 +193,8 @@ class OutcomesTest {
     @Test
     void retry_after_sets_the_retry_delay() {
         Carillon carillon = returning(
-                (job, run) -> run.attempt() == 1 ? Outcome.retryAfter(Duration.ofMillis(1)) : null, options -> options);
+                (job, run) -> run.attempt() == 1 ? Outcome.retryAfter(Duration.ofMillis(1)) : null,
+                HandlerOptions.defaults());
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -172,8 +206,8 @@ class OutcomesTest {
 
     @Test
     void a_retry_delay_is_at_most_one_year() {
-        Carillon carillon =
-                returning((job, run) -> Outcome.retryAfter(Duration.ofSeconds(Long.MAX_VALUE)), options -> options);
+        Carillon carillon = returning(
+                (job, run) -> Outcome.retryAfter(Duration.ofSeconds(Long.MAX_VALUE)), HandlerOptions.defaults());
         RunId id = enqueue(carillon);
 
         eventually().until(() -> carillon.runs().attempts(id).size() == 1);
@@ -188,7 +222,7 @@ class OutcomesTest {
     void a_snooze_does_not_count_as_a_failure() {
         Carillon carillon = returning(
                 (job, run) -> run.attempt() < 12 ? Outcome.snoozed(Duration.ofSeconds(-1)) : null,
-                options -> options.retry(Retry.none()));
+                HandlerOptions.defaults().retry(Retry.none()));
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -198,7 +232,7 @@ class OutcomesTest {
 
     @Test
     void a_result_that_is_too_large_is_reported() {
-        Carillon carillon = returning((job, run) -> "x".repeat(70_000), options -> options);
+        Carillon carillon = returning((job, run) -> "x".repeat(70_000), HandlerOptions.defaults());
 
         assertThat(awaitState(carillon, enqueue(carillon), RunState.DEAD)
                         .details()
@@ -256,8 +290,8 @@ class OutcomesTest {
     @Test
     void a_payload_that_cannot_be_decoded_fails_and_is_retried() {
         HandlerType<List<?>> wrong = listType("job");
-        Carillon carillon = fixture.node(
-                builder -> builder.handle(JOB, (job, run) -> {}, options -> options.retry(NO_DELAY.attempts(2))));
+        Carillon carillon = fixture.node(builder ->
+                builder.handle(JOB, (job, run) -> {}, HandlerOptions.defaults().retry(NO_DELAY.attempts(2))));
 
         Run run = awaitState(carillon, carillon.enqueue(wrong, List.of(1)).run(), RunState.DEAD);
 
@@ -287,7 +321,7 @@ class OutcomesTest {
                         (job, run) -> run.attempt() == 1 ? Outcome.failed(new IOException()) : null,
                         // With a delay: the node reports the end of attempt 1 when the end is stored, and attempt 2
                         // would have started by then without the delay.
-                        options -> options.retry(Retry.exponential(Duration.ofMillis(500)))));
+                        HandlerOptions.defaults().retry(Retry.exponential(Duration.ofMillis(500)))));
 
         awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
@@ -295,7 +329,7 @@ class OutcomesTest {
         assertThat(events).containsExactly("started 1", "Retry 1", "started 2", "Complete 2");
     }
 
-    private Carillon returning(ReturningHandler<Job> handler, UnaryOperator<HandlerOptions> options) {
+    private Carillon returning(ReturningHandler<Job, ?> handler, HandlerOptions options) {
         return fixture.node(builder -> builder.handleReturning(JOB, handler, options));
     }
 

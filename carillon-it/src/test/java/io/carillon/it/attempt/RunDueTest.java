@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.HandlerOptions;
 import io.carillon.RunDueResult;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.it.fixture.SizedPool;
@@ -87,7 +88,7 @@ class RunDueTest {
                 (job, run) -> {
                     if (run.attempt() == 1) throw new IllegalStateException("first");
                 },
-                options -> options.retry(Retry.exponential(Duration.ofHours(1)))));
+                HandlerOptions.defaults().retry(Retry.exponential(Duration.ofHours(1)))));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
 
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(1, 1));
@@ -111,7 +112,7 @@ class RunDueTest {
                 (job, run) -> {
                     throw new IllegalStateException("again");
                 },
-                options -> options.retry(retry)));
+                HandlerOptions.defaults().retry(retry)));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
 
         for (int failure = 1; failure < 6; failure++) {
@@ -283,7 +284,9 @@ class RunDueTest {
         Carillon carillon = fixture.client(builder -> builder.handle(
                 JOB,
                 (job, run) -> new java.util.concurrent.CountDownLatch(1).await(),
-                options -> options.timeout(Duration.ofMillis(200)).retry(Retry.exponential(Duration.ofHours(1)))));
+                HandlerOptions.defaults()
+                        .timeout(Duration.ofMillis(200))
+                        .retry(Retry.exponential(Duration.ofHours(1)))));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();
 
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(1, 1));
@@ -352,7 +355,7 @@ class RunDueTest {
                     if (run.attempt() == 1) throw new IllegalStateException("roll back");
                     done.add(job.name());
                 },
-                options -> options.retry(Retry.exponential(Duration.ZERO))));
+                HandlerOptions.defaults().retry(Retry.exponential(Duration.ZERO))));
         carillon.enqueue(JOB, new Job("x"));
 
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(2, 1));

@@ -10,6 +10,7 @@ import io.carillon.CarillonException;
 import io.carillon.EngineConfig;
 import io.carillon.Enqueuer;
 import io.carillon.ErrorCode;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -68,9 +69,9 @@ class TransactionsTest {
                         POST,
                         (invoice, run, connection) -> {
                             post(connection, invoice, run.id());
-                            Thread.sleep(300); // the work that the timeout measures
+                            Thread.sleep(500); // the work that the timeout measures
                         },
-                        options -> options.timeout(Duration.ofSeconds(1)).retry(NO_DELAY)));
+                        HandlerOptions.defaults().timeout(Duration.ofSeconds(2)).retry(NO_DELAY)));
         List<RunId> runs = IntStream.range(0, 6)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
@@ -82,10 +83,10 @@ class TransactionsTest {
     @Test
     void transactional_handlers_that_wait_leave_slots_to_other_handlers() {
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon =
-                fixture.node(builder -> builder.config(EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
-                        .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
-                        .handle(NOTE, (invoice, run) -> {}, options -> options.queue("notes")));
+        Carillon carillon = fixture.node(builder -> builder.config(
+                        EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
+                .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
+                .handle(NOTE, (invoice, run) -> {}, HandlerOptions.defaults().queue("notes")));
         List<RunId> waiting = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
@@ -127,7 +128,7 @@ class TransactionsTest {
                     post(connection, invoice, run.id());
                     if (run.attempt() < 3) throw new IOException("no");
                 },
-                options -> options.retry(NO_DELAY)));
+                HandlerOptions.defaults().retry(NO_DELAY)));
 
         Run run =
                 awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
@@ -149,7 +150,7 @@ class TransactionsTest {
                         // The handler ignores the exception, but PostgreSQL has already aborted the transaction.
                     }
                 },
-                options -> options.retry(NO_DELAY)));
+                HandlerOptions.defaults().retry(NO_DELAY)));
 
         Run run =
                 awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
@@ -192,7 +193,7 @@ class TransactionsTest {
                             post(connection, invoice, run.id());
                             if (run.attempt() == 1 && invoice.number().endsWith("3")) throw new IOException("again");
                         },
-                        options -> options.retry(NO_DELAY))
+                        HandlerOptions.defaults().retry(NO_DELAY))
                 .start());
 
         carillon.enqueueAll(
@@ -214,7 +215,7 @@ class TransactionsTest {
                             self[0].in(connection).enqueue(NOTE, invoice);
                             if (run.attempt() == 1) throw new IOException("not yet");
                         },
-                        options -> options.retry(NO_DELAY))
+                        HandlerOptions.defaults().retry(NO_DELAY))
                 .handle(NOTE, (invoice, run) -> noted.incrementAndGet()));
         self[0] = carillon;
 

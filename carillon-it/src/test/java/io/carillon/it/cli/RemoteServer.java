@@ -1,6 +1,7 @@
 package io.carillon.it.cli;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.cli.Main;
 import io.carillon.cli.shell.Shell;
 import io.carillon.run.HandlerType;
@@ -58,8 +59,8 @@ final class RemoteServer implements BeforeAllCallback, AfterAllCallback {
                         (payload, run) -> {
                             throw new IllegalStateException("broken on purpose");
                         },
-                        options -> options.retry(
-                                Retry.exponential(Duration.ofMillis(1)).attempts(2)))
+                        HandlerOptions.defaults()
+                                .retry(Retry.exponential(Duration.ofMillis(1)).attempts(2)))
                 .start();
         server = CarillonServer.on(carillon, database.pool(8))
                 .webhooks(webhooks)

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
@@ -67,8 +68,8 @@ final class ClusterNode {
                     .config(EngineConfig.defaults()
                             .with(new EngineConfig.HeartbeatSettings(heartbeatInterval, deathTimeout))
                             .with(EngineConfig.Planning.valueOf(arguments[6])))
-                    .handle(WORK, node::work, options -> options.retry(RETRY))
-                    .handle(POISON, node::poison, options -> options.retry(RETRY.attempts(2)))
+                    .handle(WORK, node::work, HandlerOptions.defaults().retry(RETRY))
+                    .handle(POISON, node::poison, HandlerOptions.defaults().retry(RETRY.attempts(2)))
                     .start();
             System.out.println("ready " + arguments[3]);
             new CountDownLatch(1).await();

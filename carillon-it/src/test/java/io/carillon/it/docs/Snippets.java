@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.Project;
 import io.carillon.QueueLimits;
 import io.carillon.Wakeup;
@@ -27,6 +28,7 @@ import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.CarillonServer;
 import io.carillon.server.access.JwkSet;
@@ -107,7 +109,7 @@ Carillon.on(dataSource)
     static void handlers(DataSource dataSource, Mail mail, Bank bank) {
 Carillon carillon = Carillon.on(dataSource)
     .handle(REMIND, (reminder, run) -> mail.send(reminder.to()),
-        options -> options.queue("mail").timeout(ofMinutes(2))
+        HandlerOptions.defaults().queue("mail").timeout(ofMinutes(2))
             .retry(Retry.exponential(ofSeconds(5)).factor(2).cap(ofHours(1)).attempts(8))
             .noRetryOn(InvalidAddress.class))
     .start();
@@ -187,7 +189,8 @@ carillon.queues().weight("mail", 3);                                            
     }
 
     static void overlaps(Carillon carillon) {
-carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"), options -> options.overlap(OverlapPolicy.SKIP));
+carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"),
+    ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
     }
 
     static void adaptive(Carillon carillon) {
@@ -196,7 +199,7 @@ carillon.schedules().upsert("sweep", When.adaptive(ofSeconds(30), ofMinutes(10))
 
     static void missed(Carillon carillon, Instant start, Instant end) {
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
-    options -> options.missed(MissedPolicy.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
+    ScheduleOptions.defaults().missed(MissedPolicy.RUN_ALL).missedCap(20).missedSpread(ofSeconds(10))
         .grace(ofMinutes(1)).catchUp(ofHours(6)));
 When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .from(start).until(end)                                 // both inclusive
@@ -210,7 +213,7 @@ carillon.schedules().pause("nightly-report", "stocktaking", until);          // 
 carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // with the name of the user
 carillon.schedules().resume("nightly-report");
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
-    options -> options.pauseAfter(5));
+    ScheduleOptions.defaults().pauseAfter(5));
 RunId run = carillon.schedules().trigger("nightly-report");
 int runs = carillon.schedules().previewBackfill("nightly-report", from, to);
 int made = carillon.schedules().backfill("nightly-report", from, to);

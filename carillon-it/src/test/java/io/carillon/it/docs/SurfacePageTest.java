@@ -2,6 +2,9 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.Queues;
@@ -30,6 +33,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -43,6 +47,9 @@ class SurfacePageTest {
     private static final Pattern WORD = Pattern.compile("`([^`]+)`");
 
     private static final Pattern GLOSSARY = Pattern.compile("(?m)^\\| \\*\\*.*\\| ([^|]*) \\|$");
+
+    /** Option classes, whose accessors have no row. */
+    private static final Set<Class<?>> OPTIONS = Set.of(Enqueue.class, ScheduleOptions.class);
 
     /** Words that the glossary rejects for one idea and allows for another. */
     private static final Set<String> WITH_ANOTHER_MEANING = Set.of(
@@ -75,9 +82,13 @@ class SurfacePageTest {
             "When.excludes",
             "When.fixedPeriod",
             "When.withPeriod",
+            "ScheduleOptions.defaults",
             "BulkActions.continueWhile",
             "BulkActions.requireAllowed",
             "BulkActions.applyChunk");
+
+    private static final Set<String> API_PACKAGES =
+            Set.of("io.carillon", "io.carillon.run", "io.carillon.schedule", "io.carillon.spi", "io.carillon.webhook");
 
     private static final Map<List<String>, String> HELP = new ConcurrentHashMap<>();
 
@@ -131,10 +142,28 @@ class SurfacePageTest {
     }
 
     private static boolean isComponent(Class<?> type, Method method) {
+        if (OPTIONS.contains(type)) return method.getParameterCount() == 0 && !Modifier.isStatic(method.getModifiers());
         RecordComponent[] components = type.getRecordComponents();
         return components != null
                 && method.getParameterCount() == 0
                 && Arrays.stream(components).anyMatch(one -> one.getName().equals(method.getName()));
+    }
+
+    @Test
+    void no_method_takes_a_lambda_for_options() {
+        List<JavaMethod> methods = new ClassFileImporter()
+                .importPackages("io.carillon").stream()
+                        .filter(type -> API_PACKAGES.contains(type.getPackageName()))
+                        .flatMap(type -> type.getMethods().stream())
+                        .filter(method -> method.getModifiers().contains(JavaModifier.PUBLIC))
+                        .toList();
+
+        assertThat(methods).extracting(JavaMethod::getName).contains("handleReturning", "upsert", "registerOn");
+        assertThat(methods.stream()
+                        .filter(method -> method.getRawParameterTypes().stream()
+                                .anyMatch(parameter -> parameter.isEquivalentTo(UnaryOperator.class)))
+                        .map(JavaMethod::getFullName))
+                .isEmpty();
     }
 
     @Test

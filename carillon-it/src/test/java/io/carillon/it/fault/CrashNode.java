@@ -13,6 +13,7 @@ import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
@@ -108,7 +109,7 @@ public final class CrashNode {
         return run(handler, null);
     }
 
-    private static NewRun run(String handler, io.carillon.run.Gate behind) {
+    private static NewRun run(String handler, Gate behind) {
         return new NewRun(
                 RunId.generate(),
                 new Lane(handler, "default"),
@@ -124,7 +125,7 @@ public final class CrashNode {
 
     /** Returns runs with one FIFO key, which execute one after the other. */
     static List<NewRun> gatedRuns(String handler, int count) {
-        return Stream.generate(() -> run(handler, Enqueue.now().fifoKey(handler).gate()))
+        return Stream.generate(() -> run(handler, Gate.of(Enqueue.now().fifoKey(handler).keyLimit())))
                 .limit(count)
                 .toList();
     }

@@ -17,6 +17,7 @@ import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
+import io.carillon.run.Gate;
 import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
@@ -295,7 +296,7 @@ final class FaultScenario {
                 new Enqueue.Due.After(Duration.ZERO),
                 null,
                 null,
-                Enqueue.now().fifoKey("line").gate());
+                Gate.of(Enqueue.now().fifoKey("line").keyLimit()));
         real.inbox().enqueue(List.of(run), true);
         return run.id();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.HandlerOptions;
 import io.carillon.LaneInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -53,7 +54,8 @@ class BreakerTest {
         return builder.handle(
                 CALL,
                 this::call,
-                options -> options.queue("partner")
+                HandlerOptions.defaults()
+                        .queue("partner")
                         .retry(Retry.exponential(Duration.ofMillis(10))
                                 .cap(Duration.ofMillis(50))
                                 .attempts(1_000)));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -12,6 +13,7 @@ import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -64,8 +66,8 @@ class GatesTest {
         return builder.handle(
                 STEP,
                 this::step,
-                options ->
-                        options.retry(Retry.exponential(Duration.ofMillis(20)).attempts(3)));
+                HandlerOptions.defaults()
+                        .retry(Retry.exponential(Duration.ofMillis(20)).attempts(3)));
     }
 
     private static List<Step> numbers(int count, int millis) {
@@ -142,7 +144,7 @@ class GatesTest {
                         When.every(Duration.ofSeconds(1)),
                         STEP,
                         new Step(0, 1_500),
-                        options -> options.overlap(OverlapPolicy.SKIP));
+                        ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
 
         eventually().until(() -> done.size() >= 2);
         carillon.schedules().pause("slow", null, null);
@@ -168,7 +170,7 @@ class GatesTest {
                         When.every(Duration.ofSeconds(1)),
                         STEP,
                         new Step(0, 60_000),
-                        options -> options.overlap(OverlapPolicy.CANCEL_PREVIOUS));
+                        ScheduleOptions.defaults().overlap(OverlapPolicy.CANCEL_PREVIOUS));
 
         eventually()
                 .until(() -> fixture.number(

@@ -3,6 +3,7 @@ package io.carillon.it.node;
 import static io.carillon.it.fixture.ApiFixture.awaitState;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.QueueLimits;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -36,8 +37,8 @@ class ClockSetBackTest {
 
     @Test
     void a_lane_with_a_rate_limit_continues() {
-        Carillon carillon =
-                fixture.node(builder -> builder.handle(JOB, (job, run) -> {}, options -> options.queue("limited")));
+        Carillon carillon = fixture.node(builder ->
+                builder.handle(JOB, (job, run) -> {}, HandlerOptions.defaults().queue("limited")));
         carillon.queues().limit("limited", QueueLimits.rate(1, Duration.ofSeconds(2)));
         awaitState(carillon, carillon.enqueue(JOB, new Job("before")).run(), RunState.SUCCEEDED);
         // The second run finds the rate bucket empty, so the node stops claiming the lane for a while.

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.NodeView;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -81,7 +82,7 @@ class SessionLossTest {
                                         .incrementAndGet();
                                 new CountDownLatch(1).await(10, TimeUnit.MILLISECONDS);
                             },
-                            options -> options.retry(Retry.exponential(Duration.ofMillis(10)))));
+                            HandlerOptions.defaults().retry(Retry.exponential(Duration.ofMillis(10)))));
         Carillon client = fixture.client(builder -> builder);
         ScheduledExecutorService killer = Executors.newSingleThreadScheduledExecutor();
         List<RunId> acknowledged = new ArrayList<>();

@@ -15,6 +15,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.RunState;
 import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.FaultProxy;
@@ -230,7 +231,7 @@ class HealthIssuesTest {
                         When.every(Duration.ofMinutes(1)),
                         JOB,
                         new Job("x"),
-                        options -> options.missed(MissedPolicy.SKIP));
+                        ScheduleOptions.defaults().missed(MissedPolicy.SKIP));
         assertHealthy(carillon);
         fixture.database().clock().advance(Duration.ofMinutes(40));
         carillon.runDue(Duration.ofSeconds(5));

@@ -14,6 +14,7 @@ import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Transition;
 import io.carillon.schedule.OverlapPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;
@@ -126,7 +127,8 @@ class ListenersTest {
         Carillon carillon = client();
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.grace(Duration.ofMinutes(1)));
+        carillon.schedules()
+                .upsert("r", HOURLY, REPORT, EU, ScheduleOptions.defaults().grace(Duration.ofMinutes(1)));
         carillon.schedules().pause("r", "ann", "stocktaking", null);
         carillon.schedules().resume("r");
         assertThat(takeEvents()).containsExactly("Created r", "Changed r", "Paused r by ann: stocktaking", "Resumed r");
@@ -192,7 +194,7 @@ class ListenersTest {
                         When.every(Duration.ofMinutes(1)),
                         REPORT,
                         EU,
-                        options -> options.overlap(OverlapPolicy.SKIP));
+                        ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
         carillon.schedules().trigger("r");
         fixture.database()
                 .execute(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
@@ -15,6 +16,7 @@ import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -103,7 +105,7 @@ class MetersTest {
                                 throw new IllegalStateException("later");
                             return null;
                         },
-                        options -> options.queue("mail").retry(Retry.exponential(Duration.ofMillis(1)))));
+                        HandlerOptions.defaults().queue("mail").retry(Retry.exponential(Duration.ofMillis(1)))));
 
         for (String name :
                 List.of("carillon.runs.finished", "carillon.attempt.retries", "carillon.run", "carillon.run.wait"))
@@ -158,7 +160,7 @@ class MetersTest {
                         When.every(Duration.ofMinutes(1)),
                         JOB,
                         new Job("x"),
-                        options -> options.missed(MissedPolicy.SKIP));
+                        ScheduleOptions.defaults().missed(MissedPolicy.SKIP));
         assertThat(gauge(carillon, "carillon.schedules")).isOne();
         assertThat(gauge(carillon, "carillon.schedules.active")).isOne();
         assertThat(gauge(carillon, "carillon.schedule.next.run.timestamp", "schedule", "rates"))

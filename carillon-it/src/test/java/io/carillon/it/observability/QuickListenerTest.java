@@ -4,6 +4,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Attempt;
 import io.carillon.run.HandlerType;
@@ -121,7 +122,7 @@ class QuickListenerTest {
                             // Fewer than half of the runs fail; otherwise the breaker of the queue opens.
                             if (item.number() % 4 == 3) throw new IllegalStateException("no");
                         },
-                        options -> options.retry(Retry.none())));
+                        HandlerOptions.defaults().retry(Retry.none())));
 
         List<String> runs = IntStream.range(0, 40)
                 .mapToObj(i -> node.enqueue(ITEM, new Item(i)).run().toString())

@@ -41,16 +41,13 @@ class ManyLanesTest {
             database.execute("VACUUM ANALYZE carillon.run");
             LinkedBlockingQueue<Long> started = new LinkedBlockingQueue<>();
             AtomicInteger others = new AtomicInteger();
-            CarillonBuilder builder = Carillon.on(database.pool(10))
-                    .handle(NEW, (job, run) -> started.add(System.nanoTime()), options -> options);
+            CarillonBuilder builder =
+                    Carillon.on(database.pool(10)).handle(NEW, (job, run) -> started.add(System.nanoTime()));
             for (int i = 1; i <= HANDLERS; i++)
-                builder = builder.handle(
-                        HandlerType.of("h" + i, Job.class),
-                        (job, run) -> {
-                            Thread.sleep(5);
-                            others.incrementAndGet();
-                        },
-                        options -> options);
+                builder = builder.handle(HandlerType.of("h" + i, Job.class), (job, run) -> {
+                    Thread.sleep(5);
+                    others.incrementAndGet();
+                });
             try (Carillon node = builder.start()) {
                 await().atMost(Duration.ofMinutes(1)).until(() -> others.get() > 1_000);
                 List<Long> millis = new ArrayList<>();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -116,8 +117,14 @@ class NoisyNeighbourTest {
 
     private CarillonBuilder handlers(CarillonBuilder builder) {
         return builder.concurrency(SLOTS)
-                .handle(FLOOD, (piece, run) -> flood(piece), options -> options.queue("flood"))
-                .handle(CALL, (call, run) -> started(call), options -> options.queue("calls"));
+                .handle(
+                        FLOOD,
+                        (piece, run) -> flood(piece),
+                        HandlerOptions.defaults().queue("flood"))
+                .handle(
+                        CALL,
+                        (call, run) -> started(call),
+                        HandlerOptions.defaults().queue("calls"));
     }
 
     private void flood(Piece piece) throws InterruptedException {

@@ -18,6 +18,7 @@ import io.carillon.run.RunState;
 import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
@@ -119,7 +120,7 @@ class BackfillTest {
                         HOURLY.except(LocalDate.parse("2026-05-03")),
                         REPORT,
                         EU,
-                        options -> options.missed(MissedPolicy.SKIP));
+                        ScheduleOptions.defaults().missed(MissedPolicy.SKIP));
         clock.stopAt(at("15:30"));
         runDue();
         assertThat(made).isEmpty();
@@ -161,7 +162,8 @@ class BackfillTest {
 
     @Test
     void the_explanation_of_a_late_tick_names_the_missed_policy() {
-        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.missed(MissedPolicy.SKIP));
+        carillon.schedules()
+                .upsert("r", HOURLY, REPORT, EU, ScheduleOptions.defaults().missed(MissedPolicy.SKIP));
         clock.stopAt(at("12:59"));
         runDue();
         Run waiting = carillon.runs().list(RunFilter.all()).get(0);

@@ -4,6 +4,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
@@ -60,7 +61,7 @@ class LatenessTest {
                         (report, run) -> {
                             if (failures-- > 0) throw new IllegalStateException("not yet");
                         },
-                        options -> options.retry(Retry.exponential(THREE_HOURS))));
+                        HandlerOptions.defaults().retry(Retry.exponential(THREE_HOURS))));
     }
 
     @AfterEach

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
@@ -54,7 +56,7 @@ class PausesTest {
                     if (failing.contains(time)) throw new IllegalStateException("no paper at " + time);
                     made.add(time);
                 },
-                options -> options.retry(Retry.none())));
+                HandlerOptions.defaults().retry(Retry.none())));
     }
 
     @AfterEach
@@ -141,7 +143,8 @@ class PausesTest {
     @Test
     void pause_after_pauses_the_schedule_after_that_many_consecutive_failures() {
         failing.addAll(List.of("13:00", "15:00", "16:00", "17:00", "18:00"));
-        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.pauseAfter(3));
+        carillon.schedules()
+                .upsert("r", HOURLY, REPORT, EU, ScheduleOptions.defaults().pauseAfter(3));
         carillon.schedules().upsert("never", HOURLY, REPORT, EU);
 
         for (String hour : List.of("13:00", "14:00", "15:00", "16:00", "17:00")) runHour(hour);
@@ -159,7 +162,8 @@ class PausesTest {
     @Test
     void a_resume_resets_the_count_of_failures() {
         failing.addAll(List.of("13:00", "14:00", "16:00"));
-        carillon.schedules().upsert("r", HOURLY, REPORT, EU, options -> options.pauseAfter(2));
+        carillon.schedules()
+                .upsert("r", HOURLY, REPORT, EU, ScheduleOptions.defaults().pauseAfter(2));
         for (String hour : List.of("13:00", "14:00", "15:00")) runHour(hour);
         assertThat(pause()).isNotNull();
 

@@ -19,6 +19,7 @@ import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
@@ -96,7 +97,8 @@ class SchedulesTest {
         carillon.schedules().upsert("hourly", HOURLY, REPORT, EU);
 
         assertThat(queue("hourly")).isEqualTo("report.make");
-        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("slow"));
+        carillon.schedules()
+                .upsert("hourly", HOURLY, REPORT, EU, ScheduleOptions.defaults().queue("slow"));
         assertThat(queue("hourly")).isEqualTo("slow");
         carillon.schedules().upsert("hourly", HOURLY, REPORT, EU);
         assertThat(queue("hourly")).isEqualTo("report.make");
@@ -104,7 +106,8 @@ class SchedulesTest {
 
     @Test
     void a_schedule_in_the_queue_default_stays_there_until_an_upsert_names_another_queue() {
-        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("default"));
+        carillon.schedules()
+                .upsert("hourly", HOURLY, REPORT, EU, ScheduleOptions.defaults().queue("default"));
         long version = carillon.schedules().get("hourly").orElseThrow().version();
 
         assertThat(carillon.schedules().upsert("hourly", HOURLY, REPORT, EU))
@@ -115,7 +118,8 @@ class SchedulesTest {
         carillon.runDue(Duration.ofSeconds(5));
         assertThat(made).hasSize(1);
 
-        carillon.schedules().upsert("hourly", HOURLY, REPORT, EU, options -> options.queue("report.make"));
+        carillon.schedules()
+                .upsert("hourly", HOURLY, REPORT, EU, ScheduleOptions.defaults().queue("report.make"));
         assertThat(queue("hourly")).isEqualTo("report.make");
     }
 
@@ -144,7 +148,8 @@ class SchedulesTest {
                             when,
                             REPORT,
                             EU,
-                            options -> options.missed(MissedPolicy.SKIP)
+                            ScheduleOptions.defaults()
+                                    .missed(MissedPolicy.SKIP)
                                     .grace(Duration.ofMillis(1_500))
                                     .catchUp(Duration.ofDays(366))
                                     .queue("q")
@@ -158,7 +163,8 @@ class SchedulesTest {
                                     when,
                                     REPORT,
                                     EU,
-                                    options -> options.missed(MissedPolicy.SKIP)
+                                    ScheduleOptions.defaults()
+                                            .missed(MissedPolicy.SKIP)
                                             .grace(Duration.ofMillis(1_500))
                                             .catchUp(Duration.ofDays(366))
                                             .queue("q")
@@ -333,7 +339,8 @@ class SchedulesTest {
     @Test
     void missed_instants_run_once_or_are_skipped_according_to_the_policy() {
         carillon.schedules().upsert("once", HOURLY, REPORT, EU);
-        carillon.schedules().upsert("skip", HOURLY, REPORT, US, options -> options.missed(MissedPolicy.SKIP));
+        carillon.schedules()
+                .upsert("skip", HOURLY, REPORT, US, ScheduleOptions.defaults().missed(MissedPolicy.SKIP));
         clock.stopAt(at("15:30"));
 
         runDue();

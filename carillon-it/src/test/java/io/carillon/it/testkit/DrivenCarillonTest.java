@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
+import io.carillon.HandlerOptions;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -56,8 +57,8 @@ class DrivenCarillonTest {
                         (note, run) -> {
                             throw new IllegalStateException("broken");
                         },
-                        options -> options.retry(
-                                Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
+                        HandlerOptions.defaults()
+                                .retry(Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
                 .build();
         kit.drive(carillon);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
+import io.carillon.HandlerOptions;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
@@ -70,8 +71,9 @@ class TestingPageTest {
                     .handle(
                             REMIND,
                             (reminder, run) -> {},
-                            options -> options.retry(
-                                    Retry.exponential(Duration.ofMinutes(10)).attempts(3)))
+                            HandlerOptions.defaults()
+                                    .retry(Retry.exponential(Duration.ofMinutes(10))
+                                            .attempts(3)))
                     .handle(REPORT, (report, run) -> {})
                     .schedule("nightly-report", When.cron("30 2 * * *", "Europe/Paris"), REPORT, new Report("eu"))
                     .build();

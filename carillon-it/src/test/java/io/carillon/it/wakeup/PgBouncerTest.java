@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.EngineConfig;
+import io.carillon.HandlerOptions;
 import io.carillon.HealthIssue;
 import io.carillon.QueueLimits;
 import io.carillon.it.migration.NewerCode;
@@ -99,7 +100,7 @@ class PgBouncerTest {
                             if (job.number() == 7 && run.attempt() == 1) throw new IllegalStateException("again");
                             done.incrementAndGet();
                         },
-                        options -> options.retry(Retry.exponential(Duration.ofMillis(10))))
+                        HandlerOptions.defaults().retry(Retry.exponential(Duration.ofMillis(10))))
                 .handleInTransaction(POST, (job, run, connection) -> post(connection, job))
                 .schedule("often", When.every(Duration.ofSeconds(1)), JOB, new Job(-1))
                 .start());

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 
 /** Parses schedules, targets and payloads of requests. */
 final class ScheduleParser {
@@ -117,7 +116,7 @@ final class ScheduleParser {
     }
 
     /** Parses the policies, queue and priority of a schedule. */
-    static UnaryOperator<ScheduleOptions> options(JsonFields body) {
+    static ScheduleOptions options(JsonFields body) {
         Optional<MissedPolicy> missed = body.enumValue("missed", MissedPolicy.class);
         Optional<OverlapPolicy> overlap = body.enumValue("overlap", OverlapPolicy.class);
         Optional<Priority> priority = body.enumValue("priority", Priority.class);
@@ -127,18 +126,16 @@ final class ScheduleParser {
         Optional<Integer> cap = body.integer("missedCap");
         Optional<Duration> spread = body.duration("missedSpread");
         Optional<Integer> pauseAfter = body.integer("pauseAfter");
-        return defaults -> {
-            ScheduleOptions chosen = defaults;
-            if (missed.isPresent()) chosen = chosen.missed(missed.get());
-            if (overlap.isPresent()) chosen = chosen.overlap(overlap.get());
-            if (priority.isPresent()) chosen = chosen.priority(priority.get());
-            chosen = applyOption(body, "queue", chosen, queue, ScheduleOptions::queue);
-            chosen = applyOption(body, "grace", chosen, grace, ScheduleOptions::grace);
-            chosen = applyOption(body, "catchUp", chosen, catchUp, ScheduleOptions::catchUp);
-            chosen = applyOption(body, "missedCap", chosen, cap, ScheduleOptions::missedCap);
-            chosen = applyOption(body, "missedSpread", chosen, spread, ScheduleOptions::missedSpread);
-            return applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
-        };
+        ScheduleOptions chosen = ScheduleOptions.defaults();
+        if (missed.isPresent()) chosen = chosen.missed(missed.get());
+        if (overlap.isPresent()) chosen = chosen.overlap(overlap.get());
+        if (priority.isPresent()) chosen = chosen.priority(priority.get());
+        chosen = applyOption(body, "queue", chosen, queue, ScheduleOptions::queue);
+        chosen = applyOption(body, "grace", chosen, grace, ScheduleOptions::grace);
+        chosen = applyOption(body, "catchUp", chosen, catchUp, ScheduleOptions::catchUp);
+        chosen = applyOption(body, "missedCap", chosen, cap, ScheduleOptions::missedCap);
+        chosen = applyOption(body, "missedSpread", chosen, spread, ScheduleOptions::missedSpread);
+        return applyOption(body, "pauseAfter", chosen, pauseAfter, ScheduleOptions::pauseAfter);
     }
 
     private interface ScheduleOptionSetter<T> {

@@ -5,6 +5,7 @@ import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleChange;
+import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
 import io.carillon.server.http.ApiRequest;
 import io.carillon.server.http.ApiResponse;
@@ -79,7 +80,7 @@ final class ScheduleRoutes {
         When when = ScheduleParser.when(body);
         TargetRequest targetRequest = ScheduleParser.target(body);
         Payload payload = targetRequest.payload(body);
-        var options = ScheduleParser.options(body);
+        ScheduleOptions options = ScheduleParser.options(body);
         body.refuseUnknown();
         String name = request.pathValue("name");
         return executor.change(request, "schedule.put", "schedule/" + name, transaction -> {

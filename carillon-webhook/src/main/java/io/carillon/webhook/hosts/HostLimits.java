@@ -36,6 +36,16 @@ public record HostLimits(int concurrency, int minRequests, Duration window, Dura
         return new HostLimits(limit, minRequests, window, pause, maxPause);
     }
 
+    /** Returns a copy whose breaker opens when half of at least {@code minRequests} requests within a window failed. */
+    public HostLimits requests(int minRequests, Duration window) {
+        return new HostLimits(concurrency, minRequests, window, pause, maxPause);
+    }
+
+    /** Returns a copy with these pauses of an open breaker: {@code first}, doubling up to {@code longest}. */
+    public HostLimits pause(Duration first, Duration longest) {
+        return new HostLimits(concurrency, minRequests, window, first, longest);
+    }
+
     private static boolean positive(Duration duration) {
         return !duration.isNegative() && !duration.isZero();
     }

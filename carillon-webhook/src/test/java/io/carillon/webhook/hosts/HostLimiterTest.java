@@ -9,10 +9,20 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HostLimiterTest {
-    private static final HostLimits LIMITS =
-            new HostLimits(2, 4, Duration.ofMinutes(1), Duration.ofSeconds(30), Duration.ofMinutes(2));
+    private static final HostLimits LIMITS = HostLimits.defaults()
+            .concurrency(2)
+            .requests(4, Duration.ofMinutes(1))
+            .pause(Duration.ofSeconds(30), Duration.ofMinutes(2));
     private long now = 1_000;
     private final HostLimiter limiter = new HostLimiter(LIMITS, () -> now);
+
+    @Test
+    void changing_a_limit_keeps_the_others() {
+        assertThat(LIMITS)
+                .isEqualTo(new HostLimits(
+                        2, 4, Duration.ofMinutes(1), Duration.ofSeconds(30), Duration.ofMinutes(2)));
+        assertThat(HostLimits.defaults().concurrency(2).concurrency(10)).isEqualTo(HostLimits.defaults());
+    }
 
     @Test
     void limits_concurrent_requests_to_one_host() {
