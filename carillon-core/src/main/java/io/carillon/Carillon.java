@@ -329,7 +329,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
      * @param budget how long the call may start new attempts, between 1 ms and 1 h
      */
     public RunDueResult runDue(Duration budget) {
-        return runDue(budget, attempt -> {});
+        return runDue(budget, run -> {});
     }
 
     /**

@@ -202,8 +202,8 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Adds a listener for attempts and planning on this node. May be called several times. A listener that also
-     * implements {@link ScheduleListener} receives schedule events too.
+     * Adds a listener for the attempts of this node. May be called several times. A listener that also implements
+     * {@link ScheduleListener} receives schedule events too.
      */
     public CarillonBuilder listener(RunListener listener) {
         listeners = listeners.with(listener);
@@ -212,7 +212,8 @@ public final class CarillonBuilder {
 
     /**
      * Adds a listener for schedule changes made by this process and for planned instants that this process records as
-     * missed or skipped. May be called several times.
+     * missed or skipped. A non-blocking listener also receives the ticks that this process plans. May be called several
+     * times.
      */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
         listeners = listeners.with(listener);

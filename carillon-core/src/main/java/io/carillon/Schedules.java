@@ -99,8 +99,7 @@ public final class Schedules {
     }
 
     ScheduleChange upsert(ScheduleDefinition scheduleDefinition) {
-        ScheduleChange change =
-                admin.upsert(scheduleDefinition, id -> runFactory.runHeaders().forSchedule(id.value()));
+        ScheduleChange change = admin.upsert(scheduleDefinition, runFactory.runHeaders()::forSchedule);
         String project = scheduleDefinition.project();
         if (change instanceof ScheduleChange.Created)
             listener.onScheduleEvent(new ScheduleEvent.Created(project, scheduleDefinition.name()));

@@ -1,9 +1,9 @@
 package io.carillon.micrometer;
 
 import io.carillon.Carillon;
-import io.carillon.run.Attempt;
 import io.carillon.run.Origin;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
+import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
@@ -36,35 +36,38 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
     }
 
     @Override
-    public void onAttemptStarted(Attempt attempt, Duration late) {
-        Attempt.Times times = attempt.times();
-        if (attempt.origin() == Origin.TICK)
-            timer("carillon.tick.lateness", attempt).record(late);
+    public void onRunEvent(RunEvent event) {
+        if (event instanceof RunEvent.AttemptStarted started) countStart(started);
+        else if (event instanceof RunEvent.AttemptEnded ended) countEnd(ended);
+    }
+
+    private void countStart(RunEvent.AttemptStarted started) {
+        RunInfo run = started.run();
+        if (run.origin() == Origin.TICK) timer("carillon.tick.lateness", run).record(started.lateness());
         // A later attempt waited for its retry delay, which says nothing about the load of the nodes.
-        if (attempt.number() > 1) return;
-        Duration waited = late.minus(Duration.between(times.expectedAt(attempt.origin()), times.dueAt()));
-        timer("carillon.run.wait", attempt).record(waited.isNegative() ? Duration.ZERO : waited);
+        if (run.attempt() == 1) timer("carillon.run.wait", run).record(started.waited());
     }
 
-    @Override
-    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-        timer("carillon.run", attempt).record(took);
-        if (transition instanceof Transition.Retry) {
-            registry.counter("carillon.attempt.retries", tags(attempt)).increment();
-        } else if (!(transition instanceof Transition.Snooze || transition instanceof Transition.AwaitCallback)) {
-            registry.counter("carillon.runs.finished", tags(attempt).and("outcome", outcome(transition)))
-                    .increment();
-        }
+    private void countEnd(RunEvent.AttemptEnded ended) {
+        RunInfo run = ended.run();
+        timer("carillon.run", run).record(ended.took());
+        if (ended instanceof RunEvent.Failed)
+            registry.counter("carillon.attempt.retries", tags(run)).increment();
+        else if (ended instanceof RunEvent.Succeeded) countFinished(run, "succeeded");
+        else if (ended instanceof RunEvent.Cancelled) countFinished(run, "cancelled");
+        else if (ended instanceof RunEvent.Dead) countFinished(run, "dead");
     }
 
-    @Override
-    public void onTicksPlanned(String project, String schedule, int ticks) {
-        registry.counter("carillon.ticks.planned").increment(ticks);
+    private void countFinished(RunInfo run, String outcome) {
+        registry.counter("carillon.runs.finished", tags(run).and("outcome", outcome))
+                .increment();
     }
 
     @Override
     public void onScheduleEvent(ScheduleEvent event) {
-        if (event instanceof ScheduleEvent.Missed missed)
+        if (event instanceof ScheduleEvent.Planned planned)
+            registry.counter("carillon.ticks.planned").increment(planned.ticks());
+        else if (event instanceof ScheduleEvent.Missed missed)
             registry.counter(
                             "carillon.schedule.missed",
                             "schedule",
@@ -133,22 +136,17 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
                 .register(registry);
     }
 
-    private Timer timer(String name, Attempt attempt) {
+    private Timer timer(String name, RunInfo run) {
         return Timer.builder(name)
-                .tags(tags(attempt))
+                .tags(tags(run))
                 .publishPercentileHistogram()
                 .minimumExpectedValue(Duration.ofMillis(1))
                 .maximumExpectedValue(Duration.ofMinutes(15))
                 .register(registry);
     }
 
-    private static Tags tags(Attempt attempt) {
-        return Tags.of("type", attempt.target().name(), "queue", attempt.lane().queue());
-    }
-
-    private static String outcome(Transition transition) {
-        if (transition instanceof Transition.Complete) return "succeeded";
-        return transition instanceof Transition.Cancel ? "cancelled" : "dead";
+    private static Tags tags(RunInfo run) {
+        return Tags.of("type", run.target().name(), "queue", run.queue());
     }
 
     private static String version() {

@@ -1,11 +1,10 @@
 package io.carillon.opentelemetry;
 
-import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.WallClock;
-import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
+import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.ContextPropagator;
-import io.carillon.spi.NewRun;
+import io.carillon.spi.RunInfo;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
@@ -20,7 +19,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.UUID;
 
 /**
  * Creates OpenTelemetry spans: a producer span for each enqueue and a consumer span for each attempt, connected by the
@@ -56,12 +54,12 @@ public final class CarillonTraces implements ContextPropagator {
     }
 
     @Override
-    public Map<String, String> capture(NewRun run) {
-        Span span = tracer.spanBuilder("send " + run.lane().queue())
+    public Map<String, String> capture(RunInfo run) {
+        Span span = tracer.spanBuilder("send " + run.queue())
                 .setSpanKind(SpanKind.PRODUCER)
                 .setAttribute("messaging.system", "carillon")
                 .setAttribute("messaging.operation.type", "send")
-                .setAttribute("messaging.destination.name", run.lane().queue())
+                .setAttribute("messaging.destination.name", run.queue())
                 .setAttribute("messaging.message.id", run.id().toString())
                 .setAttribute("carillon.handler", run.target().name())
                 .startSpan();
@@ -83,7 +81,7 @@ public final class CarillonTraces implements ContextPropagator {
      * link to that span, if there is one.
      */
     @Override
-    public Map<String, String> captureForSchedule(UUID schedule) {
+    public Map<String, String> captureForSchedule(ScheduleId schedule) {
         if (!Span.current().getSpanContext().isValid()) return Map.of();
         Map<String, String> headers = new LinkedHashMap<>();
         propagator.inject(
@@ -92,9 +90,8 @@ public final class CarillonTraces implements ContextPropagator {
     }
 
     @Override
-    public Outcome runWithContext(Attempt attempt, Map<String, String> headers, AttemptCall attemptCall)
-            throws Exception {
-        Span span = consumerSpan(attempt, headers).startSpan();
+    public Outcome runWithContext(RunInfo run, Map<String, String> headers, AttemptCall attemptCall) throws Exception {
+        Span span = consumerSpan(run, headers).startSpan();
         Scope scope = span.makeCurrent();
         try {
             Outcome outcome = attemptCall.call();
@@ -114,18 +111,17 @@ public final class CarillonTraces implements ContextPropagator {
         }
     }
 
-    private SpanBuilder consumerSpan(Attempt attempt, Map<String, String> headers) {
-        SpanBuilder builder = tracer.spanBuilder("process " + attempt.lane().queue())
+    private SpanBuilder consumerSpan(RunInfo run, Map<String, String> headers) {
+        SpanBuilder builder = tracer.spanBuilder("process " + run.queue())
                 .setSpanKind(SpanKind.CONSUMER)
                 .setAttribute("messaging.system", "carillon")
                 .setAttribute("messaging.operation.type", "process")
-                .setAttribute("messaging.destination.name", attempt.lane().queue())
-                .setAttribute("messaging.message.id", attempt.run().toString())
-                .setAttribute("carillon.handler", attempt.target().name())
-                .setAttribute("carillon.attempt", attempt.number());
-        Attempt.References references = attempt.references();
-        if (references != null && references.schedule() != null)
-            builder.setAttribute("carillon.schedule", PublicId.format("sched", references.schedule()));
+                .setAttribute("messaging.destination.name", run.queue())
+                .setAttribute("messaging.message.id", run.id().toString())
+                .setAttribute("carillon.handler", run.target().name())
+                .setAttribute("carillon.attempt", run.attempt());
+        ScheduleId schedule = run.schedule();
+        if (schedule != null) builder.setAttribute("carillon.schedule", schedule.toString());
         Context sender = propagator.extract(Context.root(), headers, GETTER);
         if (isRecent(headers)) return builder.setParent(sender);
         return builder.setNoParent().addLink(Span.fromContext(sender).getSpanContext());

@@ -2,16 +2,14 @@ package io.carillon.spi;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.internal.value.PublicId;
 import io.carillon.internal.value.WallClock;
-import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
+import io.carillon.schedule.ScheduleId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Supplier;
 import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
@@ -65,28 +63,22 @@ public final class AuthorizationPropagator implements ContextPropagator {
     }
 
     @Override
-    public Map<String, String> capture(NewRun run) {
+    public Map<String, String> capture(RunInfo run) {
         String captured = capture.get();
         return captured == null ? Map.of() : Map.of(NAME, seal(run.id().toString(), captured));
     }
 
     @Override
-    public Map<String, String> captureForSchedule(UUID schedule) {
+    public Map<String, String> captureForSchedule(ScheduleId schedule) {
         String captured = capture.get();
-        return captured == null ? Map.of() : Map.of(NAME, seal(ownerOf(schedule), captured));
-    }
-
-    private static String ownerOf(UUID schedule) {
-        return PublicId.format("sched", schedule);
+        return captured == null ? Map.of() : Map.of(NAME, seal(schedule.toString(), captured));
     }
 
     @Override
-    public Outcome runWithContext(Attempt attempt, Map<String, String> headers, AttemptCall attemptCall)
-            throws Exception {
+    public Outcome runWithContext(RunInfo run, Map<String, String> headers, AttemptCall attemptCall) throws Exception {
         String sealed = headers.get(NAME);
-        UUID schedule =
-                attempt.references() == null ? null : attempt.references().schedule();
-        String owner = schedule == null ? attempt.run().toString() : ownerOf(schedule);
+        ScheduleId schedule = run.schedule();
+        String owner = schedule == null ? run.id().toString() : schedule.toString();
         current.set(sealed == null ? null : open(owner, sealed));
         try {
             return attemptCall.call();

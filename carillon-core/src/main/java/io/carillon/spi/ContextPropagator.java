@@ -1,9 +1,8 @@
 package io.carillon.spi;
 
-import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
+import io.carillon.schedule.ScheduleId;
 import java.util.Map;
-import java.util.UUID;
 
 /**
  * Carries context, such as a trace or the caller's authorization, from the thread that enqueues a run to the thread
@@ -20,14 +19,14 @@ public interface ContextPropagator {
      * Returns the headers to store with a run. Called on the enqueuing thread before the run is stored. Header names
      * consist of lowercase letters, digits and hyphens; values contain no control characters.
      */
-    Map<String, String> capture(NewRun run);
+    Map<String, String> capture(RunInfo run);
 
     /**
      * Returns the headers to store with each future run of a schedule. Called on the thread that creates, changes or
      * re-saves the schedule. An empty map keeps the stored headers if the definition is unchanged, and removes them if
      * it changes.
      */
-    default Map<String, String> captureForSchedule(UUID schedule) {
+    default Map<String, String> captureForSchedule(ScheduleId schedule) {
         return Map.of();
     }
 
@@ -35,5 +34,5 @@ public interface ContextPropagator {
      * Executes an attempt with its context. Called on the executing thread with all stored headers. The implementation
      * must call {@code attemptCall} exactly once.
      */
-    Outcome runWithContext(Attempt attempt, Map<String, String> headers, AttemptCall attemptCall) throws Exception;
+    Outcome runWithContext(RunInfo run, Map<String, String> headers, AttemptCall attemptCall) throws Exception;
 }

@@ -3,7 +3,10 @@ package io.carillon.spi;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A change of a schedule, or planned instants of it that do not run. Reported after it is stored in the database. */
+/**
+ * A change of a schedule, ticks that were planned, or planned instants that do not run. Reported after it is stored in
+ * the database. Later versions may add events.
+ */
 public sealed interface ScheduleEvent {
     /** Returns the project of the schedule. */
     String project();
@@ -46,6 +49,13 @@ public sealed interface ScheduleEvent {
      * individually.
      */
     record Skipped(String project, String schedule, AffectedInstants instants) implements ScheduleEvent {}
+
+    /**
+     * Ticks of the schedule were stored. Reported to non-blocking listeners only.
+     *
+     * @param ticks how many ticks were stored
+     */
+    record Planned(String project, String schedule, int ticks) implements ScheduleEvent {}
 
     /** One planned instant, or several with the same reason, both ends inclusive. */
     record AffectedInstants(Instant from, Instant to, long count, String reason) {

@@ -14,7 +14,7 @@ import java.util.Set;
  * {@link HistoryRecorder} records the events, {@link HistoryChecker} checks them.
  */
 public record History(
-        List<RunEvent> events, List<NodeLoss> losses, Expectations expectations, Optional<FinalState> finalState) {
+        List<HistoryEvent> events, List<NodeLoss> losses, Expectations expectations, Optional<FinalState> finalState) {
     /** A node that was killed, frozen or disconnected, and when. The time must not be before the event. */
     public record NodeLoss(String node, Instant at) {}
 
@@ -57,7 +57,7 @@ public record History(
     }
 
     /** Returns a history of these events, in any order, without node losses and expectations. */
-    public static History of(List<RunEvent> events) {
+    public static History of(List<HistoryEvent> events) {
         Expectations none = new Expectations(List.of(), List.of(), Optional.empty(), Optional.empty());
         return new History(events, List.of(), none, Optional.empty());
     }

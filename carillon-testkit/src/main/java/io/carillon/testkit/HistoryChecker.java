@@ -24,16 +24,16 @@ public final class HistoryChecker {
     private static final int MAX_EXTRA_SESSIONS = 2;
 
     private final History history;
-    private final Map<String, List<RunEvent>> runs = new LinkedHashMap<>();
+    private final Map<String, List<HistoryEvent>> runs = new LinkedHashMap<>();
     private final List<Violation> violations = new ArrayList<>();
 
     private HistoryChecker(History history) {
         this.history = history;
-        List<RunEvent> ordered = new ArrayList<>(history.events());
-        ordered.sort(Comparator.comparing(RunEvent::at)
-                .thenComparing(RunEvent::attempt)
-                .thenComparing(RunEvent::kind));
-        for (RunEvent event : ordered)
+        List<HistoryEvent> ordered = new ArrayList<>(history.events());
+        ordered.sort(Comparator.comparing(HistoryEvent::at)
+                .thenComparing(HistoryEvent::attempt)
+                .thenComparing(HistoryEvent::kind));
+        for (HistoryEvent event : ordered)
             runs.computeIfAbsent(event.run(), run -> new ArrayList<>()).add(event);
     }
 
@@ -50,7 +50,7 @@ public final class HistoryChecker {
     }
 
     private void check() {
-        boolean startsKnown = history.events().stream().anyMatch(event -> event.kind() == RunEvent.Kind.STARTED);
+        boolean startsKnown = history.events().stream().anyMatch(event -> event.kind() == HistoryEvent.Kind.STARTED);
         runs.values().forEach(events -> new RunHistoryChecker(history, startsKnown, violations).check(events));
         history.expectations().limits().forEach(this::checkLimit);
         history.expectations().orders().forEach(this::checkOrder);
@@ -87,22 +87,22 @@ public final class HistoryChecker {
 
     private void checkOrder(List<String> inOrder) {
         for (int i = 1; i < inOrder.size(); i++) {
-            Instant ended = first(inOrder.get(i - 1), RunEvent.Kind.ENDED);
-            Instant leased = first(inOrder.get(i), RunEvent.Kind.LEASED);
+            Instant ended = first(inOrder.get(i - 1), HistoryEvent.Kind.ENDED);
+            Instant leased = first(inOrder.get(i), HistoryEvent.Kind.LEASED);
             if (leased.isBefore(ended))
                 addViolation(Invariant.ORDER, inOrder.get(i) + " was leased before the end of " + inOrder.get(i - 1));
         }
     }
 
     private void checkUniqueKeys() {
-        Map<String, RunEvent> last = new LinkedHashMap<>();
+        Map<String, HistoryEvent> last = new LinkedHashMap<>();
         history.events().stream()
                 .filter(event ->
-                        event.kind() == RunEvent.Kind.CREATED && !event.detail().isEmpty())
-                .sorted(Comparator.comparing(RunEvent::at))
+                        event.kind() == HistoryEvent.Kind.CREATED && !event.detail().isEmpty())
+                .sorted(Comparator.comparing(HistoryEvent::at))
                 .forEach(created -> {
-                    RunEvent before = last.put(created.detail(), created);
-                    if (before != null && created.at().isBefore(first(before.run(), RunEvent.Kind.ENDED)))
+                    HistoryEvent before = last.put(created.detail(), created);
+                    if (before != null && created.at().isBefore(first(before.run(), HistoryEvent.Kind.ENDED)))
                         addViolation(
                                 Invariant.UNIQUE_KEY,
                                 "%s and %s existed at the same time with the unique key '%s'"
@@ -110,10 +110,10 @@ public final class HistoryChecker {
                 });
     }
 
-    private Instant first(String run, RunEvent.Kind kind) {
+    private Instant first(String run, HistoryEvent.Kind kind) {
         return runs.getOrDefault(run, List.of()).stream()
                 .filter(event -> event.kind() == kind)
-                .map(RunEvent::at)
+                .map(HistoryEvent::at)
                 .findFirst()
                 .orElse(Instant.MAX);
     }
@@ -129,10 +129,10 @@ public final class HistoryChecker {
             });
             failover.startWithin()
                     .ifPresent(within -> history.events().stream()
-                            .filter(event -> event.kind() == RunEvent.Kind.LEASED
+                            .filter(event -> event.kind() == HistoryEvent.Kind.LEASED
                                     && !event.node().equals(nodeLoss.node())
                                     && !event.at().isBefore(nodeLoss.at()))
-                            .map(RunEvent::at)
+                            .map(HistoryEvent::at)
                             .min(Instant::compareTo)
                             .filter(at -> at.isAfter(nodeLoss.at().plus(within)))
                             .ifPresent(at -> addViolation(
@@ -144,8 +144,8 @@ public final class HistoryChecker {
     private @Nullable Instant nextLease(String run, Instant after) {
         return runs.getOrDefault(run, List.of()).stream()
                 .filter(event ->
-                        event.kind() == RunEvent.Kind.LEASED && event.at().isAfter(after))
-                .map(RunEvent::at)
+                        event.kind() == HistoryEvent.Kind.LEASED && event.at().isAfter(after))
+                .map(HistoryEvent::at)
                 .findFirst()
                 .orElse(null);
     }
@@ -153,10 +153,10 @@ public final class HistoryChecker {
     private void checkAllEnded(History.FinalState finalState) {
         Set<String> lost = history.losses().stream().map(History.NodeLoss::node).collect(Collectors.toSet());
         runs.forEach((run, events) -> {
-            if (events.stream().anyMatch(event -> event.kind() == RunEvent.Kind.ENDED)) return;
-            RunEvent last = null;
-            for (RunEvent event : events) if (event.kind() != RunEvent.Kind.STARTED) last = event;
-            if (last != null && last.kind() == RunEvent.Kind.LEASED && lost.contains(last.node()))
+            if (events.stream().anyMatch(event -> event.kind() == HistoryEvent.Kind.ENDED)) return;
+            HistoryEvent last = null;
+            for (HistoryEvent event : events) if (event.kind() != HistoryEvent.Kind.STARTED) last = event;
+            if (last != null && last.kind() == HistoryEvent.Kind.LEASED && lost.contains(last.node()))
                 addViolation(Invariant.NO_LEASE_OF_LOST_NODE, run + " is still leased to " + last.node());
             else if (!finalState.allowedToWait().contains(run))
                 addViolation(Invariant.ALL_ENDED, run + " has not ended");
@@ -189,12 +189,12 @@ public final class HistoryChecker {
         return runs.entrySet().stream().flatMap(run -> leases(run.getKey(), run.getValue()).stream());
     }
 
-    private static List<Lease> leases(String run, List<RunEvent> events) {
+    private static List<Lease> leases(String run, List<HistoryEvent> events) {
         List<Lease> leases = new ArrayList<>();
-        RunEvent open = null;
-        for (RunEvent event : events) {
-            boolean leased = event.kind() == RunEvent.Kind.LEASED;
-            boolean over = event.kind() == RunEvent.Kind.RELEASED || event.kind() == RunEvent.Kind.ENDED;
+        HistoryEvent open = null;
+        for (HistoryEvent event : events) {
+            boolean leased = event.kind() == HistoryEvent.Kind.LEASED;
+            boolean over = event.kind() == HistoryEvent.Kind.RELEASED || event.kind() == HistoryEvent.Kind.ENDED;
             if (open != null && (leased || over)) leases.add(new Lease(run, open.node(), open.at(), event.at()));
             if (leased) open = event;
             if (over) open = null;

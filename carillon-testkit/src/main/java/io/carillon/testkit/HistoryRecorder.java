@@ -61,16 +61,16 @@ public final class HistoryRecorder {
     }
 
     /** Returns all events so far. Nodes are given by their display names. */
-    public List<RunEvent> events() {
+    public List<HistoryEvent> events() {
         return sql.call(session -> session.query(EVENTS).list(HistoryRecorder::event));
     }
 
-    private static RunEvent event(Row row) throws SQLException {
-        return new RunEvent(
+    private static HistoryEvent event(Row row) throws SQLException {
+        return new HistoryEvent(
                 new RunId(row.uuid("run")).toString(),
                 row.integer("attempt"),
                 row.text("node"),
-                RunEvent.Kind.valueOf(row.text("kind")),
+                HistoryEvent.Kind.valueOf(row.text("kind")),
                 row.instant("at"),
                 row.text("detail"));
     }

@@ -1,7 +1,7 @@
 package io.carillon.testkit;
 
-import io.carillon.run.Attempt;
 import io.carillon.run.HandlerType;
+import io.carillon.spi.RunInfo;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -18,8 +18,8 @@ final class PlannedFailures {
         type.olderReaders().keySet().forEach(name -> byHandler.put(name, next));
     }
 
-    void throwNext(Attempt attempt) throws Exception {
-        Deque<Exception> next = byHandler.get(attempt.target().name());
+    void throwNext(RunInfo run) throws Exception {
+        Deque<Exception> next = byHandler.get(run.target().name());
         Exception failure = next == null ? null : next.poll();
         if (failure != null) throw failure;
     }

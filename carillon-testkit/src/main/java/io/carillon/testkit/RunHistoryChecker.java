@@ -38,8 +38,8 @@ final class RunHistoryChecker {
         this.violations = violations;
     }
 
-    void check(List<RunEvent> events) {
-        for (RunEvent event : events) {
+    void check(List<HistoryEvent> events) {
+        for (HistoryEvent event : events) {
             switch (event.kind()) {
                 case CREATED -> {}
                 case LEASED -> leased(event);
@@ -50,7 +50,7 @@ final class RunHistoryChecker {
         }
     }
 
-    private void leased(RunEvent event) {
+    private void leased(HistoryEvent event) {
         if (ended) addViolation(SINGLE_END, event, "was leased after it had ended");
         if (held) addViolation(SINGLE_LEASE, event, "was leased while " + holders.get(attempt) + " held it");
         if (event.attempt() != attempt + 1)
@@ -67,13 +67,13 @@ final class RunHistoryChecker {
         held = true;
     }
 
-    private void started(RunEvent event) {
+    private void started(HistoryEvent event) {
         if (!event.node().equals(holders.get(event.attempt())))
             addViolation(START_UNDER_LEASE, event, "started without a lease");
         if (!started.add(event.attempt())) addViolation(NO_DUPLICATE_START, event, "started twice under one lease");
     }
 
-    private void released(RunEvent event) {
+    private void released(HistoryEvent event) {
         if (!held) addViolation(SINGLE_LEASE, event, "was released although no node held it");
         else if (event.attempt() != attempt) addViolation(SINGLE_LEASE, event, "was released under an old lease");
         held = false;
@@ -82,7 +82,7 @@ final class RunHistoryChecker {
             addViolation(NO_DUPLICATE_START, event, "was taken from a live node");
     }
 
-    private void failed(RunEvent event) {
+    private void failed(HistoryEvent event) {
         failures++;
         String instant = event.detail().substring("failed".length()).strip();
         retryAt = instant.isEmpty() ? null : Instant.parse(instant);
@@ -105,7 +105,7 @@ final class RunHistoryChecker {
                         nodeLoss.node().equals(node) && !nodeLoss.at().isAfter(before));
     }
 
-    private void ended(RunEvent event) {
+    private void ended(HistoryEvent event) {
         boolean succeeded = "succeeded".equals(event.detail());
         if (ended) addViolation(SINGLE_END, event, "ended twice");
         else if (held && event.attempt() != attempt) addViolation(SINGLE_END, event, "was ended under an old lease");
@@ -116,7 +116,7 @@ final class RunHistoryChecker {
         held = false;
     }
 
-    private void addViolation(Violation.Invariant invariant, RunEvent event, String what) {
+    private void addViolation(Violation.Invariant invariant, HistoryEvent event, String what) {
         violations.add(new Violation(
                 invariant,
                 "%s %s (attempt %d, node %s, %s)"

@@ -1,10 +1,10 @@
 package io.carillon.testkit;
 
-import static io.carillon.testkit.RunEvent.Kind.CREATED;
-import static io.carillon.testkit.RunEvent.Kind.ENDED;
-import static io.carillon.testkit.RunEvent.Kind.LEASED;
-import static io.carillon.testkit.RunEvent.Kind.RELEASED;
-import static io.carillon.testkit.RunEvent.Kind.STARTED;
+import static io.carillon.testkit.HistoryEvent.Kind.CREATED;
+import static io.carillon.testkit.HistoryEvent.Kind.ENDED;
+import static io.carillon.testkit.HistoryEvent.Kind.LEASED;
+import static io.carillon.testkit.HistoryEvent.Kind.RELEASED;
+import static io.carillon.testkit.HistoryEvent.Kind.STARTED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.run.Retry;
@@ -45,9 +45,9 @@ class HistoryCheckerTest {
         return NOON.plusMillis((long) (second * 1_000));
     }
 
-    private static RunEvent event(
-            String run, int attempt, String node, RunEvent.Kind kind, double second, String detail) {
-        return new RunEvent(run, attempt, node, kind, at(second), detail);
+    private static HistoryEvent event(
+            String run, int attempt, String node, HistoryEvent.Kind kind, double second, String detail) {
+        return new HistoryEvent(run, attempt, node, kind, at(second), detail);
     }
 
     private static String again(double second) {
@@ -58,7 +58,7 @@ class HistoryCheckerTest {
      * Run a fails once on one node and succeeds on another. Run b follows it, and has the unique key of c after c has
      * ended. Run d loses its node and is rescued. Run e waits for a node with its handler.
      */
-    private static final List<RunEvent> EVENTS = List.of(
+    private static final List<HistoryEvent> EVENTS = List.of(
             event("a", 0, "", CREATED, 0, ""),
             event("a", 1, "n1", LEASED, 1, ""),
             event("a", 1, "n1", STARTED, 2, ""),
@@ -94,24 +94,24 @@ class HistoryCheckerTest {
                 .finalState(FINAL_STATE);
     }
 
-    private static UnaryOperator<History> events(Consumer<List<RunEvent>> change) {
+    private static UnaryOperator<History> events(Consumer<List<HistoryEvent>> change) {
         return history -> {
-            List<RunEvent> changed = new ArrayList<>(history.events());
+            List<HistoryEvent> changed = new ArrayList<>(history.events());
             change.accept(changed);
             return new History(changed, history.losses(), history.expectations(), history.finalState());
         };
     }
 
-    private static UnaryOperator<History> without(RunEvent... some) {
+    private static UnaryOperator<History> without(HistoryEvent... some) {
         assertThat(EVENTS).contains(some);
         return events(all -> all.removeAll(Arrays.asList(some)));
     }
 
-    private static UnaryOperator<History> with(RunEvent... more) {
+    private static UnaryOperator<History> with(HistoryEvent... more) {
         return events(all -> all.addAll(Arrays.asList(more)));
     }
 
-    private static UnaryOperator<History> instead(RunEvent old, RunEvent... other) {
+    private static UnaryOperator<History> instead(HistoryEvent old, HistoryEvent... other) {
         return history -> with(other).apply(without(old).apply(history));
     }
 
@@ -120,10 +120,10 @@ class HistoryCheckerTest {
     }
 
     static Stream<BrokenHistory> brokenHistories() {
-        RunEvent lost = event("d", 1, "n1", RELEASED, 14, "crashed");
-        RunEvent taken = event("d", 2, "n2", LEASED, 15, "");
-        RunEvent tried = event("a", 2, "n2", LEASED, 4, "");
-        RunEvent dead = event("d", 2, "n2", ENDED, 16, "dead");
+        HistoryEvent lost = event("d", 1, "n1", RELEASED, 14, "crashed");
+        HistoryEvent taken = event("d", 2, "n2", LEASED, 15, "");
+        HistoryEvent tried = event("a", 2, "n2", LEASED, 4, "");
+        HistoryEvent dead = event("d", 2, "n2", ENDED, 16, "dead");
         return Stream.of(
                 new BrokenHistory(Invariant.SINGLE_LEASE, "two leases at the same time", without(lost)),
                 new BrokenHistory(
@@ -138,7 +138,7 @@ class HistoryCheckerTest {
                         Invariant.SINGLE_LEASE,
                         "a skipped attempt number",
                         events(all -> all.replaceAll(one -> one.run().equals("b") && one.attempt() == 1
-                                ? new RunEvent("b", 2, one.node(), one.kind(), one.at(), one.detail())
+                                ? new HistoryEvent("b", 2, one.node(), one.kind(), one.at(), one.detail())
                                 : one))),
                 new BrokenHistory(Invariant.SINGLE_END, "a second end", with(event("d", 2, "n2", ENDED, 17, "dead"))),
                 new BrokenHistory(

@@ -4,10 +4,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.bench.ours.BenchPayload;
 import io.carillon.bench.ours.CarillonDrain;
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,8 +50,8 @@ final class HolderChild implements ChildMain.CommandHandler, RunListener {
     }
 
     @Override
-    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-        ended.incrementAndGet();
+    public void onRunEvent(RunEvent event) {
+        if (event instanceof RunEvent.AttemptEnded) ended.incrementAndGet();
     }
 
     /** Returns the used heap after a garbage collection. */

@@ -2,10 +2,8 @@ package io.carillon.bench.ours;
 
 import io.carillon.Carillon;
 import io.carillon.bench.measure.ArrivalCounter;
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -33,7 +31,8 @@ public final class RunCounter implements RunListener {
     }
 
     @Override
-    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+    public void onRunEvent(RunEvent event) {
+        if (!(event instanceof RunEvent.AttemptEnded)) return;
         lastNanos = System.nanoTime();
         ended.incrementAndGet();
     }

@@ -14,9 +14,8 @@ import io.carillon.bench.report.Findings;
 import io.carillon.bench.report.Row;
 import io.carillon.bench.server.BenchDatabase;
 import io.carillon.bench.server.Sql;
-import io.carillon.run.Attempt;
 import io.carillon.run.Retry;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
 import java.sql.Connection;
 import java.time.Duration;
@@ -63,10 +62,9 @@ final class Mixed implements Workload {
         }
 
         @Override
-        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-            ended.incrementAndGet();
-            if (transition instanceof Transition.Complete && attempt.times().plannedAt() == null)
-                pending.decrementAndGet();
+        public void onRunEvent(RunEvent event) {
+            if (event instanceof RunEvent.AttemptEnded) ended.incrementAndGet();
+            if (event instanceof RunEvent.Succeeded && event.run().plannedAt() == null) pending.decrementAndGet();
         }
 
         /** Enqueues runs and keeps the backlog bounded. */

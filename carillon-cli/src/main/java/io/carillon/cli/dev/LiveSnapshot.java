@@ -11,7 +11,7 @@ record LiveSnapshot(
         Duration uptime,
         List<ScheduleRow> schedules,
         List<RunActivity.ActiveRun> running,
-        List<RunEvent> recentEvents,
+        List<ActivityEvent> recentEvents,
         RunActivity.Totals totals,
         Condition condition) {
 

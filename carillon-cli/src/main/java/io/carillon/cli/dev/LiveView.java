@@ -37,7 +37,7 @@ final class LiveView {
         return Stream.of(
                         snapshot.schedules().stream().map(LiveSnapshot.ScheduleRow::name),
                         snapshot.running().stream().map(RunActivity.ActiveRun::schedule),
-                        snapshot.recentEvents().stream().map(RunEvent::schedule))
+                        snapshot.recentEvents().stream().map(ActivityEvent::schedule))
                 .flatMap(names -> names)
                 .mapToInt(String::length)
                 .max()
@@ -126,7 +126,7 @@ final class LiveView {
     private void recentRuns(int shown) {
         title("LAST RUNS", 0);
         if (snapshot.recentEvents().isEmpty()) line().add(TerminalStyle.DIM, "   none yet");
-        for (RunEvent event : snapshot.recentEvents()
+        for (ActivityEvent event : snapshot.recentEvents()
                 .subList(0, Math.max(0, Math.min(shown, snapshot.recentEvents().size())))) {
             Line line = line().add("   ")
                     .cell(TerminalStyle.DIM, time.format(event.at()), 8)
@@ -157,7 +157,7 @@ final class LiveView {
         if (hidden > 0) line.add(TerminalStyle.DIM, "  and " + hidden + " more");
     }
 
-    private TerminalStyle styleOf(RunEvent event) {
+    private TerminalStyle styleOf(ActivityEvent event) {
         return switch (event.kind()) {
             case SUCCEEDED -> TerminalStyle.GREEN;
             case DEAD -> TerminalStyle.RED;
@@ -166,7 +166,7 @@ final class LiveView {
         };
     }
 
-    private String symbolOf(RunEvent event) {
+    private String symbolOf(ActivityEvent event) {
         return switch (event.kind()) {
             case SUCCEEDED -> renderOptions.symbol("✓ ", "");
             case DEAD -> renderOptions.symbol("✗ ", "");

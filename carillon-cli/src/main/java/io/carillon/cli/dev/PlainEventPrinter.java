@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * Prints one line per event and flushes it immediately, for output without a terminal. Reports when the output is
  * closed.
  */
-final class PlainEventPrinter implements Consumer<RunEvent> {
+final class PlainEventPrinter implements Consumer<ActivityEvent> {
     private static final DateTimeFormatter UTC = DateTimeFormatter.ofPattern(
                     "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
@@ -25,13 +25,13 @@ final class PlainEventPrinter implements Consumer<RunEvent> {
     }
 
     @Override
-    public void accept(RunEvent event) {
+    public void accept(ActivityEvent event) {
         out.println(line(event));
         // checkError also flushes.
         if (out.checkError()) onOutputClosed.run();
     }
 
-    static String line(RunEvent event) {
+    static String line(ActivityEvent event) {
         return "%s %s %s %s".formatted(time(event.at()), event.schedule(), event.run(), event.sentence());
     }
 

@@ -1,10 +1,10 @@
 package io.carillon.cli.dev;
 
-import io.carillon.run.Attempt;
 import io.carillon.run.Run;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
+import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -37,24 +37,24 @@ final class RunActivity implements RunListener {
     record Totals(long succeeded, long failed, long dead) {}
 
     private static final class RunningAttempt {
-        final Attempt attempt;
+        final RunInfo run;
         final long startNanos = System.nanoTime();
         double fraction = -1;
 
-        RunningAttempt(Attempt attempt) {
-            this.attempt = attempt;
+        RunningAttempt(RunInfo run) {
+            this.run = run;
         }
     }
 
     private final InstantSource clock;
-    private final Consumer<RunEvent> listener;
+    private final Consumer<ActivityEvent> listener;
     private final Map<RunId, RunningAttempt> runningAttempts = new LinkedHashMap<>();
-    private final Deque<RunEvent> recentEvents = new ArrayDeque<>();
+    private final Deque<ActivityEvent> recentEvents = new ArrayDeque<>();
     private long succeeded;
     private long failed;
     private long dead;
 
-    RunActivity(InstantSource clock, Consumer<RunEvent> listener) {
+    RunActivity(InstantSource clock, Consumer<ActivityEvent> listener) {
         this.clock = clock;
         this.listener = listener;
     }
@@ -62,16 +62,21 @@ final class RunActivity implements RunListener {
     /** Adds runs that ended before this start, in any order. Events since the start stay in front. */
     synchronized void addHistory(List<Run> ended, int deadLetter) {
         ended.stream()
-                .map(RunEvent::of)
-                .sorted(Comparator.comparing(RunEvent::at).reversed())
+                .map(ActivityEvent::of)
+                .sorted(Comparator.comparing(ActivityEvent::at).reversed())
                 .limit(MAX_EVENTS - recentEvents.size())
                 .forEach(recentEvents::addLast);
         dead += deadLetter;
     }
 
     @Override
-    public synchronized void onAttemptStarted(Attempt attempt) {
-        runningAttempts.put(attempt.run(), new RunningAttempt(attempt));
+    public synchronized void onRunEvent(RunEvent event) {
+        if (event instanceof RunEvent.AttemptStarted started)
+            runningAttempts.put(started.run().id(), new RunningAttempt(started.run()));
+        else if (event instanceof RunEvent.AttemptEnded ended) {
+            runningAttempts.remove(ended.run().id());
+            addEvent(ActivityEvent.of(clock.instant(), ended));
+        }
     }
 
     /**
@@ -87,16 +92,10 @@ final class RunActivity implements RunListener {
         int now = (int) (entry.fraction * PROGRESS_STEPS);
         if (now > before && now < PROGRESS_STEPS) {
             String percent = now * 100 / PROGRESS_STEPS + " %";
-            RunEvent.Details details =
-                    new RunEvent.Details(entry.attempt.number(), elapsed(entry), Duration.ZERO, percent);
-            listener.accept(RunEvent.of(clock.instant(), entry.attempt, RunEvent.Kind.PROGRESS, details));
+            ActivityEvent.Details details =
+                    new ActivityEvent.Details(entry.run.attempt(), elapsed(entry), Duration.ZERO, percent);
+            listener.accept(ActivityEvent.of(clock.instant(), entry.run, ActivityEvent.Kind.PROGRESS, details));
         }
-    }
-
-    @Override
-    public synchronized void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-        runningAttempts.remove(attempt.run());
-        addEvent(RunEvent.of(clock.instant(), attempt, transition, took));
     }
 
     /** Records the attempts that still ran when the node stopped as handed back. Returns their number. */
@@ -104,13 +103,14 @@ final class RunActivity implements RunListener {
         List<RunningAttempt> rest = List.copyOf(runningAttempts.values());
         runningAttempts.clear();
         for (RunningAttempt entry : rest) {
-            RunEvent.Details details = new RunEvent.Details(entry.attempt.number(), elapsed(entry), Duration.ZERO, "");
-            addEvent(RunEvent.of(clock.instant(), entry.attempt, RunEvent.Kind.HANDED_BACK, details));
+            ActivityEvent.Details details =
+                    new ActivityEvent.Details(entry.run.attempt(), elapsed(entry), Duration.ZERO, "");
+            addEvent(ActivityEvent.of(clock.instant(), entry.run, ActivityEvent.Kind.HANDED_BACK, details));
         }
         return rest.size();
     }
 
-    private void addEvent(RunEvent event) {
+    private void addEvent(ActivityEvent event) {
         switch (event.kind()) {
             case SUCCEEDED -> succeeded++;
             case RETRY -> failed++;
@@ -129,16 +129,16 @@ final class RunActivity implements RunListener {
         List<ActiveRun> rows = new ArrayList<>();
         for (RunningAttempt entry : runningAttempts.values())
             rows.add(new ActiveRun(
-                    entry.attempt.target().name(),
-                    entry.attempt.run().toString(),
-                    entry.attempt.counts().failures() + 1,
+                    entry.run.target().name(),
+                    entry.run.id().toString(),
+                    entry.run.failures() + 1,
                     elapsed(entry),
                     entry.fraction));
         return rows;
     }
 
     /** Returns the recent events, newest first. */
-    synchronized List<RunEvent> recentEvents() {
+    synchronized List<ActivityEvent> recentEvents() {
         return List.copyOf(recentEvents);
     }
 

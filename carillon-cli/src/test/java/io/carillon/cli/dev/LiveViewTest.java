@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.cli.screen.Line;
 import io.carillon.cli.screen.RenderOptions;
 import io.carillon.cli.screen.Size;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -32,15 +32,18 @@ class LiveViewTest {
             new RunActivity.ActiveRun(
                     "demo.report", SampleAttempts.run(1).toString(), 1, Duration.ofMillis(5_100), 0.425),
             new RunActivity.ActiveRun("demo.flaky", SampleAttempts.run(2).toString(), 2, Duration.ofMillis(3), -1));
-    private static final List<RunEvent> LAST = List.of(
-            event(3, "demo.hello", 0, new Transition.Complete(null)),
-            event(2, "demo.flaky", 2, new Transition.MarkDead("java.lang.IllegalStateException: no paper")),
-            event(
-                    2,
-                    "demo.flaky",
-                    1,
-                    new Transition.Retry(
-                            Duration.ofMillis(1_200), "java.lang.IllegalStateException: no paper", false)));
+    private static final List<ActivityEvent> LAST = List.of(
+            event(new RunEvent.Succeeded(attempt(3, "demo.hello", 0), Duration.ofMillis(12))),
+            event(new RunEvent.Dead(
+                    attempt(2, "demo.flaky", 2),
+                    Duration.ofMillis(12),
+                    "java.lang.IllegalStateException: no paper")),
+            event(new RunEvent.Failed(
+                    attempt(2, "demo.flaky", 1),
+                    Duration.ofMillis(12),
+                    "java.lang.IllegalStateException: no paper",
+                    false,
+                    Duration.ofMillis(1_200))));
     private static final LiveSnapshot.Condition HEALTHY = new LiveSnapshot.Condition("1 node", List.of(), "");
 
     @Test
@@ -164,7 +167,7 @@ class LiveViewTest {
                 .collect(Collectors.joining("\n"));
     }
 
-    private static RunEvent event(long run, String name, int failures, Transition transition) {
-        return RunEvent.of(SampleAttempts.NOW, attempt(run, name, failures), transition, Duration.ofMillis(12));
+    private static ActivityEvent event(RunEvent.AttemptEnded ended) {
+        return ActivityEvent.of(SampleAttempts.NOW, ended);
     }
 }

@@ -1,19 +1,18 @@
 package io.carillon.cli.dev;
 
-import io.carillon.run.Attempt;
-import io.carillon.run.Lane;
 import io.carillon.run.Origin;
-import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import java.nio.charset.StandardCharsets;
+import io.carillon.spi.RunEvent;
+import io.carillon.spi.RunInfo;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Attempts in the form in which the engine passes them to a listener. */
+/** Attempts in the form in which a listener receives them. */
 final class SampleAttempts {
     static final Instant NOW = Instant.parse("2026-06-01T12:00:00.120Z");
 
@@ -23,19 +22,22 @@ final class SampleAttempts {
         return new RunId(new UUID(0, number));
     }
 
-    static Attempt attempt(long run, String handler, int failuresBefore) {
-        return new Attempt(
+    static RunInfo attempt(long run, String handler, int failuresBefore) {
+        return new RunInfo(
                 run(run),
-                failuresBefore + 1,
-                new Lane("default", "default"),
+                "default",
+                "default",
+                Target.handler(handler),
                 Priority.NORMAL,
                 Origin.TICK,
-                new Target(Target.HANDLER, handler),
-                new Payload("{}".getBytes(StandardCharsets.UTF_8), "json"),
-                new Attempt.Times(NOW, NOW),
-                new Attempt.Counts(failuresBefore, 0, 0),
+                failuresBefore + 1,
+                failuresBefore,
                 null,
-                null);
+                NOW);
+    }
+
+    static RunEvent started(long run, String handler, int failuresBefore) {
+        return new RunEvent.AttemptStarted(attempt(run, handler, failuresBefore), Duration.ZERO, Duration.ZERO);
     }
 
     /** Returns the context of a handler. Only its id and its progress matter. */

@@ -57,7 +57,7 @@ public final class DueRunExecutor {
     private final Storage storage;
     private final HandlerRegistry handlers;
     private final EngineParts parts;
-    private final Listeners.ListenerPair listeners;
+    private final Listeners.EngineListeners listeners;
     private final DatabaseClock clock;
 
     public DueRunExecutor(EngineParts parts) {
@@ -82,7 +82,7 @@ public final class DueRunExecutor {
         storage.nodes().wakeParkedRuns(handlers.names());
         PlanningLoop planning = new PlanningLoop(
                 storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), listeners.schedules());
-        planning.onPlanned(plan -> PlanningLoop.notifyPlanned(listeners.runs(), plan));
+        planning.onPlanned(plan -> PlanningLoop.notifyPlanned(listeners.schedules(), plan));
         planning.plan();
         Invocation invocation = new Invocation(Uuid7.next(), deadline);
         try (LeaseRenewer leaseRenewer = new LeaseRenewer(invocation)) {
@@ -150,7 +150,7 @@ public final class DueRunExecutor {
             this.deadline = deadline;
             this.outcomeReporter = new OutcomeReporter(storage.lanes(), () -> owner, () -> {});
             TransactionalCalls transactions = new TransactionalCalls(parts.connections(), runs, 1);
-            this.runner = new AttemptRunner(handlers, this, transactions, listeners.runs());
+            this.runner = new AttemptRunner(handlers, this, transactions, listeners.attempts());
         }
 
         boolean round() {
@@ -305,7 +305,7 @@ public final class DueRunExecutor {
 
         private void notifyEnded(ActiveAttempt activeAttempt, Transition transition) {
             outcomeReporter.ended(activeAttempt.attemptValue().lane(), transition);
-            listeners.runs().onAttemptEnded(activeAttempt.attemptValue(), transition, activeAttempt.sinceStart());
+            listeners.attempts().onAttemptEnded(activeAttempt.attemptValue(), transition, activeAttempt.sinceStart());
         }
     }
 }

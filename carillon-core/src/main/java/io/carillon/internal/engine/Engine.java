@@ -94,11 +94,11 @@ public final class Engine implements AutoCloseable {
         ActiveAttempts activeAttempts = new ActiveAttempts();
         node = new Node(activeAttempts, new HandlerRegistry(parts.handlers()), clock, this::dispatch);
         listenerDispatcher = new ListenerDispatcher(parts.listeners());
-        Listeners.ListenerPair listeners = listenerDispatcher.asListeners();
-        completer = new Completer(storage.runs(), activeAttempts, listeners.runs());
+        Listeners.EngineListeners listeners = listenerDispatcher.asListeners();
+        completer = new Completer(storage.runs(), activeAttempts, listeners.attempts());
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
-        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.runs());
+        AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.attempts());
         // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers; hence the
         // array.
         ClaimSizer[] claimSizer = new ClaimSizer[1];
@@ -147,7 +147,7 @@ public final class Engine implements AutoCloseable {
                 listeners.schedules());
         planning.onPlanned(written -> {
             ticksPlanned.add(written.ticks().size());
-            PlanningLoop.notifyPlanned(listeners.runs(), written);
+            PlanningLoop.notifyPlanned(listeners.schedules(), written);
         });
         if (config.planning() == EngineConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
         clock.onSetBack(this::clockSetBack);

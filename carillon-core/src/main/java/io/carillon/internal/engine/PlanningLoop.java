@@ -8,7 +8,6 @@ import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.run.Lane;
 import io.carillon.schedule.Schedule;
-import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
@@ -263,11 +262,12 @@ final class PlanningLoop extends Loop {
     }
 
     /** Notifies a listener of the ticks of a written plan. */
-    static void notifyPlanned(RunListener listener, TickPlan plan) {
-        listener.onTicksPlanned(
-                plan.schedule().definition().project(),
-                plan.schedule().name(),
-                plan.ticks().size());
+    static void notifyPlanned(ScheduleListener listener, TickPlan plan) {
+        if (!plan.ticks().isEmpty())
+            listener.onScheduleEvent(new ScheduleEvent.Planned(
+                    plan.schedule().definition().project(),
+                    plan.schedule().name(),
+                    plan.ticks().size()));
     }
 
     private void hintTicks(TickPlan plan) {

@@ -4,12 +4,13 @@ import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
+import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.ContextPropagator;
 import io.carillon.spi.NewRun;
+import io.carillon.spi.RunInfo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -25,13 +26,14 @@ public record RunHeaders(List<ContextPropagator> propagators) {
     /** Returns the run with the headers that the propagators capture for it. */
     public NewRun addTo(NewRun run) {
         if (propagators.isEmpty()) return run;
+        RunInfo info = RunInfos.of(run);
         Map<String, String> all = new LinkedHashMap<>();
-        propagators.forEach(propagator -> all.putAll(propagator.capture(run)));
+        propagators.forEach(propagator -> all.putAll(propagator.capture(info)));
         return all.isEmpty() ? run : run.withHeaders(serialize(all));
     }
 
     /** Returns the headers for the runs of a schedule; null if there are none. */
-    public @Nullable String forSchedule(UUID schedule) {
+    public @Nullable String forSchedule(ScheduleId schedule) {
         Map<String, String> all = new LinkedHashMap<>();
         propagators.forEach(propagator -> all.putAll(propagator.captureForSchedule(schedule)));
         return all.isEmpty() ? null : serialize(all);
@@ -42,18 +44,18 @@ public record RunHeaders(List<ContextPropagator> propagators) {
         if (propagators.isEmpty()) return attemptCall.call();
         return runWithContext(
                 0,
-                attempt,
+                RunInfos.of(attempt),
                 parse(attempt.references() == null ? null : attempt.references().headers()),
                 attemptCall);
     }
 
     private Outcome runWithContext(
-            int next, Attempt attempt, Map<String, String> headers, ContextPropagator.AttemptCall attemptCall)
+            int next, RunInfo run, Map<String, String> headers, ContextPropagator.AttemptCall attemptCall)
             throws Exception {
         if (next == propagators.size()) return attemptCall.call();
         return propagators
                 .get(next)
-                .runWithContext(attempt, headers, () -> runWithContext(next + 1, attempt, headers, attemptCall));
+                .runWithContext(run, headers, () -> runWithContext(next + 1, run, headers, attemptCall));
     }
 
     private static String serialize(Map<String, String> all) {

@@ -6,7 +6,6 @@ import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -45,7 +44,7 @@ class GatePromoterTest {
 
     private final BusyGates gates = new BusyGates();
     private final GatePromoter gatePromoter =
-            new GatePromoter(gates, new DatabaseClock(), new ClusterSize(), lane -> {}, ScheduleListener.NONE);
+            new GatePromoter(gates, new DatabaseClock(), new ClusterSize(), lane -> {}, event -> {});
 
     private void runUntilAsked(int times) throws InterruptedException {
         while (gates.promotions.size() < times) gatePromoter.runRound();

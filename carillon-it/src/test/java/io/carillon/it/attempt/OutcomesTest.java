@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.it.fixture.ApiFixture;
-import io.carillon.run.Attempt;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
@@ -18,7 +17,7 @@ import io.carillon.run.Run;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
@@ -302,18 +301,12 @@ class OutcomesTest {
     @Test
     void a_listener_receives_each_attempt_and_its_exceptions_are_ignored() {
         Queue<String> events = new ConcurrentLinkedQueue<>();
-        RunListener listener = new RunListener() {
-            @Override
-            public void onAttemptStarted(Attempt attempt) {
-                events.add("started " + attempt.number());
-                throw OutcomesTest.<RuntimeException>sneaky(new IOException("listener"));
-            }
-
-            @Override
-            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-                events.add(transition.getClass().getSimpleName() + " " + attempt.number());
-                throw OutcomesTest.<RuntimeException>sneaky(new IOException("listener"));
-            }
+        RunListener listener = event -> {
+            String what = event instanceof RunEvent.AttemptStarted
+                    ? "started"
+                    : event.getClass().getSimpleName();
+            events.add(what + " " + event.run().attempt());
+            throw OutcomesTest.<RuntimeException>sneaky(new IOException("listener"));
         };
         Carillon carillon = fixture.node(builder -> builder.listener(listener)
                 .handleReturning(
@@ -326,7 +319,7 @@ class OutcomesTest {
         awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
         eventually().until(() -> events.size() == 4);
-        assertThat(events).containsExactly("started 1", "Retry 1", "started 2", "Complete 2");
+        assertThat(events).containsExactly("started 1", "Failed 1", "started 2", "Succeeded 2");
     }
 
     private Carillon returning(ReturningHandler<Job, ?> handler, HandlerOptions options) {

@@ -10,7 +10,6 @@ import io.carillon.HandlerOptions;
 import io.carillon.RunDueResult;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.it.fixture.SizedPool;
-import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
@@ -18,8 +17,8 @@ import io.carillon.run.Retry;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.run.Transition;
 import io.carillon.schedule.When;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
@@ -332,11 +331,8 @@ class RunDueTest {
 
     @Test
     void a_listener_that_fails_does_not_end_the_call() {
-        RunListener broken = new RunListener() {
-            @Override
-            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-                throw new IllegalStateException("listener");
-            }
+        RunListener broken = event -> {
+            if (event instanceof RunEvent.AttemptEnded) throw new IllegalStateException("listener");
         };
         Carillon carillon =
                 fixture.client(builder -> builder.listener(broken).handle(JOB, (job, run) -> done.add(job.name())));

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.Carillon;
 import io.carillon.EngineConfig.Planning;
 import io.carillon.testkit.History;
+import io.carillon.testkit.HistoryEvent;
 import io.carillon.testkit.HistoryRecorder;
 import io.carillon.testkit.NodeProcess;
-import io.carillon.testkit.RunEvent;
 import io.carillon.testkit.TestDatabase;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -140,14 +140,14 @@ final class Cluster implements AutoCloseable {
 
     /** Returns the history; {@code late} is the allowed delay of a retry after its due time. */
     private History history(Duration late) {
-        List<RunEvent> events = new ArrayList<>(recorder.events());
+        List<HistoryEvent> events = new ArrayList<>(recorder.events());
         for (List<String> row :
                 rows("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'"))
-            events.add(new RunEvent(
+            events.add(new HistoryEvent(
                     row.get(0),
                     Integer.parseInt(row.get(1)),
                     row.get(2),
-                    RunEvent.Kind.STARTED,
+                    HistoryEvent.Kind.STARTED,
                     instant(row.get(3)),
                     ""));
         History history = History.of(events).expectRetries(ClusterNode.RETRY, late);

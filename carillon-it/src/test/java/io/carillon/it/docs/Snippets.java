@@ -15,7 +15,6 @@ import io.carillon.QueueLimits;
 import io.carillon.Wakeup;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
-import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
 import io.carillon.run.HandlerType;
@@ -34,7 +33,7 @@ import io.carillon.server.CarillonServer;
 import io.carillon.server.access.JwkSet;
 import io.carillon.server.access.JwtVerifier;
 import io.carillon.spi.AuthorizationPropagator;
-import io.carillon.spi.RunListener;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -142,11 +141,8 @@ Carillon.on(dataSource)
     .scheduleListener(event -> {
         if (event instanceof ScheduleEvent.Missed missed) alarm.raise(missed.schedule(), missed.instants().count());
     })
-    .listener(new RunListener() {
-        @Override
-        public void onRunDead(Attempt attempt, String error) {
-            alarm.raise(attempt.target().name(), 1);
-        }
+    .listener(event -> {
+        if (event instanceof RunEvent.Dead dead) alarm.raise(dead.run().target().name(), 1);
     })
     .start();
     }

@@ -26,13 +26,13 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.run.Transition;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
 import io.carillon.spi.NewRun;
+import io.carillon.spi.RunEvent;
+import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
-import io.carillon.spi.ScheduleListener;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -80,7 +80,7 @@ final class FaultScenario {
                                 FaultyStorage.around(real, portFaults),
                                 handlers(),
                                 source::getConnection,
-                                new Listeners(new EndingCounter(), ScheduleListener.NONE),
+                                Listeners.none().with(new EndingCounter()),
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
                         config());
@@ -328,9 +328,11 @@ final class FaultScenario {
     /** Counts how often listeners are notified of the end of an attempt. */
     private final class EndingCounter implements RunListener {
         @Override
-        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
+        public void onRunEvent(RunEvent event) {
+            if (!(event instanceof RunEvent.AttemptEnded)) return;
+            RunInfo run = event.run();
             endingCounts
-                    .computeIfAbsent(attempt.run() + " " + attempt.number(), key -> new AtomicInteger())
+                    .computeIfAbsent(run.id() + " " + run.attempt(), key -> new AtomicInteger())
                     .incrementAndGet();
         }
     }

@@ -2,6 +2,7 @@ package io.carillon.it.observability;
 
 import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -9,13 +10,14 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.carillon.Carillon;
 import io.carillon.it.fixture.ApiFixture;
-import io.carillon.run.Attempt;
+import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
-import io.carillon.run.Transition;
+import io.carillon.run.RunId;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
@@ -31,9 +33,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
 /** Events that listeners receive and lines of the lifecycle log; neither delays a run. */
@@ -77,7 +83,7 @@ class ListenersTest {
     /** A client without a node calls its listeners on the thread that made the change. */
     private Carillon client() {
         return fixture.client(builder -> builder.scheduleListener(event -> events.add(text(event)))
-                .listener(new Runs())
+                .listener(event -> events.add(text(event)))
                 .handleReturning(
                         REPORT, (report, run) -> report.region().equals("eu") ? "done" : Outcome.rejected("no")));
     }
@@ -99,21 +105,16 @@ class ListenersTest {
                         all.reason());
     }
 
-    private final class Runs implements RunListener {
-        @Override
-        public void onAttemptStarted(Attempt attempt) {
-            events.add("started " + attempt.number());
-        }
-
-        @Override
-        public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-            events.add("ended " + transition.getClass().getSimpleName());
-        }
-
-        @Override
-        public void onRunDead(Attempt attempt, String error) {
-            events.add("dead " + error);
-        }
+    private static String text(RunEvent event) {
+        if (event instanceof RunEvent.AttemptStarted started)
+            return "started " + started.run().attempt();
+        String what = event.getClass().getSimpleName();
+        if (event instanceof RunEvent.Failed failed) return what + ", retry after " + failed.retryAfter();
+        if (event instanceof RunEvent.Dead dead) return what + ": " + dead.error();
+        if (event instanceof RunEvent.Cancelled cancelled) return what + ": " + cancelled.reason();
+        if (event instanceof RunEvent.Snoozed snoozed) return what + " for " + snoozed.delay();
+        if (event instanceof RunEvent.AwaitingCallback awaiting) return what + " within " + awaiting.timeout();
+        return what;
     }
 
     private List<String> takeEvents() {
@@ -140,7 +141,7 @@ class ListenersTest {
         carillon.schedules().delete("r");
         carillon.schedules().delete("r");
         assertThat(takeEvents())
-                .containsExactly("started 1", "ended Complete", "started 1", "ended MarkDead", "dead no", "Deleted r");
+                .containsExactly("started 1", "Succeeded", "started 1", "Dead: no", "Deleted r");
         assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
                 .contains(
                         "schedule created schedule=r project=default",
@@ -150,6 +151,65 @@ class ListenersTest {
                         "schedule deleted schedule=r project=default")
                 .anyMatch(line ->
                         line.matches("run dead run=run_\\w+ queue=report.make handler=report.make attempt=1 error=no"));
+    }
+
+    static Stream<Arguments> outcomes() {
+        return Stream.of(
+                arguments(Outcome.succeeded("done"), "Succeeded"),
+                arguments(Outcome.retryAfter(Duration.ofMinutes(5)), "Failed, retry after PT5M"),
+                arguments(Outcome.rejected("no"), "Dead: no"),
+                arguments(new Outcome.Cancelled("by ann"), "Cancelled: by ann"),
+                arguments(Outcome.snoozed(Duration.ofHours(1)), "Snoozed for PT1H"),
+                arguments(
+                        Outcome.awaitingCallback(Duration.ofHours(2), CallbackToken.generate()),
+                        "AwaitingCallback within PT2H"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("outcomes")
+    void receive_one_event_for_the_start_and_one_for_the_end_of_an_attempt(Outcome outcome, String end) {
+        List<RunEvent> received = new ArrayList<>();
+        Carillon carillon = fixture.client(
+                builder -> builder.listener(received::add).handleReturning(REPORT, (report, run) -> outcome));
+        RunId id = carillon.enqueue(REPORT, EU).run();
+
+        carillon.runDue(Duration.ofSeconds(20));
+
+        assertThat(received.stream().map(event -> text(event))).containsExactly("started 1", end);
+        assertThat(received).allSatisfy(event -> {
+            assertThat(event.run().id()).isEqualTo(id);
+            assertThat(event.run().queue()).isEqualTo("report.make");
+            assertThat(event.run().attempt()).isOne();
+            assertThat(event.run().schedule()).isNull();
+        });
+        assertThat(((RunEvent.AttemptEnded) received.get(1)).took()).isPositive();
+    }
+
+    @Test
+    void planned_ticks_are_reported_to_non_blocking_listeners_only() {
+        class Planning implements ScheduleListener {
+            @Override
+            public boolean isNonBlocking() {
+                return true;
+            }
+
+            @Override
+            public void onScheduleEvent(ScheduleEvent event) {
+                if (event instanceof ScheduleEvent.Planned planned)
+                    events.add("non-blocking " + planned.schedule() + " " + planned.ticks());
+            }
+        }
+        Carillon carillon = fixture.client(builder -> builder.scheduleListener(event -> events.add(text(event)))
+                .scheduleListener(new Planning())
+                .handle(REPORT, (report, run) -> {}));
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+        clock.stopAt(Instant.parse("2026-05-04T13:00:02Z"));
+
+        carillon.runDue(Duration.ofSeconds(20));
+
+        assertThat(takeEvents())
+                .contains("Created r", "non-blocking r 1")
+                .noneMatch(event -> event.startsWith("Planned"));
     }
 
     @Test
@@ -216,12 +276,12 @@ class ListenersTest {
 
             @Override
             public void onScheduleEvent(ScheduleEvent event) {
-                events.add(text(event));
+                if (!(event instanceof ScheduleEvent.Planned)) events.add(text(event));
             }
 
             @Override
-            public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-                events.add("ended " + attempt.number());
+            public void onRunEvent(RunEvent event) {
+                events.add(text(event));
             }
         }
         Carillon node = fixture.node(builder -> builder.listener(new Both()).handle(REPORT, (report, run) -> {}));
@@ -229,7 +289,7 @@ class ListenersTest {
         node.schedules().upsert("r", HOURLY, REPORT, EU);
         assertThat(takeEvents()).containsExactly("Created r");
         node.enqueue(REPORT, EU);
-        eventually().until(() -> takeEvents().contains("ended 1"));
+        eventually().until(() -> events.contains("Succeeded"));
     }
 
     @Test
@@ -253,16 +313,9 @@ class ListenersTest {
         Carillon throwing = fixture.node(builder -> builder.scheduleListener(event -> {
                     throw new IllegalStateException("hostile");
                 })
-                .listener(new RunListener() {
-                    @Override
-                    public void onAttemptStarted(Attempt attempt) {
-                        throw new StackOverflowError();
-                    }
-
-                    @Override
-                    public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
-                        throw new IllegalStateException("hostile");
-                    }
+                .listener(event -> {
+                    if (event instanceof RunEvent.AttemptStarted) throw new StackOverflowError();
+                    throw new IllegalStateException("hostile");
                 })
                 .handle(REPORT, (report, run) -> made.incrementAndGet()));
         throwing.schedules().delete("r");

@@ -1,6 +1,5 @@
 package io.carillon.it.schedule;
 
-import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
@@ -8,7 +7,6 @@ import io.carillon.HandlerOptions;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
-import io.carillon.run.Attempt;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
 import io.carillon.run.Retry;
@@ -18,7 +16,7 @@ import io.carillon.run.RunState;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
-import io.carillon.spi.RunListener;
+import io.carillon.spi.RunEvent;
 import io.carillon.testkit.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -41,7 +39,7 @@ class LatenessTest {
 
     private final ApiFixture fixture = new ApiFixture(TestDatabase.migrated());
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final List<Duration> reportedLateness = new CopyOnWriteArrayList<>();
+    private final List<RunEvent.AttemptStarted> starts = new CopyOnWriteArrayList<>();
     private int failures;
     private Carillon carillon;
 
@@ -50,11 +48,8 @@ class LatenessTest {
         fixture.database().clock().stopAt(Instant.parse("2026-05-04T12:30:00Z"));
         carillon = fixture.client(builder -> builder.wakeup(Wakeup.http())
                 .listener(new CarillonMeters(registry))
-                .listener(new RunListener() {
-                    @Override
-                    public void onAttemptStarted(Attempt attempt, Duration late) {
-                        reportedLateness.add(late);
-                    }
+                .listener(event -> {
+                    if (event instanceof RunEvent.AttemptStarted started) starts.add(started);
                 })
                 .handle(
                         REPORT,
@@ -91,11 +86,12 @@ class LatenessTest {
                 .flatExtracting(LedgerEntry::lateness)
                 .allSatisfy(late ->
                         assertThat(((java.util.Optional<?>) late).isPresent()).isTrue());
-        eventually().until(() -> reportedLateness.size() == 1);
-        assertThat(reportedLateness.get(0)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        assertThat(starts).hasSize(1);
+        assertThat(starts.get(0).lateness()).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
         assertThat(registry.get("carillon.tick.lateness").timer().max(TimeUnit.SECONDS))
                 .isBetween(10_799.0, 10_860.0);
         // The run started immediately once it was due.
+        assertThat(starts.get(0).waited()).isLessThan(Duration.ofMinutes(1));
         assertThat(registry.get("carillon.run.wait").timer().max(TimeUnit.SECONDS))
                 .isLessThan(60);
     }
@@ -111,8 +107,24 @@ class LatenessTest {
 
         assertThat(only(RunState.SUCCEEDED).lateness().orElseThrow())
                 .isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
-        eventually().until(() -> reportedLateness.size() == 2);
-        assertThat(reportedLateness.get(1)).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        assertThat(starts).hasSize(2);
+        assertThat(starts.get(1).lateness()).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
+        assertThat(starts.get(1).waited()).isBetween(Duration.ZERO, starts.get(1).lateness());
+        assertThat(starts).extracting(started -> started.run().attempt()).containsExactly(1, 2);
+    }
+
+    @Test
+    void a_run_without_a_schedule_is_as_late_as_it_has_waited() {
+        carillon.enqueue(REPORT, EU);
+        fixture.database().clock().stopAt(Instant.parse("2026-05-04T12:35:00Z"));
+
+        carillon.runDue(BUDGET);
+
+        assertThat(starts).hasSize(1);
+        assertThat(starts.get(0).lateness()).isBetween(Duration.ofSeconds(270), Duration.ofMinutes(6));
+        assertThat(starts.get(0).waited()).isEqualTo(starts.get(0).lateness());
+        assertThat(starts.get(0).run().origin()).isEqualTo(Origin.DIRECT);
+        assertThat(starts.get(0).run().plannedAt()).isNull();
     }
 
     @Test

@@ -1,11 +1,11 @@
 package io.carillon.internal.engine.attempt;
 
+import io.carillon.internal.engine.listener.AttemptListener;
 import io.carillon.internal.run.OutcomeDecider;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
 import io.carillon.run.Transition;
-import io.carillon.spi.RunListener;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
@@ -31,10 +31,10 @@ public final class AttemptRunner {
     private final HandlerRegistry handlers;
     private final ResultSink results;
     private final TransactionalCalls transactions;
-    private final RunListener listener;
+    private final AttemptListener listener;
 
     public AttemptRunner(
-            HandlerRegistry handlers, ResultSink results, TransactionalCalls transactions, RunListener listener) {
+            HandlerRegistry handlers, ResultSink results, TransactionalCalls transactions, AttemptListener listener) {
         this.handlers = handlers;
         this.results = results;
         this.transactions = transactions;

@@ -2,6 +2,7 @@ package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.run.RunHeaders;
+import io.carillon.internal.run.RunInfos;
 import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
 import io.carillon.run.RunContext;
@@ -31,7 +32,7 @@ public record BoundHandler(
     public BoundHandler withInterceptor(AttemptInterceptor interceptor) {
         return new BoundHandler(
                 name, queue, timeout, retry, transactional, keepPayload, (attempt, context, connection) -> {
-                    interceptor.beforeHandler(attempt);
+                    interceptor.beforeHandler(RunInfos.of(attempt));
                     return call.run(attempt, context, connection);
                 });
     }

@@ -1,5 +1,6 @@
 package io.carillon.internal.engine.attempt;
 
+import io.carillon.internal.engine.listener.AttemptListener;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
@@ -8,7 +9,6 @@ import io.carillon.internal.store.run.WriteResult;
 import io.carillon.run.Attempt;
 import io.carillon.run.Lane;
 import io.carillon.run.Transition;
-import io.carillon.spi.RunListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -42,7 +42,7 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
 
     private final RunStore runs;
     private final ActiveAttempts activeAttempts;
-    private final RunListener listener;
+    private final AttemptListener listener;
     private final ConcurrentLinkedQueue<PendingCompletion> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
     /**
@@ -66,7 +66,7 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     private volatile Consumer<GateName> onGateReleased = gate -> {};
     private volatile BiConsumer<Lane, Transition> onEnded = (lane, transition) -> {};
 
-    public Completer(RunStore runs, ActiveAttempts activeAttempts, RunListener listener) {
+    public Completer(RunStore runs, ActiveAttempts activeAttempts, AttemptListener listener) {
         super("complete", true);
         this.runs = runs;
         this.activeAttempts = activeAttempts;

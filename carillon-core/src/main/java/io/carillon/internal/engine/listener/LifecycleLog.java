@@ -54,7 +54,9 @@ public final class LifecycleLog {
                     transition.getClass().getSimpleName());
     }
 
+    /** Writes the line of an event, except that of planned ticks, see {@link #planned}. */
     static void write(ScheduleEvent event) {
+        if (event instanceof ScheduleEvent.Planned) return;
         String schedule = event.schedule();
         String project = event.project();
         if (event instanceof ScheduleEvent.Created)

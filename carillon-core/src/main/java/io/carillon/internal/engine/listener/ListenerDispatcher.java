@@ -3,9 +3,8 @@ package io.carillon.internal.engine.listener;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.run.Attempt;
 import io.carillon.run.Transition;
-import io.carillon.spi.RunListener;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.ScheduleEvent;
-import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,13 +17,13 @@ import org.slf4j.LoggerFactory;
  * notifications wait, further ones are dropped, and the log reports how many. Log lines are written immediately, and
  * non-blocking listeners are called immediately.
  */
-public final class ListenerDispatcher extends Loop implements RunListener {
+public final class ListenerDispatcher extends Loop implements AttemptListener {
     private static final Logger log = LoggerFactory.getLogger(ListenerDispatcher.class);
     private static final int MAX_WAITING = 100_000;
 
     private final Listeners.ListenerPair blocking;
     private final Listeners.ListenerPair nonBlocking;
-    private final boolean hasBlockingRunListener;
+    private final boolean hasRunListener;
     private final ConcurrentLinkedQueue<Runnable> notifications = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong droppedCount = new AtomicLong();
@@ -33,40 +32,35 @@ public final class ListenerDispatcher extends Loop implements RunListener {
         super("listeners", true);
         this.blocking = listeners.blocking();
         this.nonBlocking = listeners.nonBlocking();
-        this.hasBlockingRunListener = blocking.runs() != RunListener.NONE;
+        this.hasRunListener = listeners.hasRunListener();
     }
 
     /** Returns listeners that queue notifications and return immediately. */
-    public Listeners.ListenerPair asListeners() {
-        return new Listeners.ListenerPair(this, this::dispatch);
+    public Listeners.EngineListeners asListeners() {
+        return new Listeners.EngineListeners(this, this::dispatch);
     }
 
     @Override
-    public void onAttemptStarted(Attempt attempt, Duration waited) {
-        LifecycleLog.started(attempt, waited);
-        Listeners.callSafely(() -> nonBlocking.runs().onAttemptStarted(attempt, waited));
-        if (hasBlockingRunListener)
-            add(() -> Listeners.callSafely(() -> blocking.runs().onAttemptStarted(attempt, waited)));
-    }
-
-    @Override
-    public void onTicksPlanned(String project, String schedule, int ticks) {
-        Listeners.callSafely(() -> nonBlocking.runs().onTicksPlanned(project, schedule, ticks));
-        if (hasBlockingRunListener)
-            add(() -> Listeners.callSafely(() -> blocking.runs().onTicksPlanned(project, schedule, ticks)));
+    public void onAttemptStarted(Attempt attempt, Duration late) {
+        LifecycleLog.started(attempt, late);
+        if (hasRunListener) dispatch(RunEvents.started(attempt, late));
     }
 
     @Override
     public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
         LifecycleLog.ended(attempt, transition);
-        Listeners.notifyEnded(nonBlocking.runs(), attempt, transition, took);
-        if (hasBlockingRunListener) add(() -> Listeners.notifyEnded(blocking.runs(), attempt, transition, took));
+        if (hasRunListener) dispatch(RunEvents.ended(attempt, transition, took));
+    }
+
+    private void dispatch(RunEvent event) {
+        Listeners.callSafely(() -> nonBlocking.runs().onRunEvent(event));
+        if (blocking.hasRunListener()) add(() -> Listeners.callSafely(() -> blocking.runs().onRunEvent(event)));
     }
 
     private void dispatch(ScheduleEvent event) {
         LifecycleLog.write(event);
         Listeners.callSafely(() -> nonBlocking.schedules().onScheduleEvent(event));
-        if (blocking.schedules() != ScheduleListener.NONE)
+        if (blocking.hasScheduleListener() && Listeners.isForBlockingListeners(event))
             add(() -> Listeners.callSafely(() -> blocking.schedules().onScheduleEvent(event)));
     }
 

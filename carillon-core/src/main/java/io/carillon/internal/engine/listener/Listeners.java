@@ -2,7 +2,9 @@ package io.carillon.internal.engine.listener;
 
 import io.carillon.run.Attempt;
 import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
+import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -11,83 +13,111 @@ import org.slf4j.LoggerFactory;
 /** The listeners of an engine: blocking listeners may be slow, non-blocking listeners must return quickly. */
 public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
     private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+    private static final RunListener NO_RUN_LISTENER = event -> {};
+    private static final ScheduleListener NO_SCHEDULE_LISTENER = event -> {};
+    private static final ListenerPair NO_LISTENERS = new ListenerPair(NO_RUN_LISTENER, NO_SCHEDULE_LISTENER);
 
     /** A listener for runs and a listener for schedules. */
     public record ListenerPair(RunListener runs, ScheduleListener schedules) {
-        /** No listeners. */
-        public static final ListenerPair NONE = new ListenerPair(RunListener.NONE, ScheduleListener.NONE);
+        boolean hasRunListener() {
+            return runs != NO_RUN_LISTENER;
+        }
+
+        boolean hasScheduleListener() {
+            return schedules != NO_SCHEDULE_LISTENER;
+        }
+
+        private ListenerPair with(RunListener listener) {
+            return new ListenerPair(hasRunListener() ? combine(runs, listener) : listener, schedules);
+        }
+
+        private ListenerPair with(ScheduleListener listener) {
+            return new ListenerPair(runs, hasScheduleListener() ? combine(schedules, listener) : listener);
+        }
     }
 
-    /** Creates a set of blocking listeners. */
-    public Listeners(RunListener runs, ScheduleListener schedules) {
-        this(new ListenerPair(runs, schedules), ListenerPair.NONE);
-    }
+    /** The listeners that the parts of the engine notify. They call the listeners of the user and never throw. */
+    public record EngineListeners(AttemptListener attempts, ScheduleListener schedules) {}
 
     /** Returns an empty set of listeners. */
     public static Listeners none() {
-        return new Listeners(ListenerPair.NONE, ListenerPair.NONE);
+        return new Listeners(NO_LISTENERS, NO_LISTENERS);
     }
 
     /** Returns these listeners and the given one. */
     public Listeners with(RunListener listener) {
         return listener.isNonBlocking()
-                ? new Listeners(
-                        blocking,
-                        new ListenerPair(RunListener.combine(nonBlocking.runs, listener), nonBlocking.schedules))
-                : new Listeners(
-                        new ListenerPair(RunListener.combine(blocking.runs, listener), blocking.schedules),
-                        nonBlocking);
+                ? new Listeners(blocking, nonBlocking.with(listener))
+                : new Listeners(blocking.with(listener), nonBlocking);
     }
 
     /** Returns these listeners and the given one. */
     public Listeners with(ScheduleListener listener) {
         return listener.isNonBlocking()
-                ? new Listeners(
-                        blocking,
-                        new ListenerPair(nonBlocking.runs, ScheduleListener.combine(nonBlocking.schedules, listener)))
-                : new Listeners(
-                        new ListenerPair(blocking.runs, ScheduleListener.combine(blocking.schedules, listener)),
-                        nonBlocking);
+                ? new Listeners(blocking, nonBlocking.with(listener))
+                : new Listeners(blocking.with(listener), nonBlocking);
+    }
+
+    /** Returns a listener that calls both listeners, the second even if the first throws. */
+    private static RunListener combine(RunListener first, RunListener second) {
+        return event -> {
+            try {
+                first.onRunEvent(event);
+            } finally {
+                second.onRunEvent(event);
+            }
+        };
+    }
+
+    /** Returns a listener that calls both listeners, the second even if the first throws. */
+    private static ScheduleListener combine(ScheduleListener first, ScheduleListener second) {
+        return event -> {
+            try {
+                first.onScheduleEvent(event);
+            } finally {
+                second.onScheduleEvent(event);
+            }
+        };
+    }
+
+    boolean hasRunListener() {
+        return blocking.hasRunListener() || nonBlocking.hasRunListener();
     }
 
     /**
      * Returns listeners that write to the log and call all listeners on the calling thread. Exceptions of a listener
      * are logged and not propagated.
      */
-    public ListenerPair onCallingThread() {
-        return new ListenerPair(
-                new RunListener() {
+    public EngineListeners onCallingThread() {
+        return new EngineListeners(
+                new AttemptListener() {
                     @Override
-                    public void onAttemptStarted(Attempt attempt, Duration waited) {
-                        LifecycleLog.started(attempt, waited);
-                        callSafely(() -> nonBlocking.runs.onAttemptStarted(attempt, waited));
-                        callSafely(() -> blocking.runs.onAttemptStarted(attempt, waited));
-                    }
-
-                    @Override
-                    public void onTicksPlanned(String project, String schedule, int ticks) {
-                        callSafely(() -> nonBlocking.runs.onTicksPlanned(project, schedule, ticks));
-                        callSafely(() -> blocking.runs.onTicksPlanned(project, schedule, ticks));
+                    public void onAttemptStarted(Attempt attempt, Duration late) {
+                        LifecycleLog.started(attempt, late);
+                        if (hasRunListener()) callAll(RunEvents.started(attempt, late));
                     }
 
                     @Override
                     public void onAttemptEnded(Attempt attempt, Transition transition, Duration took) {
                         LifecycleLog.ended(attempt, transition);
-                        notifyEnded(nonBlocking.runs, attempt, transition, took);
-                        notifyEnded(blocking.runs, attempt, transition, took);
+                        if (hasRunListener()) callAll(RunEvents.ended(attempt, transition, took));
                     }
                 },
                 event -> {
                     LifecycleLog.write(event);
                     callSafely(() -> nonBlocking.schedules.onScheduleEvent(event));
-                    callSafely(() -> blocking.schedules.onScheduleEvent(event));
+                    if (isForBlockingListeners(event)) callSafely(() -> blocking.schedules.onScheduleEvent(event));
                 });
     }
 
-    static void notifyEnded(RunListener listener, Attempt attempt, Transition transition, Duration took) {
-        callSafely(() -> listener.onAttemptEnded(attempt, transition, took));
-        if (transition instanceof Transition.MarkDead markDead)
-            callSafely(() -> listener.onRunDead(attempt, markDead.error()));
+    private void callAll(RunEvent event) {
+        callSafely(() -> nonBlocking.runs.onRunEvent(event));
+        callSafely(() -> blocking.runs.onRunEvent(event));
+    }
+
+    /** Returns false for planned ticks: many schedules would push the other events out of the bounded queue. */
+    static boolean isForBlockingListeners(ScheduleEvent event) {
+        return !(event instanceof ScheduleEvent.Planned);
     }
 
     static void callSafely(Runnable listener) {

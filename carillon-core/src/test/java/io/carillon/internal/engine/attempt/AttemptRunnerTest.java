@@ -7,14 +7,12 @@ import io.carillon.internal.engine.loop.LoopTest;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.run.Attempt;
 import io.carillon.run.HostileErrors;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.TestAttempts;
 import io.carillon.run.Transition;
 import io.carillon.spi.RunListener;
-import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class AttemptRunnerTest {
     private final List<Transition> submitted = new ArrayList<>();
     private final List<ActiveAttempt> handedBack = new ArrayList<>();
-    private RunListener listener = RunListener.NONE;
+    private RunListener listener = event -> {};
 
     @AfterEach
     void forgetInterrupts() {
@@ -56,11 +54,8 @@ class AttemptRunnerTest {
     @Test
     void ends_an_attempt_whatever_its_listener_throws() {
         for (Throwable hostile : List.of(new Exception("checked"), new StackOverflowError(), new RuntimeException())) {
-            listener = new RunListener() {
-                @Override
-                public void onAttemptStarted(Attempt attempt) {
-                    throw LoopTest.<RuntimeException>sneaky(hostile);
-                }
+            listener = event -> {
+                throw LoopTest.<RuntimeException>sneaky(hostile);
             };
 
             assertThat(run(held(), () -> Outcome.succeeded(null))).isInstanceOf(Transition.Complete.class);
@@ -160,9 +155,7 @@ class AttemptRunnerTest {
                         new HandlerRegistry(Map.of("test", handler)),
                         new RecordingSink(),
                         transactions(),
-                        new Listeners(listener, ScheduleListener.NONE)
-                                .onCallingThread()
-                                .runs())
+                        Listeners.none().with(listener).onCallingThread().attempts())
                 .run(activeAttempt);
         assertThat(submitted).hasSizeLessThanOrEqualTo(1);
         return submitted.isEmpty() ? null : submitted.get(0);

@@ -8,9 +8,9 @@ import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.Workers;
+import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
-import io.carillon.spi.RunListener;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -26,7 +26,8 @@ class ClaimSizerTest {
     private final ReadyQueue queue = new ReadyQueue(100, false);
     private final CountDownLatch release = new CountDownLatch(1);
     private final CountDownLatch busy = new CountDownLatch(CONCURRENCY);
-    private final Completer completer = new Completer(null, new ActiveAttempts(), RunListener.NONE);
+    private final Completer completer = new Completer(
+            null, new ActiveAttempts(), Listeners.none().onCallingThread().attempts());
     private final Workers workers = new Workers(queue, CONCURRENCY, activeAttempt -> {
         busy.countDown();
         try {

@@ -2,16 +2,16 @@ package io.carillon.cli.dev;
 
 import io.carillon.cli.shell.DurationText;
 import io.carillon.internal.run.ErrorText;
-import io.carillon.run.Attempt;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
-import io.carillon.run.Transition;
+import io.carillon.spi.RunEvent;
+import io.carillon.spi.RunInfo;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An event of a run, with its text for people. */
-record RunEvent(Instant at, String schedule, String run, Kind kind, Details details) {
+/** An event of a run as the terminal shows it, with its text for people. */
+record ActivityEvent(Instant at, String schedule, String run, Kind kind, Details details) {
     private static final int LONGEST_TEXT = 200;
 
     enum Kind {
@@ -40,29 +40,31 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Details deta
     }
 
     /** Creates the event for the end of an attempt. */
-    static RunEvent of(Instant at, Attempt attempt, Transition transition, Duration took) {
-        int failures = attempt.counts().failures() + 1;
-        if (transition instanceof Transition.Complete)
-            return of(at, attempt, Kind.SUCCEEDED, new Details(failures, took, Duration.ZERO, ""));
-        if (transition instanceof Transition.Retry retry)
-            return of(at, attempt, Kind.RETRY, new Details(failures, took, retry.delay(), retry.error()));
-        if (transition instanceof Transition.MarkDead markDead)
-            return of(at, attempt, Kind.DEAD, new Details(failures, took, Duration.ZERO, markDead.error()));
-        if (transition instanceof Transition.Snooze snooze)
-            return of(at, attempt, Kind.SNOOZED, new Details(failures, took, snooze.delay(), ""));
-        if (transition instanceof Transition.AwaitCallback awaitCallback)
-            return of(at, attempt, Kind.HANDED_OVER, new Details(failures, took, awaitCallback.timeout(), ""));
-        if (transition instanceof Transition.Cancel cancel)
-            return of(at, attempt, Kind.CANCELLED, new Details(failures, took, Duration.ZERO, cancel.reason()));
-        throw new AssertionError("unknown transition " + transition.getClass().getSimpleName());
+    static ActivityEvent of(Instant at, RunEvent.AttemptEnded ended) {
+        if (ended instanceof RunEvent.Succeeded) return of(at, ended, Kind.SUCCEEDED, Duration.ZERO, "");
+        if (ended instanceof RunEvent.Failed failed)
+            return of(at, ended, Kind.RETRY, failed.retryAfter(), failed.error());
+        if (ended instanceof RunEvent.Dead dead) return of(at, ended, Kind.DEAD, Duration.ZERO, dead.error());
+        if (ended instanceof RunEvent.Snoozed snoozed) return of(at, ended, Kind.SNOOZED, snoozed.delay(), "");
+        if (ended instanceof RunEvent.AwaitingCallback awaiting)
+            return of(at, ended, Kind.HANDED_OVER, awaiting.timeout(), "");
+        if (ended instanceof RunEvent.Cancelled cancelled)
+            return of(at, ended, Kind.CANCELLED, Duration.ZERO, cancelled.reason());
+        throw new AssertionError("unknown event " + ended.getClass().getSimpleName());
     }
 
-    static RunEvent of(Instant at, Attempt attempt, Kind kind, Details details) {
-        return new RunEvent(at, attempt.target().name(), attempt.run().toString(), kind, details);
+    private static ActivityEvent of(
+            Instant at, RunEvent.AttemptEnded ended, Kind kind, Duration untilNext, String text) {
+        RunInfo run = ended.run();
+        return of(at, run, kind, new Details(run.failures() + 1, ended.took(), untilNext, text));
+    }
+
+    static ActivityEvent of(Instant at, RunInfo run, Kind kind, Details details) {
+        return new ActivityEvent(at, run.target().name(), run.id().toString(), kind, details);
     }
 
     /** Creates the event for an ended run in the database. */
-    static RunEvent of(Run run) {
+    static ActivityEvent of(Run run) {
         Instant ended = run.instants().endedAt() == null
                 ? run.instants().dueAt()
                 : run.instants().endedAt();
@@ -71,7 +73,7 @@ record RunEvent(Instant at, String schedule, String run, Kind kind, Details deta
         String reason = run.details().reason();
         Details details = new Details(
                 run.failures(), Duration.between(started, ended), Duration.ZERO, reason == null ? "" : reason);
-        return new RunEvent(ended, run.target().name(), run.id().toString(), kind(run.state()), details);
+        return new ActivityEvent(ended, run.target().name(), run.id().toString(), kind(run.state()), details);
     }
 
     private static Kind kind(RunState state) {

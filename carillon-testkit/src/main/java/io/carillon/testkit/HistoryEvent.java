@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param detail the unique key of a created run; why a run was released: {@code failed} with the instant of the retry,
  *     {@code crashed}, or empty; the final state of an ended run
  */
-public record RunEvent(String run, int attempt, String node, Kind kind, Instant at, String detail) {
+public record HistoryEvent(String run, int attempt, String node, Kind kind, Instant at, String detail) {
     /** The kinds of events. */
     public enum Kind {
         CREATED,
