@@ -24,6 +24,21 @@ public final class BulkActions {
      */
     public record Result(long done, boolean aborted) {}
 
+    /** An action on all runs that match a filter, for {@link #applyChunk}. */
+    public sealed interface Action {
+        /** Ends waiting runs and asks running ones to stop. */
+        record Cancel(String reason) implements Action {}
+
+        /** Makes waiting runs due at another instant. */
+        record Reschedule(Instant due) implements Action {}
+
+        /** Starts dead runs again as new runs. */
+        record Redrive() implements Action {}
+
+        /** Removes dead runs permanently. */
+        record Delete() implements Action {}
+    }
+
     /**
      * The maximum up to which matching runs are counted before an action. A larger count is not worth reading all of
      * them.
@@ -101,10 +116,10 @@ public final class BulkActions {
      *
      * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the action is not allowed
      */
-    public BulkActions requireAllowed(BulkAction action) {
-        if (action instanceof BulkAction.Cancel) check(UNFINISHED, "cancelled");
-        else if (action instanceof BulkAction.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
-        else check(DEAD, action instanceof BulkAction.Redrive ? "redriven" : "deleted");
+    public BulkActions requireAllowed(Action action) {
+        if (action instanceof Action.Cancel) check(UNFINISHED, "cancelled");
+        else if (action instanceof Action.Reschedule) check(Set.of(RunState.WAITING), "rescheduled");
+        else check(DEAD, action instanceof Action.Redrive ? "redriven" : "deleted");
         return this;
     }
 
@@ -114,10 +129,16 @@ public final class BulkActions {
      *
      * @return how many runs were changed; 0 if no run is left; negative if other transactions lock all remaining runs
      */
-    public int applyChunk(BulkAction action, Instant existing) {
-        int done = requireAllowed(action).admin.bulk(project, filter, action, existing);
+    public int applyChunk(Action action, Instant existing) {
+        int done = requireAllowed(action).admin.bulk(project, filter, toBulkAction(action), existing);
         wakeNodes.run();
         return done;
+    }
+
+    private static BulkAction toBulkAction(Action action) {
+        if (action instanceof Action.Cancel cancel) return new BulkAction.Cancel(cancel.reason());
+        if (action instanceof Action.Reschedule to) return new BulkAction.Reschedule(to.due());
+        return action instanceof Action.Redrive ? new BulkAction.Redrive() : new BulkAction.Delete();
     }
 
     private Result applyInChunks(Set<RunState> allowed, String what, BulkAction action) {

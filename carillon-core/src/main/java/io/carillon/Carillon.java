@@ -14,7 +14,10 @@ import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.AdminPorts;
+import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.node.NodeRegistration;
+import io.carillon.internal.store.node.NodeView;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.Uuid7;
@@ -199,7 +202,11 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         Engine running = engine;
         WakeTransport transport = config.wakeup().transport();
         if (running != null) running.announce(run);
-        else if (transport != null) quietly(() -> transport.trySend(run.lane(), Wakeup.delay(run.due())));
+        else if (transport != null) {
+            WakeTransport.Message message =
+                    new WakeTransport.Message(run.lane().project(), run.lane().queue());
+            quietly(() -> transport.trySend(message, Wakeup.delay(run.due())));
+        }
     }
 
     private List<EnqueueResult> storeIn(
@@ -360,26 +367,40 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         Engine running = engine;
         return !closed.get()
                 && running != null
-                && running.status().loops().values().stream().allMatch(EngineStatus.LoopStatus::alive);
+                && running.status().loops().values().stream().allMatch(NodeStatus.LoopStatus::alive);
     }
 
     /** Returns the state of this process's node; empty if this process has no node. */
-    public Optional<EngineStatus> status() {
+    public Optional<NodeStatus> status() {
         refuseIfClosed();
         Engine running = engine;
         return running == null ? Optional.empty() : Optional.of(running.status());
     }
 
-    /** Returns statistics about queues and schedules, for dashboards. */
-    public DatabaseVitals.Figures statistics() {
+    /** Returns how much work is waiting in the queues and schedules of all projects, and how late it is. */
+    public Stats stats() {
         refuseIfClosed();
-        return storage.vitals().figures();
+        return toStats(storage.vitals().figures(), storage.vitals().read());
     }
 
-    /** Returns database facts that affect execution: missed instants, stalled runs, open breakers, old transactions. */
-    public DatabaseVitals databaseVitals() {
-        refuseIfClosed();
-        return storage.vitals().read();
+    private static Stats toStats(DatabaseVitals.Figures figures, DatabaseVitals vitals) {
+        DatabaseVitals.OldTransaction old = vitals.oldTransaction();
+        return new Stats(
+                figures.queues().stream()
+                        .map(queue -> new Stats.QueueStats(queue.queue(), queue.due(), queue.oldestDue()))
+                        .toList(),
+                figures.schedules().stream()
+                        .map(schedule -> new Stats.ScheduleStats(
+                                schedule.name(),
+                                schedule.paused(),
+                                schedule.nextAt(),
+                                schedule.lag(),
+                                schedule.lastSuccess()))
+                        .toList(),
+                figures.scheduleCount(),
+                figures.activeSchedules(),
+                vitals.stalled(),
+                old == null ? Duration.ZERO : old.age());
     }
 
     /**
@@ -391,9 +412,27 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /** Returns the live nodes of the cluster and the nodes that died within the last hour. */
-    public List<NodeView> nodes() {
+    public List<NodeInfo> nodes() {
         refuseIfClosed();
-        return storage.nodes().list();
+        return storage.nodes().list().stream().map(Carillon::toNodeInfo).toList();
+    }
+
+    private static NodeInfo toNodeInfo(NodeView node) {
+        NodeRegistration info = node.info();
+        return new NodeInfo(
+                info.id(),
+                info.name(),
+                info.host(),
+                info.pid(),
+                info.version(),
+                info.handlers(),
+                info.slots(),
+                node.busy(),
+                info.wakeup(),
+                node.startedAt(),
+                node.lastHeartbeatAt(),
+                node.deadAt(),
+                node.deathReason());
     }
 
     private void notifyListeners(ScheduleEvent event) {

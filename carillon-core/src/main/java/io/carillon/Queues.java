@@ -1,5 +1,6 @@
 package io.carillon;
 
+import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.TextCleaner;
@@ -68,8 +69,22 @@ public final class Queues {
     }
 
     /** Returns the queues that have runs or settings. Counts stop at 10,000. */
-    public List<LaneInfo> list() {
-        return lanes.list(project);
+    public List<QueueInfo> list() {
+        return lanes.list(project).stream().map(Queues::toQueueInfo).toList();
+    }
+
+    private static QueueInfo toQueueInfo(LaneInfo info) {
+        LaneInfo.Breaker breaker = info.breaker();
+        LaneInfo.Pause pause = info.pause();
+        return new QueueInfo(
+                info.lane().project(),
+                info.lane().queue(),
+                info.waiting(),
+                info.running(),
+                info.limits(),
+                info.weight(),
+                breaker == null ? null : new QueueInfo.Breaker(breaker.state(), breaker.until()),
+                pause == null ? null : new QueueInfo.Pause(pause.at(), pause.by(), pause.reason()));
     }
 
     private Lane lane(String queue) {

@@ -2,13 +2,50 @@ package io.carillon;
 
 import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.internal.postgres.vitals.ServerVitalsReader;
+import io.carillon.internal.store.DatabaseVitals;
+import java.time.Instant;
+import java.util.List;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Carillon tables of one database: their version and their migration. Connects only in methods that need the
  * database.
  */
 public final class Schema {
+    /**
+     * The database server.
+     *
+     * @param connections the number of connections in use
+     * @param jitAboveCost the estimated cost above which PostgreSQL compiles statements; null if it never does
+     * @param missingTimeouts settings that the data source needs so that a node can give up a server that does not
+     *     answer
+     */
+    public record Server(
+            Instant now,
+            int connections,
+            int maxConnections,
+            @Nullable Double jitAboveCost,
+            List<String> missingTimeouts) {
+        /**
+         * The lowest recommended {@code jit_above_cost}, which is PostgreSQL's default. Frequent statements of Carillon
+         * have less than half of this estimated cost.
+         */
+        public static final double MIN_JIT_ABOVE_COST = DatabaseVitals.JIT_SAFE_COST;
+
+        public Server {
+            missingTimeouts = List.copyOf(missingTimeouts);
+        }
+
+        /**
+         * Returns whether PostgreSQL may compile frequent statements of Carillon. The compilation takes longer than
+         * their execution.
+         */
+        public boolean mayCompileStatements() {
+            return DatabaseVitals.mayCompileStatements(jitAboveCost);
+        }
+    }
+
     private final DataSource dataSource;
     private final Migrator migrator;
 
@@ -43,8 +80,17 @@ public final class Schema {
     }
 
     /** Returns the clock and the connections of the database server. The tables must exist. */
-    public DatabaseVitals.Server server() {
-        return ServerVitalsReader.read(dataSource);
+    public Server server() {
+        return toServer(ServerVitalsReader.read(dataSource));
+    }
+
+    private static Server toServer(DatabaseVitals.Server server) {
+        return new Server(
+                server.now(),
+                server.connections(),
+                server.maxConnections(),
+                server.jitAboveCost(),
+                server.missingTimeouts());
     }
 
     /**

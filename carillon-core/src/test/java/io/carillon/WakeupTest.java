@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.run.Enqueue;
-import io.carillon.run.Lane;
 import io.carillon.spi.WakeTransport;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,13 +68,13 @@ class WakeupTest {
 
     @Test
     void a_message_is_sent_only_if_the_transport_supports_its_delay() {
-        Lane lane = new Lane("mail", "default");
+        WakeTransport.Message message = new WakeTransport.Message("default", "mail");
 
-        assertThat(transport.trySend(lane, WEEK)).isTrue();
-        assertThat(transport.trySend(lane, WEEK.plusNanos(1))).isFalse();
+        assertThat(transport.trySend(message, WEEK)).isTrue();
+        assertThat(transport.trySend(message, WEEK.plusNanos(1))).isFalse();
 
         assertThat(sent).containsExactly("mail default in PT168H");
-        assertThat(WakeTransport.Message.parse("mail default")).isEqualTo(new WakeTransport.Message(lane));
+        assertThat(WakeTransport.Message.parse("mail default")).isEqualTo(message);
     }
 
     private static void refused(Runnable call, String why) {

@@ -1,8 +1,8 @@
 package io.carillon.micrometer;
 
 import io.carillon.Carillon;
-import io.carillon.DatabaseVitals;
-import io.carillon.EngineStatus;
+import io.carillon.NodeStatus;
+import io.carillon.Stats;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -20,22 +20,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotCache {
     private static final long CACHE_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final EngineStatus.Counts NO_COUNTS = new EngineStatus.Counts(0, 0, 0, 0, 0, Duration.ZERO);
+    private static final NodeStatus.Counts NO_COUNTS = new NodeStatus.Counts(0, 0, 0, 0, 0, Duration.ZERO);
 
     /**
      * The values that the gauges publish. A component is null before the first successful read, the status also if the
      * process has no node.
      */
     record Snapshot(
-            @Nullable EngineStatus status,
-            DatabaseVitals.@Nullable Figures figures,
-            @Nullable DatabaseVitals databaseVitals,
-            int issues) {
-        EngineStatus.SlotUsage slots() {
-            return status == null ? new EngineStatus.SlotUsage(0, 0) : status.slots();
+            @Nullable NodeStatus status, @Nullable Stats stats, int issues) {
+        NodeStatus.SlotUsage slots() {
+            return status == null ? new NodeStatus.SlotUsage(0, 0) : status.slots();
         }
 
-        EngineStatus.Counts counts() {
+        NodeStatus.Counts counts() {
             return status == null ? NO_COUNTS : status.counts();
         }
 
@@ -48,20 +45,19 @@ final class SnapshotCache {
         }
 
         double schedules() {
-            return figures == null ? 0 : figures.scheduleCount();
+            return stats == null ? 0 : stats.scheduleCount();
         }
 
         double activeSchedules() {
-            return figures == null ? 0 : figures.activeSchedules();
+            return stats == null ? 0 : stats.activeSchedules();
         }
 
         double stalled() {
-            return databaseVitals == null ? 0 : databaseVitals.stalled();
+            return stats == null ? 0 : stats.stalledRuns();
         }
 
         double oldestTransaction() {
-            DatabaseVitals.OldTransaction old = databaseVitals == null ? null : databaseVitals.oldTransaction();
-            return old == null ? 0 : seconds(old.age());
+            return stats == null ? 0 : seconds(stats.oldestTransaction());
         }
     }
 
@@ -71,7 +67,7 @@ final class SnapshotCache {
     private final MultiGauge lag;
     private final MultiGauge nextRun;
     private final MultiGauge lastSuccess;
-    private Snapshot last = new Snapshot(null, null, null, 0);
+    private Snapshot last = new Snapshot(null, null, 0);
     private long readAt = System.nanoTime() - CACHE_NANOS;
 
     SnapshotCache(Carillon carillon, MeterRegistry registry) {
@@ -93,8 +89,7 @@ final class SnapshotCache {
         try {
             last = new Snapshot(
                     carillon.status().orElse(null),
-                    carillon.statistics(),
-                    carillon.databaseVitals(),
+                    carillon.stats(),
                     carillon.health().issues().size());
             updateGauges(last);
         } catch (RuntimeException unreadable) {
@@ -105,13 +100,13 @@ final class SnapshotCache {
     }
 
     private void updateGauges(Snapshot now) {
-        DatabaseVitals.Figures figures = now.figures();
-        if (figures == null) return;
+        Stats stats = now.stats();
+        if (stats == null) return;
         Map<String, Long> activeByQueue =
                 now.status() == null ? Map.of() : now.status().activeByQueue();
         runs.register(
                 Stream.concat(
-                                figures.queues().stream()
+                                stats.queues().stream()
                                         .map(queue -> row("queue", queue.queue(), "state", "due", queue.due())),
                                 activeByQueue.entrySet().stream()
                                         .map(entry ->
@@ -119,21 +114,21 @@ final class SnapshotCache {
                         .toList(),
                 true);
         oldestDue.register(
-                figures.queues().stream()
+                stats.queues().stream()
                         .map(queue -> MultiGauge.Row.of(Tags.of("queue", queue.queue()), seconds(queue.oldestDue())))
                         .toList(),
                 true);
-        lag.register(schedules(figures, schedule -> Optional.of(seconds(schedule.lag()))), true);
-        nextRun.register(schedules(figures, schedule -> epoch(schedule.nextAt())), true);
-        lastSuccess.register(schedules(figures, schedule -> epoch(schedule.lastSuccess())), true);
+        lag.register(schedules(stats, schedule -> Optional.of(seconds(schedule.lag()))), true);
+        nextRun.register(schedules(stats, schedule -> epoch(schedule.nextAt())), true);
+        lastSuccess.register(schedules(stats, schedule -> epoch(schedule.lastSuccess())), true);
     }
 
     private interface ScheduleValue {
-        Optional<Double> from(DatabaseVitals.ScheduleVitals schedule);
+        Optional<Double> from(Stats.ScheduleStats schedule);
     }
 
-    private static List<MultiGauge.Row<?>> schedules(DatabaseVitals.Figures figures, ScheduleValue scheduleValue) {
-        return figures.schedules().stream()
+    private static List<MultiGauge.Row<?>> schedules(Stats stats, ScheduleValue scheduleValue) {
+        return stats.schedules().stream()
                 .<MultiGauge.Row<?>>flatMap(schedule ->
                         scheduleValue
                                 .from(schedule)

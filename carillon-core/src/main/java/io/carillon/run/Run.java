@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Run(
         RunId id,
-        Lane lane,
+        String project,
+        String queue,
         RunState state,
         Priority priority,
         Origin origin,
@@ -47,7 +48,8 @@ public record Run(
     public Optional<Duration> lateness() {
         Instant started = instants.startedAt();
         if (started == null) return Optional.empty();
-        Instant expected = new Attempt.Times(instants.plannedAt(), instants.dueAt()).expectedAt(origin);
+        Instant planned = instants.plannedAt();
+        Instant expected = planned == null || origin != Origin.TICK ? instants.dueAt() : planned;
         return Optional.of(started.isBefore(expected) ? Duration.ZERO : Duration.between(expected, started));
     }
 

@@ -1,7 +1,8 @@
 package io.carillon.cli.dev;
 
 import io.carillon.Carillon;
-import io.carillon.NodeView;
+import io.carillon.Health;
+import io.carillon.NodeInfo;
 import io.carillon.schedule.Schedule;
 import java.time.Duration;
 import java.util.List;
@@ -53,7 +54,8 @@ final class StatusPoller implements AutoCloseable {
 
     private void poll() {
         try {
-            List<String> issues = carillon.health().issues();
+            List<String> issues =
+                    carillon.health().issues().stream().map(Health.Issue::text).toList();
             String nodes = nodes(carillon.nodes());
             lastStatus = new Status(carillon.schedules().list(), nodes, issues, System.nanoTime());
         } catch (RuntimeException unreachable) {
@@ -62,8 +64,8 @@ final class StatusPoller implements AutoCloseable {
         }
     }
 
-    private static String nodes(List<NodeView> nodes) {
-        long alive = nodes.stream().filter(NodeView::alive).count();
+    private static String nodes(List<NodeInfo> nodes) {
+        long alive = nodes.stream().filter(NodeInfo::alive).count();
         return alive == 1 ? "1 node" : alive + " nodes";
     }
 

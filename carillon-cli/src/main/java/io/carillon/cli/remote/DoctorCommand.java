@@ -5,7 +5,6 @@ import static io.carillon.cli.remote.flags.JsonBody.emptyBody;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
-import io.carillon.DatabaseVitals;
 import io.carillon.Schema;
 import io.carillon.cli.client.ApiClient;
 import io.carillon.cli.config.Settings;
@@ -206,16 +205,16 @@ final class DoctorCommand extends RemoteCommandGroup {
         }
     }
 
-    private void checkConnections(DatabaseVitals.Server server) {
+    private void checkConnections(Schema.Server server) {
         checkClock("clock of the database", server.now());
-        boolean compiles = DatabaseVitals.mayCompileStatements(server.jitAboveCost());
+        boolean compiles = server.mayCompileStatements();
         addFinding(
                 "jit",
                 compiles ? "warning" : "ok",
                 compiles
                         ? ("jit_above_cost is %.0f: frequent statements may be compiled at each execution; "
                                         + "set it to at least %.0f, or jit to off")
-                                .formatted(server.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST)
+                                .formatted(server.jitAboveCost(), Schema.Server.MIN_JIT_ABOVE_COST)
                         : "no frequent statement is compiled");
         boolean complete = server.missingTimeouts().isEmpty();
         addFinding(

@@ -1,20 +1,17 @@
 package io.carillon.internal.api;
 
 import io.carillon.CarillonException;
-import io.carillon.DatabaseVitals;
-import io.carillon.EngineStatus;
 import io.carillon.Health;
-import io.carillon.HealthIssue;
-import io.carillon.NodeView;
+import io.carillon.NodeStatus;
 import io.carillon.Wakeup;
 import io.carillon.internal.engine.Engine;
+import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.node.NodeView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the issues of the engine and of the database. */
@@ -27,14 +24,12 @@ public final class HealthCheck {
     private static final int MAX_MISSED_INSTANTS = 10;
     private static final int MAX_STALLED_RUNS = 5;
 
-    private final List<String> issues = new ArrayList<>();
-    private final Set<HealthIssue> kinds = EnumSet.noneOf(HealthIssue.class);
+    private final List<Health.Issue> issues = new ArrayList<>();
 
     private HealthCheck() {}
 
-    private void addIssue(HealthIssue kind, String text) {
-        kinds.add(kind);
-        issues.add(text);
+    private void addIssue(Health.Kind kind, String text) {
+        issues.add(new Health.Issue(kind, text));
     }
 
     /** Checks all parts. {@code schema} throws a {@link CarillonException} if the schema does not match. */
@@ -51,26 +46,26 @@ public final class HealthCheck {
             check.checkSchema(schema);
         } catch (RuntimeException unreachable) {
             check.addIssue(
-                    HealthIssue.DATABASE_UNREACHABLE, "the database does not respond: " + unreachable.getMessage());
+                    Health.Kind.DATABASE_UNREACHABLE, "the database does not respond: " + unreachable.getMessage());
         }
-        return new Health(check.issues.isEmpty(), check.issues, check.kinds);
+        return new Health(check.issues);
     }
 
-    private void checkEngine(EngineStatus status) {
+    private void checkEngine(NodeStatus status) {
         status.loops().forEach((name, loop) -> {
             if (!loop.alive())
-                addIssue(HealthIssue.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
+                addIssue(Health.Kind.LOOP_ENDED, "the loop '" + name + "' has ended: restart this process");
             else if (loop.failing())
-                addIssue(HealthIssue.LOOP_FAILING, "the loop '" + name + "' fails repeatedly: see the log");
+                addIssue(Health.Kind.LOOP_FAILING, "the loop '" + name + "' fails repeatedly: see the log");
         });
         if (status.fellBackToPolling())
             addIssue(
-                    HealthIssue.LISTEN_NOT_WORKING,
+                    Health.Kind.LISTEN_NOT_WORKING,
                     "LISTEN delivers nothing: new work is found by polling only (is a transaction pooler between this"
                             + " process and the server?)");
         if (status.skew().abs().compareTo(MAX_CLOCK_SKEW) > 0)
             addIssue(
-                    HealthIssue.CLOCK_SKEW,
+                    Health.Kind.CLOCK_SKEW,
                     ("the clock of this machine differs from the database clock by %s: scheduling is not affected, but"
                                     + " log timestamps are wrong")
                             .formatted(status.skew()));
@@ -79,50 +74,50 @@ public final class HealthCheck {
     private void checkVitals(DatabaseVitals databaseVitals) {
         if (databaseVitals.oldestDueAge().compareTo(MAX_OVERDUE) > 0)
             addIssue(
-                    HealthIssue.RUNS_OVERDUE,
+                    Health.Kind.RUNS_OVERDUE,
                     ("the oldest due run has been waiting for %d s: add nodes or concurrency, or check what occupies"
                                     + " the nodes")
                             .formatted(databaseVitals.oldestDueAge().toSeconds()));
         if (databaseVitals.missed() > MAX_MISSED_INSTANTS)
             addIssue(
-                    HealthIssue.INSTANTS_MISSED,
+                    Health.Kind.INSTANTS_MISSED,
                     "%d planned instants were missed within the last hour: see the ledgers of the schedules"
                             .formatted(databaseVitals.missed()));
         databaseVitals
                 .missedBySchedule()
                 .forEach((schedule, count) -> addIssue(
-                        HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                        Health.Kind.SCHEDULE_MISSING_INSTANTS,
                         ("schedule '%s' repeatedly misses its planned instants, %d within the last hour: add nodes, or"
                                         + " run it less often")
                                 .formatted(schedule, count)));
         if (databaseVitals.stalled() > MAX_STALLED_RUNS)
             addIssue(
-                    HealthIssue.RUNS_STALLED,
+                    Health.Kind.RUNS_STALLED,
                     "%d runs are leased to nodes that are not alive: start a node or call runDue to rescue them"
                             .formatted(databaseVitals.stalled()));
         if (databaseVitals.connectionWait().compareTo(MAX_POOL_WAIT) > 0)
             addIssue(
-                    HealthIssue.POOL_SLOW,
+                    Health.Kind.POOL_SLOW,
                     ("the pool took %d ms to provide a connection: increase its size, or give the engine its own pool"
                                     + " with engineDataSource(…)")
                             .formatted(databaseVitals.connectionWait().toMillis()));
         databaseVitals
                 .openBreakers()
                 .forEach(lane -> addIssue(
-                        HealthIssue.BREAKER_OPEN,
+                        Health.Kind.BREAKER_OPEN,
                         ("the breaker of queue '%s' of project '%s' is open because most attempts failed: it allows"
                                         + " one attempt from time to time")
                                 .formatted(lane.queue(), lane.project())));
         if (DatabaseVitals.mayCompileStatements(databaseVitals.jitAboveCost()))
             addIssue(
-                    HealthIssue.JIT_THRESHOLD_LOW,
+                    Health.Kind.JIT_THRESHOLD_LOW,
                     ("jit_above_cost is %.0f: PostgreSQL may compile frequent statements at each execution, which"
                                     + " takes up to 300 ms. Set it to at least %.0f, or set jit to off")
                             .formatted(databaseVitals.jitAboveCost(), DatabaseVitals.JIT_SAFE_COST));
         DatabaseVitals.OldTransaction old = databaseVitals.oldTransaction();
         if (old != null && old.age().compareTo(MAX_TRANSACTION_AGE) > 0)
             addIssue(
-                    HealthIssue.LONG_TRANSACTION,
+                    Health.Kind.LONG_TRANSACTION,
                     ("a transaction has been open for %d s and prevents vacuum from removing dead rows: pid %d, user"
                                     + " '%s', application '%s', %s, last statement '%s'. End it, or run SELECT"
                                     + " pg_terminate_backend(%d)")
@@ -149,21 +144,21 @@ public final class HealthCheck {
                 .filter(node -> node.lastHeartbeatAt().plus(MAX_HEARTBEAT_AGE).isBefore(now))
                 .toList();
         silent.forEach(node -> addIssue(
-                HealthIssue.NODE_HEARTBEAT_LOST,
+                Health.Kind.NODE_HEARTBEAT_LOST,
                 "node '%s' on %s has sent no heartbeat for %d s: its runs are rescued when another node runs"
                         .formatted(
                                 node.info().name(),
                                 node.info().host(),
                                 Duration.between(node.lastHeartbeatAt(), now).toSeconds())));
         if (silent.size() == living.size())
-            addIssue(HealthIssue.NO_LIVE_NODE, "no node is alive: runs are not executed until a node starts");
+            addIssue(Health.Kind.NO_LIVE_NODE, "no node is alive: runs are not executed until a node starts");
     }
 
     private void checkUnknownHandlers(Storage storage) {
         storage.runAdmin()
                 .unknownHandlers()
                 .forEach((handler, count) -> addIssue(
-                        HealthIssue.HANDLER_UNKNOWN,
+                        Health.Kind.HANDLER_UNKNOWN,
                         ("%d runs wait for the handler '%s', which no live node has: deploy the handler, or cancel the"
                                         + " runs")
                                 .formatted(count, handler)));
@@ -173,7 +168,7 @@ public final class HealthCheck {
         storage.plans()
                 .unreadable()
                 .forEach((schedule, error) -> addIssue(
-                        HealthIssue.SCHEDULE_UNREADABLE,
+                        Health.Kind.SCHEDULE_UNREADABLE,
                         ("schedule '%s' cannot be planned by this process: %s. Other nodes plan it if they can read"
                                         + " it; upgrade this process, or change the schedule")
                                 .formatted(schedule, error)));
@@ -184,7 +179,7 @@ public final class HealthCheck {
             validate.run();
         } catch (CarillonException wrong) {
             addIssue(
-                    HealthIssue.SCHEMA_MISMATCH,
+                    Health.Kind.SCHEMA_MISMATCH,
                     "the database schema does not match this version: " + wrong.getMessage());
         }
     }

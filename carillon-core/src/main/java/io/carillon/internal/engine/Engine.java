@@ -1,8 +1,7 @@
 package io.carillon.internal.engine;
 
 import io.carillon.EngineConfig;
-import io.carillon.EngineStatus;
-import io.carillon.NodeInfo;
+import io.carillon.NodeStatus;
 import io.carillon.Wakeup;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.attempt.ActiveAttempts;
@@ -29,6 +28,7 @@ import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.node.Rescuer;
 import io.carillon.internal.engine.wakeup.WakeupController;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.run.GateName;
@@ -218,8 +218,8 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    private NodeInfo nodeInfo(UUID id) {
-        return new NodeInfo(
+    private NodeRegistration nodeInfo(UUID id) {
+        return new NodeRegistration(
                 id,
                 identity.name(),
                 identity.host(),
@@ -362,16 +362,16 @@ public final class Engine implements AutoCloseable {
     }
 
     /** Returns the status of the loops and counts since the start. */
-    public EngineStatus status() {
-        Map<String, EngineStatus.LoopStatus> loops = loops().collect(Collectors.toMap(
+    public NodeStatus status() {
+        Map<String, NodeStatus.LoopStatus> loops = loops().collect(Collectors.toMap(
                 Loop::name,
-                loop -> new EngineStatus.LoopStatus(loop.isAlive(), loop.isFailing(), loop.rounds(), loop.failures())));
-        return new EngineStatus(
+                loop -> new NodeStatus.LoopStatus(loop.isAlive(), loop.isFailing(), loop.rounds(), loop.failures())));
+        return new NodeStatus(
                 loops,
                 wakeupController.wakeup().mode(),
                 wakeupController.isListening(),
                 node.clock().skew(),
-                new EngineStatus.SlotUsage(workers.busySlots(), config.slots().concurrency()),
+                new NodeStatus.SlotUsage(workers.busySlots(), config.slots().concurrency()),
                 node.activeAttempts().all().stream()
                         .collect(Collectors.groupingBy(
                                 activeAttempt ->
@@ -381,9 +381,9 @@ public final class Engine implements AutoCloseable {
                 counts());
     }
 
-    private EngineStatus.Counts counts() {
+    private NodeStatus.Counts counts() {
         RescueResult rescued = rescuer.total();
-        return new EngineStatus.Counts(
+        return new NodeStatus.Counts(
                 rescued.nodes(),
                 rescued.released(),
                 rescued.quarantined(),

@@ -1,7 +1,5 @@
 package io.carillon.internal.store;
 
-import io.carillon.DatabaseVitals;
-
 /**
  * Reads the state of the system. The cost depends on due runs and recent failures, never on the number of stored runs.
  */

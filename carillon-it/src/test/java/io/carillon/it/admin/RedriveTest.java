@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
-import io.carillon.LaneInfo;
+import io.carillon.QueueInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -120,20 +120,21 @@ class RedriveTest {
         assertThat(one.runs().get(held).map(Run::state)).contains(RunState.WAITING);
         assertThat(one.runs().explain(held))
                 .hasValueSatisfying(why -> assertThat(why.summary()).contains("queue 'slow' is paused"));
-        assertThat(one.queues().list()).anySatisfy(lane -> {
-            assertThat(lane.lane().queue()).isEqualTo("slow");
-            assertThat(lane.waiting()).isEqualTo(1);
-            assertThat(lane.pause()).isNotNull();
-            assertThat(lane.pause().by()).isEqualTo("library");
+        assertThat(one.queues().list()).anySatisfy(queue -> {
+            assertThat(queue.project()).isEqualTo("default");
+            assertThat(queue.name()).isEqualTo("slow");
+            assertThat(queue.waiting()).isEqualTo(1);
+            assertThat(queue.pause()).isNotNull();
+            assertThat(queue.pause().by()).isEqualTo("library");
         });
 
         assertThat(two.queues().resume("slow")).isTrue();
         assertThat(one.queues().resume("slow")).isFalse();
         awaitState(one, held, RunState.SUCCEEDED);
         assertThat(one.queues().list())
-                .filteredOn(lane -> lane.lane().queue().equals("slow"))
-                .allMatch(lane -> lane.pause() == null)
-                .extracting(LaneInfo::waiting)
+                .filteredOn(queue -> queue.name().equals("slow"))
+                .allMatch(queue -> queue.pause() == null)
+                .extracting(QueueInfo::waiting)
                 .containsOnly(0L);
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
+import io.carillon.QueueInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -104,9 +105,7 @@ class ApiExampleTest {
             ApiFixture.eventually().until(() -> mail.size() == 5);
             assertThat(carillon.runs().get(later.run()).map(Run::state)).contains(RunState.WAITING);
             assertThat(carillon.schedules().get("nightly-report")).isPresent();
-            assertThat(carillon.queues().list())
-                    .extracting(lane -> lane.lane().queue())
-                    .contains("mail");
+            assertThat(carillon.queues().list()).extracting(QueueInfo::name).contains("mail");
             assertThat(carillon.nodes()).hasSize(1);
         }
     }

@@ -85,10 +85,15 @@ class ProjectsTest {
             assertThat(in.schedules().get("daily")).isPresent();
             assertThat(client.schedules().get("daily")).isEmpty();
             assertThat(client.runs().get(waiting).orElseThrow().state()).isEqualTo(RunState.WAITING);
+            assertThat(in.queues().list()).singleElement().satisfies(queue -> {
+                assertThat(queue.name()).isEqualTo("note");
+                assertThat(queue.pause()).isNotNull();
+            });
+            assertThat(client.queues().list()).allMatch(queue -> queue.pause() == null);
             assertThat(later).isNotEmpty();
             connection.rollback();
             assertThat(client.schedules().get("daily")).isEmpty();
-            assertThat(client.queues().list()).allMatch(lane -> lane.pause() == null);
+            assertThat(client.queues().list()).allMatch(queue -> queue.pause() == null);
 
             in.runs().cancel(waiting);
             in.schedules().upsert("daily", When.cron("0 2 * * *", "UTC"), NOTE, new Note("b"));

@@ -324,7 +324,7 @@ class RunDueTest {
         assertThat(carillon.runs().get(unknownRuns.get(0)).map(Run::state)).contains(RunState.WAITING);
         assertThat(carillon.runs().get(unknownRuns.get(0)).map(Run::failures)).contains(0);
         assertThat(carillon.health().issues())
-                .anySatisfy(issue -> assertThat(issue).contains("the handler 'unknown'"));
+                .anySatisfy(issue -> assertThat(issue.text()).contains("the handler 'unknown'"));
         Carillon newer = fixture.client(builder -> builder.handle(unknown, (job, run) -> done.add(job.name())));
         assertThat(newer.runDue(BUDGET)).isEqualTo(new RunDueResult(30, 0));
     }

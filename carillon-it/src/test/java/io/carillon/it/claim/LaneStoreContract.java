@@ -2,9 +2,9 @@ package io.carillon.it.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.LaneInfo;
 import io.carillon.QueueLimits;
 import io.carillon.internal.store.run.LaneDue;
+import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.QueueHead;
 import io.carillon.it.fixture.RunSpec;

@@ -178,7 +178,7 @@ class PoisonMixTest {
             assertThat(cluster.number(REASONS, "garbage", "%")).isEqualTo(each);
             assertThat(cluster.client.health().issues())
                     .anyMatch(issue ->
-                            issue.contains("%d runs wait for the handler '%s'".formatted(each, UNKNOWN.name())));
+                            issue.text().contains("%d runs wait for the handler '%s'".formatted(each, UNKNOWN.name())));
             // A node without memory may send no heartbeat for too long.
             assertThat(HistoryChecker.check(cluster.historyWithNodeDeaths())).isEmpty();
         }

@@ -3,7 +3,7 @@ package io.carillon.it.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.EngineConfig;
-import io.carillon.HealthIssue;
+import io.carillon.Health;
 import io.carillon.it.architecture.SourceTree;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class OperationsPageTest {
     void gives_advice_for_every_issue() {
         String watch = PAGE.substring(PAGE.indexOf("\n## Watch\n"), PAGE.indexOf("\n## What is kept"));
 
-        for (HealthIssue issue : HealthIssue.values())
+        for (Health.Kind issue : Health.Kind.values())
             assertThat(watch).containsPattern("(?m)^\\| [^|]*`" + issue.name() + "`[^|]* \\| .+ \\|$");
     }
 

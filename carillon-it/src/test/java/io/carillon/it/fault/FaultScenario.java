@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.EngineConfig;
-import io.carillon.EngineStatus;
+import io.carillon.NodeStatus;
 import io.carillon.QueueLimits;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
@@ -178,11 +178,11 @@ final class FaultScenario {
                                             + " AND target_name = 'unknown'"))
                             .as("%s: runs without a handler that a node holds", portFaults)
                             .isZero();
-                    EngineStatus status = engine.status();
+                    NodeStatus status = engine.status();
                     assertThat(status.loops().values())
                             .as("%s: %s", portFaults, status.loops())
-                            .allMatch(EngineStatus.LoopStatus::alive)
-                            .noneMatch(EngineStatus.LoopStatus::failing);
+                            .allMatch(NodeStatus.LoopStatus::alive)
+                            .noneMatch(NodeStatus.LoopStatus::failing);
                 });
     }
 

@@ -2,9 +2,9 @@ package io.carillon.it.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.LaneInfo;
 import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
+import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;

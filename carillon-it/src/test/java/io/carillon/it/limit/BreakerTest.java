@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.HandlerOptions;
-import io.carillon.LaneInfo;
+import io.carillon.Health;
+import io.carillon.QueueInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
@@ -68,7 +69,9 @@ class BreakerTest {
         one.enqueueAll(CALL, Collections.nCopies(60, new Call(1)));
 
         eventually().until(() -> breaker(one) != null);
-        assertThat(one.health().issues()).anyMatch(issue -> issue.contains("the breaker of queue 'partner'"));
+        assertThat(one.health().issues())
+                .anyMatch(issue -> issue.kind() == Health.Kind.BREAKER_OPEN
+                        && issue.text().contains("the breaker of queue 'partner'"));
         eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 0);
         int before = calls.get();
         down = false;
@@ -104,11 +107,11 @@ class BreakerTest {
         assertThat(calls.get()).isGreaterThan(before);
     }
 
-    private static LaneInfo.Breaker breaker(Carillon carillon) {
+    private static QueueInfo.Breaker breaker(Carillon carillon) {
         return carillon.queues().list().stream()
-                .filter(lane -> lane.lane().queue().equals("partner"))
+                .filter(queue -> queue.name().equals("partner"))
                 .findFirst()
-                .map(LaneInfo::breaker)
+                .map(QueueInfo::breaker)
                 .orElse(null);
     }
 }

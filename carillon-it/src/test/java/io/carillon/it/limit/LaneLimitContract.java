@@ -3,10 +3,10 @@ package io.carillon.it.limit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.LaneInfo;
 import io.carillon.QueueLimits;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
+import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;

@@ -3,10 +3,10 @@ package io.carillon.it.lostanswer;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.NodeInfo;
 import io.carillon.QueueLimits;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.HeartbeatResult;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.store.run.OwnedRun;
@@ -337,7 +337,8 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer register() {
-        NodeInfo info = new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration info =
+                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
         return LostAnswer.of(
                 call(() -> faultyStorage.nodes().register(info)),
                 answer -> assertThat(storage().nodes().list())
@@ -374,8 +375,8 @@ final class LostAnswerCases extends LostCases {
 
     private LostAnswer wakeUnknownHandlers() {
         RunId id = enqueueWithoutHandler();
-        NodeInfo capableNode =
-                new NodeInfo(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
+        NodeRegistration capableNode =
+                new NodeRegistration(UUID.randomUUID(), "n", "host", 1, "1", Set.of(RunSpec.HANDLER), 50, "notify");
         return LostAnswer.of(call(() -> faultyStorage.nodes().register(capableNode)), answer -> {
             assertThat(get(id).details().parked()).isNull();
             assertThat(claim(capableNode.id(), 9)).hasSize(1);

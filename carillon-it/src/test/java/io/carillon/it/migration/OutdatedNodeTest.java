@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
-import io.carillon.HealthIssue;
-import io.carillon.NodeInfo;
+import io.carillon.Health;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.postgres.migration.Migrator;
 import io.carillon.internal.schedule.TickPlanner;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.NodeStore;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -63,7 +63,7 @@ class OutdatedNodeTest {
         finish.countDown();
         awaitState(client, running, RunState.SUCCEEDED);
         assertThat(client.runs().get(left).orElseThrow().state()).isEqualTo(RunState.WAITING);
-        assertThat(node.health().kinds()).contains(HealthIssue.SCHEMA_MISMATCH);
+        assertThat(node.health().kinds()).contains(Health.Kind.SCHEMA_MISMATCH);
         assertThatThrownBy(() -> client.runDue(Duration.ofSeconds(1))).hasMessageContaining("newer version");
     }
 
@@ -72,7 +72,7 @@ class OutdatedNodeTest {
         Migrator migrator = new Migrator(database.dataSource());
         NodeStore nodes = new PostgresStorage(database.dataSource(), TickPlanner.defaults()).nodes();
         UUID node = UUID.randomUUID();
-        nodes.register(new NodeInfo(node, "a", "host", 1, "0.1", Set.of("item"), 1, "poll"));
+        nodes.register(new NodeRegistration(node, "a", "host", 1, "0.1", Set.of("item"), 1, "poll"));
 
         assertThat(nodes.recordHeartbeat(node, 0, List.of()).outdated()).isFalse();
         database.execute(

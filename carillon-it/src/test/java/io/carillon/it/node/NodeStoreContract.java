@@ -2,8 +2,8 @@ package io.carillon.it.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.NodeView;
 import io.carillon.internal.store.node.HeartbeatResult;
+import io.carillon.internal.store.node.NodeView;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.OwnedRun;

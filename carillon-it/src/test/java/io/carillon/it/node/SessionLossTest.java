@@ -10,7 +10,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
-import io.carillon.NodeView;
+import io.carillon.NodeInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
@@ -110,8 +110,8 @@ class SessionLossTest {
                 .isZero();
         History history = History.of(recorder.events());
         // A node that sent no heartbeat for long enough counts as lost, even if its process continued.
-        for (NodeView node : client.nodes())
-            if (node.deadAt() != null) history = history.nodeLost(node.info().name(), node.deadAt());
+        for (NodeInfo node : client.nodes())
+            if (node.deadAt() != null) history = history.nodeLost(node.name(), node.deadAt());
         assertThat(HistoryChecker.check(history)).isEmpty();
     }
 
@@ -223,7 +223,7 @@ class SessionLossTest {
 
         eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run_history") == many);
         assertThat(node.nodes())
-                .extracting(NodeView::deathReason)
+                .extracting(NodeInfo::deathReason)
                 .filteredOn(reason -> reason != null && !reason.equals("stopped"))
                 .isEmpty();
         assertThat(calls).hasValue(many);

@@ -98,7 +98,7 @@ class ShutdownTest {
                 .as("heartbeats during the shutdown")
                 .isGreaterThanOrEqualTo(5);
         assertThat(witness.nodes())
-                .filteredOn(one -> one.info().id().toString().equals(id))
+                .filteredOn(one -> one.id().toString().equals(id))
                 .singleElement()
                 .satisfies(one -> assertThat(one.deathReason()).isEqualTo("stopped"));
         assertThat(fixture.number(
@@ -152,6 +152,8 @@ class ShutdownTest {
         assertThat(code(node::queues)).isEqualTo(ErrorCode.ALREADY_CLOSED);
         assertThat(code(node::health)).isEqualTo(ErrorCode.ALREADY_CLOSED);
         assertThat(code(node::nodes)).isEqualTo(ErrorCode.ALREADY_CLOSED);
+        assertThat(code(node::stats)).isEqualTo(ErrorCode.ALREADY_CLOSED);
+        assertThat(code(node::status)).isEqualTo(ErrorCode.ALREADY_CLOSED);
         assertThat(code(() -> node.runDue(Duration.ofSeconds(1)))).isEqualTo(ErrorCode.ALREADY_CLOSED);
     }
 

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.Health;
-import io.carillon.HealthIssue;
 import io.carillon.Wakeup;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.it.fixture.ApiFixture;
@@ -51,25 +50,25 @@ class HealthIssuesTest {
     private static final HandlerType<Job> FOREIGN = HandlerType.of("job.foreign", Job.class);
     private final ApiFixture fixture;
 
-    private final Map<HealthIssue, IssueCase> cases = Map.ofEntries(
-            entry(HealthIssue.LOOP_ENDED, this::loopEnded),
-            entry(HealthIssue.LOOP_FAILING, this::loopFailing),
-            entry(HealthIssue.LISTEN_NOT_WORKING, this::listenNotWorking),
-            entry(HealthIssue.CLOCK_SKEW, this::clockSkew),
-            entry(HealthIssue.JIT_THRESHOLD_LOW, this::jit),
-            entry(HealthIssue.RUNS_OVERDUE, this::runsOverdue),
-            entry(HealthIssue.INSTANTS_MISSED, this::instantsMissed),
-            entry(HealthIssue.SCHEDULE_MISSING_INSTANTS, this::scheduleMissingInstants),
-            entry(HealthIssue.RUNS_STALLED, this::runsStalled),
-            entry(HealthIssue.POOL_SLOW, this::poolSlow),
-            entry(HealthIssue.LONG_TRANSACTION, this::longTransaction),
-            entry(HealthIssue.NODE_HEARTBEAT_LOST, this::nodeHeartbeatLost),
-            entry(HealthIssue.NO_LIVE_NODE, this::noLiveNode),
-            entry(HealthIssue.BREAKER_OPEN, this::breakerOpen),
-            entry(HealthIssue.HANDLER_UNKNOWN, this::handlerUnknown),
-            entry(HealthIssue.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
-            entry(HealthIssue.SCHEMA_MISMATCH, this::schemaMismatch),
-            entry(HealthIssue.DATABASE_UNREACHABLE, this::databaseUnreachable));
+    private final Map<Health.Kind, IssueCase> cases = Map.ofEntries(
+            entry(Health.Kind.LOOP_ENDED, this::loopEnded),
+            entry(Health.Kind.LOOP_FAILING, this::loopFailing),
+            entry(Health.Kind.LISTEN_NOT_WORKING, this::listenNotWorking),
+            entry(Health.Kind.CLOCK_SKEW, this::clockSkew),
+            entry(Health.Kind.JIT_THRESHOLD_LOW, this::jit),
+            entry(Health.Kind.RUNS_OVERDUE, this::runsOverdue),
+            entry(Health.Kind.INSTANTS_MISSED, this::instantsMissed),
+            entry(Health.Kind.SCHEDULE_MISSING_INSTANTS, this::scheduleMissingInstants),
+            entry(Health.Kind.RUNS_STALLED, this::runsStalled),
+            entry(Health.Kind.POOL_SLOW, this::poolSlow),
+            entry(Health.Kind.LONG_TRANSACTION, this::longTransaction),
+            entry(Health.Kind.NODE_HEARTBEAT_LOST, this::nodeHeartbeatLost),
+            entry(Health.Kind.NO_LIVE_NODE, this::noLiveNode),
+            entry(Health.Kind.BREAKER_OPEN, this::breakerOpen),
+            entry(Health.Kind.HANDLER_UNKNOWN, this::handlerUnknown),
+            entry(Health.Kind.SCHEDULE_UNREADABLE, this::scheduleUnreadable),
+            entry(Health.Kind.SCHEMA_MISMATCH, this::schemaMismatch),
+            entry(Health.Kind.DATABASE_UNREACHABLE, this::databaseUnreachable));
 
     HealthIssuesTest(TestDatabase database) {
         fixture = new ApiFixture(database);
@@ -84,8 +83,8 @@ class HealthIssuesTest {
 
     @TestFactory
     Stream<DynamicTest> every_issue_appears_and_disappears() {
-        assertThat(cases.keySet()).containsExactlyInAnyOrder(HealthIssue.values());
-        return Stream.of(HealthIssue.values())
+        assertThat(cases.keySet()).containsExactlyInAnyOrder(Health.Kind.values());
+        return Stream.of(Health.Kind.values())
                 .map(issue -> DynamicTest.dynamicTest(issue.name(), () -> {
                     try {
                         cases.get(issue).run();
@@ -98,7 +97,7 @@ class HealthIssuesTest {
     @Test
     void the_page_names_every_issue() {
         String page = SourceTree.read(SourceTree.here().root().resolve("docs/observability.md"));
-        assertThat(HealthIssue.values()).allMatch(issue -> page.contains("| `" + issue.name() + "` |"));
+        assertThat(Health.Kind.values()).allMatch(issue -> page.contains("| `" + issue.name() + "` |"));
     }
 
     /** No exception ends a loop, so the test closes the loop, as if its thread had been killed. */
@@ -107,7 +106,7 @@ class HealthIssuesTest {
         assertHealthy(node);
 
         ((AutoCloseable) field(field(node, "engine"), "planning")).close();
-        assertAppears(node, HealthIssue.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
+        assertAppears(node, Health.Kind.LOOP_ENDED, "the loop 'plan' has ended: restart this process");
 
         node.close();
         assertHealthy(node());
@@ -117,7 +116,7 @@ class HealthIssuesTest {
         Carillon node = node();
 
         fixture.database().execute("ALTER TABLE carillon.cancel_request RENAME TO nowhere");
-        assertAppears(node, HealthIssue.LOOP_FAILING, "the loop 'heartbeat' fails");
+        assertAppears(node, Health.Kind.LOOP_FAILING, "the loop 'heartbeat' fails");
 
         fixture.database().execute("ALTER TABLE carillon.nowhere RENAME TO cancel_request");
         assertHealthy(node);
@@ -131,7 +130,7 @@ class HealthIssuesTest {
                 .listenDataSource(one)
                 .handle(JOB, (job, run) -> {})
                 .start());
-        assertAppears(withoutListen, HealthIssue.LISTEN_NOT_WORKING, "LISTEN delivers nothing");
+        assertAppears(withoutListen, Health.Kind.LISTEN_NOT_WORKING, "LISTEN delivers nothing");
 
         taken.close();
         assertHealthy(withoutListen);
@@ -144,11 +143,11 @@ class HealthIssuesTest {
 
         fixture.database().execute(alter + "SET jit_above_cost = 1000");
         fixture.database().terminateSessions();
-        assertAppears(node, HealthIssue.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
+        assertAppears(node, Health.Kind.JIT_THRESHOLD_LOW, "jit_above_cost is 1000");
 
         fixture.database().execute(alter + "RESET jit_above_cost");
         fixture.database().terminateSessions();
-        assertDisappears(node, HealthIssue.JIT_THRESHOLD_LOW);
+        assertDisappears(node, Health.Kind.JIT_THRESHOLD_LOW);
     }
 
     private void clockSkew() {
@@ -156,10 +155,10 @@ class HealthIssuesTest {
                 builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
 
         fixture.database().clock().advance(Duration.ofMinutes(5));
-        assertAppears(node, HealthIssue.CLOCK_SKEW, "the clock of this machine differs");
+        assertAppears(node, Health.Kind.CLOCK_SKEW, "the clock of this machine differs");
 
         fixture.database().clock().useRealTime();
-        assertDisappears(node, HealthIssue.CLOCK_SKEW);
+        assertDisappears(node, Health.Kind.CLOCK_SKEW);
     }
 
     private void runsOverdue() {
@@ -167,7 +166,7 @@ class HealthIssuesTest {
         carillon.enqueue(JOB, new Job("x"));
 
         fixture.database().clock().advance(Duration.ofMinutes(10));
-        assertAppears(carillon, HealthIssue.RUNS_OVERDUE, "has been waiting for 60");
+        assertAppears(carillon, Health.Kind.RUNS_OVERDUE, "has been waiting for 60");
 
         carillon.runDue(Duration.ofSeconds(5));
         assertHealthy(carillon);
@@ -186,22 +185,22 @@ class HealthIssuesTest {
 
     private void instantsMissed() {
         Carillon carillon = carillonWithMissedInstants();
-        assertAppears(carillon, HealthIssue.INSTANTS_MISSED, "planned instants were missed within the last hour");
+        assertAppears(carillon, Health.Kind.INSTANTS_MISSED, "planned instants were missed within the last hour");
 
         carillon.schedules().delete("rates");
         fixture.database().clock().advance(Duration.ofMinutes(61));
-        assertDisappears(carillon, HealthIssue.INSTANTS_MISSED);
+        assertDisappears(carillon, Health.Kind.INSTANTS_MISSED);
     }
 
     private void scheduleMissingInstants() {
         Carillon carillon = carillonWithMissedInstants();
         assertAppears(
                 carillon,
-                HealthIssue.SCHEDULE_MISSING_INSTANTS,
+                Health.Kind.SCHEDULE_MISSING_INSTANTS,
                 "schedule 'rates' repeatedly misses its planned instants");
 
         carillon.schedules().delete("rates");
-        assertDisappears(carillon, HealthIssue.SCHEDULE_MISSING_INSTANTS);
+        assertDisappears(carillon, Health.Kind.SCHEDULE_MISSING_INSTANTS);
     }
 
     private void scheduleUnreadable() {
@@ -212,13 +211,13 @@ class HealthIssuesTest {
         carillon.runDue(Duration.ofSeconds(5));
         assertAppears(
                 carillon,
-                HealthIssue.SCHEDULE_UNREADABLE,
+                Health.Kind.SCHEDULE_UNREADABLE,
                 "schedule 'default/rates' cannot be planned by this process");
 
         fixture.database().execute("UPDATE carillon.schedule SET zone = 'UTC'");
         Carillon restarted = clientThatRunsDue();
         restarted.runDue(Duration.ofSeconds(5));
-        assertDisappears(restarted, HealthIssue.SCHEDULE_UNREADABLE);
+        assertDisappears(restarted, Health.Kind.SCHEDULE_UNREADABLE);
         restarted.schedules().delete("rates");
     }
 
@@ -245,7 +244,7 @@ class HealthIssuesTest {
                 .execute(
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
                                 + " leased_until = carillon.clock() - interval '1 minute'");
-        assertAppears(carillon, HealthIssue.RUNS_STALLED, "6 runs are leased to nodes that are not alive");
+        assertAppears(carillon, Health.Kind.RUNS_STALLED, "6 runs are leased to nodes that are not alive");
 
         carillon.runDue(Duration.ofSeconds(5));
         assertHealthy(carillon);
@@ -261,8 +260,10 @@ class HealthIssuesTest {
         CompletableFuture<Void> returned = CompletableFuture.runAsync(
                 () -> returnConnection(taken), CompletableFuture.delayedExecutor(1_300, TimeUnit.MILLISECONDS));
         Health health = carillon.health();
-        assertThat(health.kinds()).containsExactly(HealthIssue.POOL_SLOW);
-        assertThat(health.issues()).singleElement().asString().contains("the pool took 1");
+        assertThat(health.kinds()).containsExactly(Health.Kind.POOL_SLOW);
+        assertThat(health.issues())
+                .singleElement()
+                .satisfies(issue -> assertThat(issue.text()).contains("the pool took 1"));
 
         returned.join();
         assertHealthy(carillon);
@@ -277,7 +278,7 @@ class HealthIssuesTest {
             String pid = fixture.text(
                     "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()");
             fixture.database().clock().advance(Duration.ofMinutes(10));
-            assertAppears(carillon, HealthIssue.LONG_TRANSACTION, "pid " + pid + ", user '");
+            assertAppears(carillon, Health.Kind.LONG_TRANSACTION, "pid " + pid + ", user '");
 
             connection.rollback();
             connection.setAutoCommit(true);
@@ -292,7 +293,7 @@ class HealthIssuesTest {
                 .execute(
                         "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, heartbeat_at)"
                                 + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify', carillon.clock() - interval '2 minutes')");
-        assertAppears(node, HealthIssue.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
+        assertAppears(node, Health.Kind.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
 
         fixture.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");
         assertHealthy(node);
@@ -300,7 +301,7 @@ class HealthIssuesTest {
 
     private void noLiveNode() {
         Carillon client = fixture.client(builder -> builder);
-        assertAppears(client, HealthIssue.NO_LIVE_NODE, "no node is alive");
+        assertAppears(client, Health.Kind.NO_LIVE_NODE, "no node is alive");
         // Clients that call runDue need no live node.
         assertHealthy(clientThatRunsDue());
 
@@ -311,16 +312,16 @@ class HealthIssuesTest {
     private void breakerOpen() {
         Carillon node = fixture.node(builder -> builder.handleReturning(JOB, (job, run) -> Outcome.rejected("no")));
         node.enqueueAll(JOB, Collections.nCopies(30, new Job("x")));
-        assertAppears(node, HealthIssue.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
+        assertAppears(node, Health.Kind.BREAKER_OPEN, "the breaker of queue 'job' of project 'default' is open");
 
         node.queues().resume("job");
-        assertDisappears(node, HealthIssue.BREAKER_OPEN);
+        assertDisappears(node, Health.Kind.BREAKER_OPEN);
     }
 
     private void handlerUnknown() {
         Carillon node = node();
         var id = node.enqueue(FOREIGN, new Job("x")).run();
-        assertAppears(node, HealthIssue.HANDLER_UNKNOWN, "1 runs wait for the handler 'job.foreign'");
+        assertAppears(node, Health.Kind.HANDLER_UNKNOWN, "1 runs wait for the handler 'job.foreign'");
 
         fixture.node(builder -> builder.handle(FOREIGN, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);
@@ -330,7 +331,7 @@ class HealthIssuesTest {
     private void schemaMismatch() {
         Carillon carillon = clientThatRunsDue();
         fixture.database().execute("UPDATE carillon.migration SET checksum = 'x' || checksum WHERE number = 1");
-        assertAppears(carillon, HealthIssue.SCHEMA_MISMATCH, "the database schema does not match this version");
+        assertAppears(carillon, Health.Kind.SCHEMA_MISMATCH, "the database schema does not match this version");
 
         fixture.database().execute("UPDATE carillon.migration SET checksum = substr(checksum, 2) WHERE number = 1");
         assertHealthy(carillon);
@@ -342,7 +343,7 @@ class HealthIssuesTest {
                     Carillon.on(proxy.dataSource()).wakeup(Wakeup.http()).build());
             proxy.refuseConnections();
             fixture.database().terminateSessions();
-            assertAppears(carillon, HealthIssue.DATABASE_UNREACHABLE, "the database does not respond");
+            assertAppears(carillon, Health.Kind.DATABASE_UNREACHABLE, "the database does not respond");
 
             proxy.restore();
             assertHealthy(carillon);
@@ -358,22 +359,25 @@ class HealthIssuesTest {
         return fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
     }
 
-    private static void assertAppears(Carillon carillon, HealthIssue issue, String text) {
+    private static void assertAppears(Carillon carillon, Health.Kind kind, String text) {
         Health health = eventually()
-                .alias(issue + " appears")
-                .until(carillon::health, now -> now.kinds().contains(issue));
+                .alias(kind + " appears")
+                .until(carillon::health, now -> now.kinds().contains(kind));
         assertThat(health.healthy()).isFalse();
-        assertThat(health.issues()).anySatisfy(line -> assertThat(line).contains(text));
+        assertThat(health.issues()).anySatisfy(issue -> {
+            assertThat(issue.kind()).isEqualTo(kind);
+            assertThat(issue.text()).contains(text);
+        });
     }
 
-    private static void assertDisappears(Carillon carillon, HealthIssue issue) {
+    private static void assertDisappears(Carillon carillon, Health.Kind kind) {
         eventually()
-                .alias(issue + " disappears")
-                .until(() -> !carillon.health().kinds().contains(issue));
+                .alias(kind + " disappears")
+                .until(() -> !carillon.health().kinds().contains(kind));
     }
 
     private static void assertHealthy(Carillon carillon) {
-        List<String> issues = eventually().until(() -> carillon.health().issues(), List::isEmpty);
+        List<Health.Issue> issues = eventually().until(() -> carillon.health().issues(), List::isEmpty);
         assertThat(issues).isEmpty();
         assertThat(carillon.health().healthy()).isTrue();
     }

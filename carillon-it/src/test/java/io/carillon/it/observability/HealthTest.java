@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.Health;
-import io.carillon.NodeView;
+import io.carillon.NodeInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -49,6 +49,16 @@ class HealthTest {
 
         eventually().until(() -> carillon.health().healthy());
         assertThat(carillon.health().issues()).isEmpty();
+        assertThat(carillon.health().kinds()).isEmpty();
+    }
+
+    @Test
+    void is_running_returns_whether_the_node_executes_runs() {
+        assertThat(fixture.client(builder -> builder).isRunning()).isFalse();
+        Carillon node = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
+        assertThat(node.isRunning()).isTrue();
+        node.close();
+        assertThat(node.isRunning()).isFalse();
     }
 
     @Test
@@ -57,10 +67,12 @@ class HealthTest {
         RunId id = older.enqueue(NEWER, new Job("new")).run();
 
         Health health = eventually()
-                .until(older::health, now -> now.issues().stream().anyMatch(issue -> issue.contains("'job.newer'")));
+                .until(older::health, now -> now.issues().stream()
+                        .anyMatch(issue -> issue.text().contains("'job.newer'")));
 
         assertThat(health.healthy()).isFalse();
-        assertThat(health.issues()).anySatisfy(issue -> assertThat(issue).contains("1 runs wait"));
+        assertThat(health.issues())
+                .anySatisfy(issue -> assertThat(issue.text()).contains("1 runs wait"));
         Run waiting = older.runs().get(id).orElseThrow();
         assertThat(waiting.state()).isEqualTo(RunState.WAITING);
         assertThat(waiting.failures()).isZero();
@@ -97,14 +109,16 @@ class HealthTest {
         Carillon carillon =
                 fixture.node(builder -> builder.nodeName("alpha").concurrency(7).handle(JOB, (job, run) -> {}));
 
-        NodeView node = carillon.nodes().get(0);
+        NodeInfo node = carillon.nodes().get(0);
 
         assertThat(carillon.nodes()).hasSize(1);
         assertThat(node.alive()).isTrue();
-        assertThat(node.info().name()).isEqualTo("alpha");
-        assertThat(node.info().slots()).isEqualTo(7);
-        assertThat(node.info().handlers()).containsExactly("job");
-        assertThat(node.info().pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(node.name()).isEqualTo("alpha");
+        assertThat(node.slots()).isEqualTo(7);
+        assertThat(node.busy()).isZero();
+        assertThat(node.wakeup()).isEqualTo("notify");
+        assertThat(node.handlers()).containsExactly("job");
+        assertThat(node.pid()).isEqualTo(ProcessHandle.current().pid());
         assertThat(node.deadAt()).isNull();
     }
 
@@ -120,7 +134,7 @@ class HealthTest {
             assertThat(node.deathReason()).isEqualTo("stopped");
         });
         assertThat(client.health().issues())
-                .anySatisfy(issue -> assertThat(issue).contains("no node is alive"));
+                .anySatisfy(issue -> assertThat(issue.text()).contains("no node is alive"));
     }
 
     @Test
@@ -129,10 +143,10 @@ class HealthTest {
         Carillon carillon = fixture.node(
                 builder -> builder.config(ApiFixture.quickHeartbeats()).handle(JOB, (job, run) -> {}));
 
-        NodeView dead = eventually()
+        NodeInfo dead = eventually()
                 .until(
                         () -> carillon.nodes().stream()
-                                .filter(node -> node.info().name().equals("ghost"))
+                                .filter(node -> node.name().equals("ghost"))
                                 .findFirst()
                                 .orElseThrow(),
                         node -> !node.alive());
@@ -150,7 +164,7 @@ class HealthTest {
 
         assertThat(health.healthy()).isFalse();
         assertThat(health.issues())
-                .anySatisfy(issue -> assertThat(issue).contains("'ghost'").containsPattern("12\\d s"));
+                .anySatisfy(issue -> assertThat(issue.text()).contains("'ghost'").containsPattern("12\\d s"));
     }
 
     @Test
@@ -165,9 +179,9 @@ class HealthTest {
 
         assertThat(one.nodes())
                 .hasSize(2)
-                .allMatch(NodeView::alive)
-                .allMatch(node -> node.info().name().equals("twin"));
-        assertThat(one.nodes()).extracting(node -> node.info().id()).doesNotHaveDuplicates();
+                .allMatch(NodeInfo::alive)
+                .allMatch(node -> node.name().equals("twin"));
+        assertThat(one.nodes()).extracting(NodeInfo::id).doesNotHaveDuplicates();
         finish.countDown();
 
         assertThat(awaitState(one, first, RunState.SUCCEEDED).attempt()).isEqualTo(1);

@@ -1,7 +1,7 @@
 package io.carillon.it.race;
 
-import io.carillon.NodeInfo;
 import io.carillon.internal.schedule.TickPlan;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
@@ -133,8 +133,8 @@ final class RaceFixture extends PlanningContract {
         for (UUID node : List.of(OWNER, OTHER)) storage().nodes().register(info(node, handlers));
     }
 
-    static NodeInfo info(UUID node, String... handlers) {
-        return new NodeInfo(node, "n", "host", 1, "1", Set.of(handlers), 50, "notify");
+    static NodeRegistration info(UUID node, String... handlers) {
+        return new NodeRegistration(node, "n", "host", 1, "1", Set.of(handlers), 50, "notify");
     }
 
     void runs() {

@@ -3,11 +3,11 @@ package io.carillon.it.scale;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.NodeInfo;
 import io.carillon.QueueLimits;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.it.fixture.TableReader;
 import io.carillon.run.Attempt;
@@ -222,7 +222,8 @@ class ScaleOutTest {
     private static UUID node() {
         UUID id = UUID.randomUUID();
         withStorage(storage ->
-                storage.nodes().register(new NodeInfo(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
+                storage.nodes()
+                        .register(new NodeRegistration(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
         return id;
     }
 

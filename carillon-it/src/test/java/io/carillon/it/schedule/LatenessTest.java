@@ -166,13 +166,4 @@ class LatenessTest {
         assertThat(last.state()).isEqualTo("succeeded");
         assertThat(last.endedAt()).isNotNull();
     }
-
-    @Test
-    void is_running_returns_whether_the_node_executes_runs() {
-        assertThat(carillon.isRunning()).isFalse();
-        Carillon node = fixture.node(builder -> builder.handle(REPORT, (report, run) -> {}));
-        assertThat(node.isRunning()).isTrue();
-        node.close();
-        assertThat(node.isRunning()).isFalse();
-    }
 }

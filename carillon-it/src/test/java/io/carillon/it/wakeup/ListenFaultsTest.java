@@ -5,6 +5,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
+import io.carillon.Health;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Run;
@@ -106,7 +107,7 @@ class ListenFaultsTest {
         for (int i = 0; i < 3; i++) startsWithinTheBound(node);
         assertThat(reportsListenIssue(node)).isTrue();
         assertThat(node.health().issues())
-                .anySatisfy(issue -> assertThat(issue).contains("LISTEN").contains("pooler"));
+                .anySatisfy(issue -> assertThat(issue.text()).contains("LISTEN").contains("pooler"));
         assertThat(listenConnections.get()).isLessThan(5);
 
         isListenDropped = false;
@@ -179,7 +180,7 @@ class ListenFaultsTest {
     }
 
     private static boolean reportsListenIssue(Carillon node) {
-        return node.health().issues().stream().anyMatch(issue -> issue.contains("LISTEN"));
+        return node.health().kinds().contains(Health.Kind.LISTEN_NOT_WORKING);
     }
 
     private String listener() {

@@ -8,7 +8,7 @@ import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
-import io.carillon.HealthIssue;
+import io.carillon.Health;
 import io.carillon.QueueLimits;
 import io.carillon.it.migration.NewerCode;
 import io.carillon.run.Enqueue;
@@ -143,7 +143,7 @@ class PgBouncerTest {
         Carillon node =
                 open(Carillon.on(bouncer.pool(8)).handle(JOB, (job, run) -> {}).start());
         Carillon other = open(Carillon.on(bouncer.pool(2)).build());
-        eventually().until(() -> node.health().kinds().contains(HealthIssue.LISTEN_NOT_WORKING));
+        eventually().until(() -> node.health().kinds().contains(Health.Kind.LISTEN_NOT_WORKING));
         long before = transactions();
         long pollsBefore = node.status().orElseThrow().counts().polls();
         long from = System.nanoTime();

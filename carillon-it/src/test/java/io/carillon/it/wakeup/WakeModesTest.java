@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.EngineConfig;
-import io.carillon.NodeView;
+import io.carillon.NodeInfo;
 import io.carillon.Project;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
@@ -269,8 +269,8 @@ class WakeModesTest {
 
     private static List<String> living(Carillon carillon) {
         return carillon.nodes().stream()
-                .filter(NodeView::alive)
-                .map(node -> node.info().wakeup())
+                .filter(NodeInfo::alive)
+                .map(NodeInfo::wakeup)
                 .toList();
     }
 

@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.LaneInfo;
+import io.carillon.QueueInfo;
 import io.carillon.internal.value.PublicId;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Payload;
@@ -216,7 +216,7 @@ final class JsonResponses {
         return new JsonObject()
                 .put("id", run.id().toString())
                 .put("state", run.state().text())
-                .put("queue", run.lane().queue())
+                .put("queue", run.queue())
                 .put("priority", JsonFields.enumText(run.priority()))
                 .put("origin", run.origin().text())
                 .put("target", target(run.target().kind(), run.target().name()))
@@ -294,16 +294,16 @@ final class JsonResponses {
                 .put("late", entry.lateness().orElse(null));
     }
 
-    static JsonObject queue(LaneInfo lane) {
-        LaneInfo.Pause pause = lane.pause();
-        LaneInfo.Breaker breaker = lane.breaker();
+    static JsonObject queue(QueueInfo queue) {
+        QueueInfo.Pause pause = queue.pause();
+        QueueInfo.Breaker breaker = queue.breaker();
         return new JsonObject()
-                .put("name", lane.lane().queue())
-                .put("waiting", lane.waiting())
-                .put("running", lane.running())
-                .put("maxRunning", lane.limits().maxRunning())
-                .put("perSecond", lane.limits().perSecond())
-                .put("weight", lane.weight())
+                .put("name", queue.name())
+                .put("waiting", queue.waiting())
+                .put("running", queue.running())
+                .put("maxRunning", queue.limits().maxRunning())
+                .put("perSecond", queue.limits().perSecond())
+                .put("weight", queue.weight())
                 .put(
                         "breaker",
                         breaker == null

@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.NodeView;
+import io.carillon.NodeInfo;
 import io.carillon.RunDueResult;
 import io.carillon.internal.value.Names;
 import io.carillon.internal.value.PublicId;
@@ -146,25 +146,25 @@ final class ProjectRoutes {
 
     private ApiResponse nodes(ApiRequest request) {
         request.caller().requireServerAdmin();
-        List<NodeView> nodes = executor.context().carillon().nodes();
+        List<NodeInfo> nodes = executor.context().carillon().nodes();
         return ApiResponse.ok(new JsonObject()
                 .put("items", nodes.stream().map(ProjectRoutes::toJson).toList()));
     }
 
-    private static JsonObject toJson(NodeView node) {
+    private static JsonObject toJson(NodeInfo node) {
         return new JsonObject()
-                .put("id", PublicId.format("nod", node.info().id()))
-                .put("name", node.info().name())
+                .put("id", PublicId.format("nod", node.id()))
+                .put("name", node.name())
                 .put("alive", node.alive())
                 .put("startedAt", node.startedAt())
                 .put("beatAt", node.lastHeartbeatAt())
                 .put("busy", node.busy())
-                .put("slots", node.info().slots())
-                .put("host", node.info().host())
-                .put("pid", node.info().pid())
-                .put("version", node.info().version())
-                .put("wakeup", node.info().wakeup())
-                .put("handlers", node.info().handlers().stream().sorted().toList())
+                .put("slots", node.slots())
+                .put("host", node.host())
+                .put("pid", node.pid())
+                .put("version", node.version())
+                .put("wakeup", node.wakeup())
+                .put("handlers", node.handlers().stream().sorted().toList())
                 .put("deadAt", node.deadAt())
                 .put("deadWhy", node.deathReason());
     }

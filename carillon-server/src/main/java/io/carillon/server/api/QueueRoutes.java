@@ -1,6 +1,6 @@
 package io.carillon.server.api;
 
-import io.carillon.LaneInfo;
+import io.carillon.QueueInfo;
 import io.carillon.QueueLimits;
 import io.carillon.Queues;
 import io.carillon.run.RunFilter;
@@ -35,7 +35,7 @@ final class QueueRoutes {
     }
 
     private ApiResponse list(ApiRequest request) {
-        List<LaneInfo> queues = executor.read(
+        List<QueueInfo> queues = executor.read(
                 request, transaction -> transaction.project().queues().list());
         return ApiResponse.ok(new JsonObject()
                 .put("items", queues.stream().map(JsonResponses::queue).toList()));
@@ -46,10 +46,10 @@ final class QueueRoutes {
                 JsonResponses.queue(executor.read(request, transaction -> requireQueue(transaction, request))));
     }
 
-    private static LaneInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
+    private static QueueInfo requireQueue(RequestExecutor.RequestTransaction transaction, ApiRequest request) {
         String name = request.pathName("name");
         return transaction.project().queues().list().stream()
-                .filter(lane -> lane.lane().queue().equals(name))
+                .filter(queue -> queue.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> Problem.notFound("queue"));
     }
@@ -108,10 +108,10 @@ final class QueueRoutes {
     /** Counts waiting, running, dead and quarantined runs. The history is not counted. */
     private ApiResponse stats(ApiRequest request) {
         return executor.read(request, transaction -> {
-            List<LaneInfo> queues = transaction.project().queues().list();
+            List<QueueInfo> queues = transaction.project().queues().list();
             return ApiResponse.ok(new JsonObject()
-                    .put("waiting", queues.stream().mapToLong(LaneInfo::waiting).sum())
-                    .put("running", queues.stream().mapToLong(LaneInfo::running).sum())
+                    .put("waiting", queues.stream().mapToLong(QueueInfo::waiting).sum())
+                    .put("running", queues.stream().mapToLong(QueueInfo::running).sum())
                     .put(
                             "dead",
                             transaction

@@ -62,7 +62,7 @@ final class SystemRoutes {
         Health health = context.carillon().health();
         return ApiResponse.ok(new JsonObject()
                 .put("healthy", health.healthy())
-                .put("issues", health.issues())
+                .put("issues", health.issues().stream().map(Health.Issue::text).toList())
                 .put(
                         "kinds",
                         health.kinds().stream()

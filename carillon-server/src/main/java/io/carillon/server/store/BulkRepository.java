@@ -1,9 +1,9 @@
 package io.carillon.server.store;
 
+import io.carillon.BulkActions;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.store.run.BulkAction;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
 import java.sql.SQLException;
@@ -74,12 +74,12 @@ public final class BulkRepository {
     public record BulkActionRequest(
             String action, RunFilter filter, @Nullable Instant at, String actor, String requestId) {
         /** Returns this action as a value of the library's API. */
-        public BulkAction operation() {
+        public BulkActions.Action operation() {
             return switch (action) {
-                case "cancel" -> new BulkAction.Cancel("cancelled by " + actor);
-                case "redrive" -> new BulkAction.Redrive();
-                case "delete" -> new BulkAction.Delete();
-                case "reschedule" -> new BulkAction.Reschedule(java.util.Objects.requireNonNull(at, "at"));
+                case "cancel" -> new BulkActions.Action.Cancel("cancelled by " + actor);
+                case "redrive" -> new BulkActions.Action.Redrive();
+                case "delete" -> new BulkActions.Action.Delete();
+                case "reschedule" -> new BulkActions.Action.Reschedule(java.util.Objects.requireNonNull(at, "at"));
                 default -> throw new IllegalStateException("unknown bulk action " + action);
             };
         }

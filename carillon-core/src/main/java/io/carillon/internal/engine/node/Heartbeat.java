@@ -3,10 +3,10 @@ package io.carillon.internal.engine.node;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.EngineConfig;
-import io.carillon.NodeInfo;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.node.HeartbeatResult;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.NodeStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ public final class Heartbeat extends Loop {
     private final NodeStore nodes;
     private final Node node;
     private final EngineConfig.HeartbeatSettings config;
-    private final Function<UUID, NodeInfo> nodeInfo;
+    private final Function<UUID, NodeRegistration> nodeInfo;
     private final Runnable onSweepDue;
     private final PeerMonitor peerMonitor;
     private volatile Runnable onDeclaredDead = () -> {};
@@ -41,7 +41,7 @@ public final class Heartbeat extends Loop {
             NodeStore nodes,
             Node node,
             EngineConfig.HeartbeatSettings config,
-            Function<UUID, NodeInfo> nodeInfo,
+            Function<UUID, NodeRegistration> nodeInfo,
             Runnable onSweepDue) {
         super("heartbeat", true);
         this.nodes = nodes;

@@ -105,7 +105,8 @@ public final class WakeupController {
         applyPollBounds(false);
         WakeTransport transport = wakeup.transport();
         if (transport != null) {
-            subscription = transport.receive(message -> handlers.onMessage().accept(message.lane()));
+            subscription = transport.receive(
+                    message -> handlers.onMessage().accept(new Lane(message.queue(), message.project())));
         } else if (wakeup.mode() == Wakeup.Mode.NOTIFY) {
             NotifyReceiver opened =
                     new NotifyReceiver(channel, handlers.onSignal(), wakeupSender, senderId, handlers.pollNow());
@@ -148,7 +149,7 @@ public final class WakeupController {
     private void send(List<Signal> signals) {
         WakeTransport transport = wakeup.transport();
         if (transport != null)
-            workSignals(signals).forEach(work -> transport.trySend(work.lane(), delayUntil(work.readyAt())));
+            workSignals(signals).forEach(work -> transport.trySend(toMessage(work), delayUntil(work.readyAt())));
         else if (wakeup.notifies()) channel.send(signals);
     }
 
@@ -158,6 +159,10 @@ public final class WakeupController {
      */
     private static Stream<Signal.Work> workSignals(List<Signal> signals) {
         return signals.stream().filter(Signal.Work.class::isInstance).map(Signal.Work.class::cast);
+    }
+
+    private static WakeTransport.Message toMessage(Signal.Work work) {
+        return new WakeTransport.Message(work.lane().project(), work.lane().queue());
     }
 
     private Duration delayUntil(Instant readyAt) {

@@ -2,7 +2,6 @@ package io.carillon.internal.postgres.gate;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.carillon.LaneInfo;
 import io.carillon.QueueLimits;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
@@ -11,6 +10,7 @@ import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.LaneDue;
+import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.QueueHead;

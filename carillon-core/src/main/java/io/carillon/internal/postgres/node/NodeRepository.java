@@ -1,12 +1,12 @@
 package io.carillon.internal.postgres.node;
 
-import io.carillon.NodeInfo;
-import io.carillon.NodeView;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.store.node.HeartbeatResult;
+import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.NodeStore;
+import io.carillon.internal.store.node.NodeView;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.OwnedRun;
@@ -137,7 +137,7 @@ public final class NodeRepository implements NodeStore {
     }
 
     @Override
-    public void register(NodeInfo node) {
+    public void register(NodeRegistration node) {
         database.single(session -> session.query(REGISTER)
                 .uuid("id", node.id())
                 .text("name", node.name())
@@ -268,7 +268,7 @@ public final class NodeRepository implements NodeStore {
     public List<NodeView> list() {
         return database.single(session -> session.query(LIST)
                 .list(row -> new NodeView(
-                        new NodeInfo(
+                        new NodeRegistration(
                                 row.uuid("id"),
                                 row.text("name"),
                                 row.text("host"),

@@ -63,12 +63,12 @@ final class Explainer {
     static Explanation explain(Session session, Run run) throws SQLException {
         if (run.instants().endedAt() != null) return explainEnded(run);
         String gate = session.query(GATE_POSITION)
-                .text("project", run.lane().project())
+                .text("project", run.project())
                 .uuid("id", run.id().value())
                 .first(Explainer::describeGate)
                 .orElse(null);
         return session.query(RUN_STATE)
-                .text("project", run.lane().project())
+                .text("project", run.project())
                 .uuid("id", run.id().value())
                 .first(row -> explainLive(session, row, run, gate))
                 .orElseGet(() -> new Explanation(run.state(), "It ended during this query; ask again.", List.of()));
@@ -115,10 +115,10 @@ final class Explainer {
      */
     private static List<String> explainSlots(Session session, Run run, int weight, @Nullable Integer heaviest)
             throws SQLException {
-        String queue = run.lane().queue();
+        String queue = run.queue();
         return session.query(SLOT_USE)
                 .text("queue", queue)
-                .text("project", run.lane().project())
+                .text("project", run.project())
                 .text("name", run.target().name())
                 .first(row -> {
                     List<String> reasons = new ArrayList<>();
@@ -163,16 +163,16 @@ final class Explainer {
         if (row.maybeInstant("paused_at") != null)
             reasons.add("queue '%s' is paused since %s by %s (%s)"
                     .formatted(
-                            run.lane().queue(),
+                            run.queue(),
                             row.instant("paused_at"),
                             row.maybeText("paused_by"),
                             row.maybeText("paused_reason")));
         if (row.flag("breaker_open"))
             reasons.add("the breaker of queue '%s' is open because most attempts failed; one run is tried at %s"
-                    .formatted(run.lane().queue(), row.maybeInstant("breaker_until")));
+                    .formatted(run.queue(), row.maybeInstant("breaker_until")));
         if (row.flag("lane_full"))
             reasons.add("queue '%s' has reached its limit of %d running at a time"
-                    .formatted(run.lane().queue(), row.integer("max_running")));
+                    .formatted(run.queue(), row.integer("max_running")));
         if (!row.flag("has_live_handler"))
             reasons.add("no live node has a handler named '" + run.target().name() + "'");
         if ("suspect".equals(row.maybeText("parked")))
@@ -185,7 +185,7 @@ final class Explainer {
         Double rate = row.maybeReal("rate");
         if (rate != null && reasons.isEmpty())
             reasons.add("queue '%s' is limited to %s starts per second"
-                    .formatted(run.lane().queue(), rate));
+                    .formatted(run.queue(), rate));
         if (reasons.isEmpty())
             reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
         String summary =

@@ -4,7 +4,6 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.AttemptRows;
-import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
@@ -153,7 +152,8 @@ final class RunRows {
             throws SQLException {
         return new Run(
                 AttemptRows.runId(row, "id"),
-                new Lane(row.text("queue"), row.text("project")),
+                row.text("project"),
+                row.text("queue"),
                 state,
                 Priority.of(row.integer("priority")),
                 Origin.of(row.text("origin")),

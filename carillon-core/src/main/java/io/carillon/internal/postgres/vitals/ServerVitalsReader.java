@@ -1,10 +1,10 @@
 package io.carillon.internal.postgres.vitals;
 
 import io.carillon.CarillonException;
-import io.carillon.DatabaseVitals;
 import io.carillon.ErrorCode;
 import io.carillon.internal.jdbc.Backend;
 import io.carillon.internal.jdbc.Session;
+import io.carillon.internal.store.DatabaseVitals;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.carillon.internal.postgres.vitals;
 
-import io.carillon.DatabaseVitals;
-import io.carillon.DatabaseVitals.OldTransaction;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.store.DatabaseVitals;
+import io.carillon.internal.store.DatabaseVitals.OldTransaction;
 import io.carillon.internal.store.VitalsStore;
 import io.carillon.run.Lane;
 import java.sql.SQLException;

@@ -1,7 +1,5 @@
 package io.carillon.internal.store.node;
 
-import io.carillon.NodeInfo;
-import io.carillon.NodeView;
 import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.store.run.OwnedRun;
 import java.time.Duration;
@@ -12,7 +10,7 @@ import java.util.UUID;
 /** The nodes of the cluster. */
 public interface NodeStore {
     /** Registers a new node id, and makes runs claimable that were parked because no node had their handler. */
-    void register(NodeInfo node);
+    void register(NodeRegistration node);
 
     /**
      * Makes up to 5,000 runs per handler claimable that were parked because no node had it. For callers that execute

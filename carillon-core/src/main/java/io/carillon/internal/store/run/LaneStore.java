@@ -1,6 +1,5 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.LaneInfo;
 import io.carillon.QueueLimits;
 import io.carillon.run.Lane;
 import java.time.Instant;

@@ -1,18 +1,18 @@
 package io.carillon;
 
-import io.carillon.run.Lane;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lane as users see it.
+ * A queue of a project.
  *
  * @param waiting the number of waiting runs, counted up to a limit
  * @param breaker null if the breaker is closed
- * @param pause null if the lane is not paused
+ * @param pause null if the queue is not paused
  */
-public record LaneInfo(
-        Lane lane,
+public record QueueInfo(
+        String project,
+        String name,
         long waiting,
         long running,
         QueueLimits limits,
@@ -22,7 +22,7 @@ public record LaneInfo(
     /** A breaker that is {@code open} or {@code half-open}. {@code until} is the time of its next probe. */
     public record Breaker(String state, @Nullable Instant until) {}
 
-    /** The pause of a lane: its start, the user who paused it (null if unknown), and the reason (null if none). */
+    /** The pause of a queue: its start, the user who paused it (null if unknown), and the reason (null if none). */
     public record Pause(
             Instant at, @Nullable String by, @Nullable String reason) {}
 }

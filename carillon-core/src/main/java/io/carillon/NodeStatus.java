@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * The status of an engine: its loops, the wake-up mode, whether LISTEN is proven to work, the offset of the system
- * clock from the database clock, its slots, the attempts it holds by queue, whether it holds the planning token, and
- * counts since the start.
+ * The status of the node of this process: its loops, the wake-up mode, whether LISTEN is proven to work, the offset of
+ * the system clock from the database clock, its slots, the attempts it holds by queue, whether it holds the planning
+ * token, and counts since the start.
  */
-public record EngineStatus(
+public record NodeStatus(
         Map<String, LoopStatus> loops,
         Wakeup.Mode wakeup,
         boolean listening,
@@ -17,7 +17,7 @@ public record EngineStatus(
         Map<String, Long> activeByQueue,
         boolean leading,
         Counts counts) {
-    public EngineStatus {
+    public NodeStatus {
         loops = Map.copyOf(loops);
         activeByQueue = Map.copyOf(activeByQueue);
     }

@@ -1,11 +1,11 @@
-package io.carillon;
+package io.carillon.internal.store.node;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A node as users see it. {@code deadAt} and {@code deathReason} are null while it is alive. */
+/** A registered node with its heartbeat. {@code deadAt} and {@code deathReason} are null while it is alive. */
 public record NodeView(
-        NodeInfo info,
+        NodeRegistration info,
         Instant startedAt,
         Instant lastHeartbeatAt,
         int busy,

@@ -1,4 +1,4 @@
-package io.carillon;
+package io.carillon.internal.store;
 
 import io.carillon.run.Lane;
 import java.time.Duration;
