@@ -77,18 +77,18 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     private final RunFactory runFactory;
     private final Set<String> projects = ConcurrentHashMap.newKeySet();
     private final EngineParts parts;
-    private final UnaryOperator<EngineConfig> fitToPool;
+    private final UnaryOperator<NodeConfig> fitToPool;
     private final Schema schema;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile EngineConfig config;
+    private volatile NodeConfig config;
     private volatile @Nullable Engine engine;
 
     private Carillon(
             Storage storage,
             RunFactory runFactory,
             EngineParts parts,
-            EngineConfig config,
-            UnaryOperator<EngineConfig> fitToPool,
+            NodeConfig config,
+            UnaryOperator<NodeConfig> fitToPool,
             Schema schema) {
         this.storage = storage;
         this.runFactory = runFactory;
@@ -120,12 +120,13 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         DataSource engineSource = builder.engineDataSource == null ? builder.dataSource : builder.engineDataSource;
         DataSources.check(engineSource);
         boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
-        UnaryOperator<EngineConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
+        UnaryOperator<NodeConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
+        NodeConfig wanted = builder.nodeConfig();
         // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with one or
         // two.
-        EngineConfig config = builder.startsNode ? fitToPool.apply(builder.config) : builder.config;
+        NodeConfig config = builder.startsNode ? fitToPool.apply(wanted) : wanted;
         new Migrator(engineSource).run(builder.schema);
-        TickPlanner planner = builder.planner;
+        TickPlanner planner = TickPlanner.withLookAhead(config.lookAhead());
         boolean behindPooler = DataSources.isBehindPooler(engineSource)
                 || (engineSource != builder.dataSource && DataSources.isBehindPooler(builder.dataSource));
         DataSource listenSource = builder.listenDataSource == null ? engineSource : builder.listenDataSource;
@@ -153,10 +154,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /** Returns the settings with as many transactional slots as the pool has connections to spare. */
-    private static EngineConfig fitToPool(EngineConfig config, DataSource source, boolean shared) {
-        EngineConfig.Slots slots = config.slots();
-        int transactional = DataSources.transactionalSlots(source, shared, slots.transactional());
-        return config.with(new EngineConfig.Slots(slots.concurrency(), transactional, slots.maxClaimSize()));
+    private static NodeConfig fitToPool(NodeConfig config, DataSource source, boolean shared) {
+        return config.transactionalConcurrency(
+                DataSources.transactionalSlots(source, shared, config.transactionalConcurrency()));
     }
 
     private static Map<String, BoundHandler> withContextPropagation(
@@ -320,7 +320,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         refuseIfClosed();
         Engine running = engine;
         boolean runsDueOnCallOnly = wakeup.mode() == Wakeup.Mode.HTTP;
-        config = config.with(wakeup);
+        config = config.wakeup(wakeup);
         if (running == null) {
             if (!runsDueOnCallOnly) startEngine();
         } else if (runsDueOnCallOnly) {

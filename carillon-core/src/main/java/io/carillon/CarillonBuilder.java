@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.internal.api.Handlers;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.json.JsonCodec;
-import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.value.Names;
 import io.carillon.run.Handler;
 import io.carillon.run.HandlerType;
@@ -41,8 +40,8 @@ public final class CarillonBuilder {
     @Nullable
     DataSource listenDataSource;
 
-    EngineConfig config = EngineConfig.defaults();
-    TickPlanner planner = TickPlanner.defaults();
+    private NodeConfig config = NodeConfig.defaults();
+    private UnaryOperator<NodeConfig> changes = config -> config;
     SchemaMode schema = SchemaMode.AUTO;
     PayloadCodec codec = new JsonCodec();
     Listeners listeners = Listeners.none();
@@ -141,9 +140,7 @@ public final class CarillonBuilder {
 
     /** Sets how many runs this node executes at the same time. Default: 50, or 256 if the JDK has virtual threads. */
     public CarillonBuilder concurrency(int runs) {
-        EngineConfig.Slots slots = config.slots();
-        config = config.with(new EngineConfig.Slots(runs, slots.transactional(), slots.maxClaimSize()));
-        return this;
+        return change(config -> config.concurrency(runs));
     }
 
     /**
@@ -151,9 +148,7 @@ public final class CarillonBuilder {
      * seconds.
      */
     public CarillonBuilder shutdownTimeout(Duration timeout) {
-        EngineConfig.TimingSettings timingSettings = config.timing();
-        config = config.with(new EngineConfig.TimingSettings(timingSettings.poll(), timingSettings.plan(), timeout));
-        return this;
+        return change(config -> config.shutdownTimeout(timeout));
     }
 
     /**
@@ -161,14 +156,12 @@ public final class CarillonBuilder {
      * bridges longer interruptions of planning but stores more ticks.
      */
     public CarillonBuilder lookAhead(Duration ahead) {
-        this.planner = TickPlanner.withLookAhead(ahead);
-        return this;
+        return change(config -> config.lookAhead(ahead));
     }
 
     /** Sets whether every node plans (the default) or one node plans for the cluster. */
-    public CarillonBuilder planning(EngineConfig.Planning planning) {
-        config = config.with(planning);
-        return this;
+    public CarillonBuilder planning(NodeConfig.Planning planning) {
+        return change(config -> config.planning(planning));
     }
 
     /**
@@ -176,17 +169,29 @@ public final class CarillonBuilder {
      * changes it later.
      */
     public CarillonBuilder wakeup(Wakeup wakeup) {
-        config = config.with(wakeup);
-        return this;
+        return change(config -> config.wakeup(wakeup));
     }
 
     /**
-     * Replaces all engine settings, including those set before with {@link #concurrency}, {@link #shutdownTimeout},
-     * {@link #planning} and {@link #wakeup}.
+     * Sets all settings of the node. A setting made with {@link #concurrency}, {@link #shutdownTimeout},
+     * {@link #lookAhead}, {@link #planning} or {@link #wakeup} wins over this one, whatever the order of the calls.
      */
-    public CarillonBuilder config(EngineConfig config) {
-        this.config = config;
+    public CarillonBuilder config(NodeConfig config) {
+        this.config = requireNonNull(config, "config");
         return this;
+    }
+
+    private CarillonBuilder change(UnaryOperator<NodeConfig> change) {
+        // Rejects an invalid value here instead of at the start.
+        change.apply(NodeConfig.defaults());
+        UnaryOperator<NodeConfig> earlier = changes;
+        changes = config -> change.apply(earlier.apply(config));
+        return this;
+    }
+
+    /** Returns the settings of the node: those of {@link #config}, changed by the methods for single settings. */
+    NodeConfig nodeConfig() {
+        return changes.apply(config);
     }
 
     /** Sets how the database schema is handled at the start: migrate (the default), only validate, or ignore. */
@@ -267,7 +272,7 @@ public final class CarillonBuilder {
      * closed. In the wake-up mode {@code http} no node is started.
      */
     public Carillon start() {
-        startsNode = config.wakeup().mode() != Wakeup.Mode.HTTP;
+        startsNode = nodeConfig().wakeup().mode() != Wakeup.Mode.HTTP;
         Carillon carillon = Carillon.of(this);
         try {
             if (startsNode) carillon.startEngine();

@@ -1,6 +1,6 @@
 package io.carillon.internal.engine;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.NodeStatus;
 import io.carillon.Wakeup;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
@@ -57,7 +57,7 @@ import org.slf4j.LoggerFactory;
 public final class Engine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-    private final EngineConfig config;
+    private final NodeConfig config;
     private final Storage storage;
     private final EngineParts.NodeIdentity identity;
     private final Node node;
@@ -80,7 +80,7 @@ public final class Engine implements AutoCloseable {
     private final ListenerDispatcher listenerDispatcher;
     private final OutcomeReporter outcomeReporter;
 
-    public Engine(EngineParts parts, EngineConfig config) {
+    public Engine(EngineParts parts, NodeConfig config) {
         this.config = config;
         this.storage = parts.storage();
         this.identity = parts.identity();
@@ -89,7 +89,7 @@ public final class Engine implements AutoCloseable {
                 .map(BoundHandler::queue)
                 .distinct()
                 .count();
-        queue = new ReadyQueue(config.slots().concurrency(), queues > 1);
+        queue = new ReadyQueue(config.concurrency(), queues > 1);
         laneDueTimes = new LaneDueTimes(queue::capacity);
         ActiveAttempts activeAttempts = new ActiveAttempts();
         node = new Node(activeAttempts, new HandlerRegistry(parts.handlers()), clock, this::dispatch);
@@ -97,20 +97,20 @@ public final class Engine implements AutoCloseable {
         Listeners.EngineListeners listeners = listenerDispatcher.asListeners();
         completer = new Completer(storage.runs(), activeAttempts, listeners.attempts());
         TransactionalCalls transactions = new TransactionalCalls(
-                parts.connections(), storage.runs(), Math.max(1, config.slots().transactional()));
+                parts.connections(), storage.runs(), Math.max(1, config.transactionalConcurrency()));
         AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.attempts());
         // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers; hence the
         // array.
         ClaimSizer[] claimSizer = new ClaimSizer[1];
-        workers = new Workers(queue, config.slots().concurrency(), activeAttempt -> {
+        workers = new Workers(queue, config.concurrency(), activeAttempt -> {
             claimSizer[0].recordStart();
             run(runner, activeAttempt);
         });
         queue.limitTransactional(
                 activeAttempt -> node.handlers().find(activeAttempt.attemptValue()).stream()
                         .anyMatch(BoundHandler::transactional),
-                Math.max(1, config.slots().transactional()));
-        claimSizer[0] = new ClaimSizer(workers, queue, completer, config.slots());
+                Math.max(1, config.transactionalConcurrency()));
+        claimSizer[0] = new ClaimSizer(workers, queue, completer, config);
         wakeupController = new WakeupController(storage.wake(), clock, config);
         backlogBroadcaster =
                 new WakeupController.BacklogBroadcaster(node.clusterSize(), wakeupController.wakeupSender());
@@ -136,9 +136,9 @@ public final class Engine implements AutoCloseable {
         };
         rescuer = new Rescuer(
                 storage, node, onSwept, () -> wakeupController.wakeupSender().sendSignal(new Signal.CheckAll()));
-        heartbeat = new Heartbeat(storage.nodes(), node, config.heartbeat(), this::nodeInfo, rescuer::requestSweep);
+        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, rescuer::requestSweep);
         heartbeat.onDeclaredDead(this::stopAllAttempts);
-        Duration planInterval = config.timing().plan();
+        Duration planInterval = config.planInterval();
         planning = new PlanningLoop(
                 storage.plans(),
                 parts.planner(),
@@ -149,14 +149,14 @@ public final class Engine implements AutoCloseable {
             ticksPlanned.add(written.ticks().size());
             PlanningLoop.notifyPlanned(listeners.schedules(), written);
         });
-        if (config.planning() == EngineConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
+        if (config.planning() == NodeConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
         clock.onSetBack(this::clockSetBack);
         node.clusterSize().onShrunk(() -> {
             planning.planNow();
             claimer.pollNow();
         });
         watchdog = new AttemptWatchdog(storage.runs(), activeAttempts, runner, workers, queue::recordSlowRun);
-        maintenance = new Maintenance(storage.maintenance(), config.retention(), completer::endedCount);
+        maintenance = new Maintenance(storage.maintenance(), config, completer::endedCount);
         schemaWatch = new Maintenance.SchemaWatch(storage::outdated, this::leaveWorkToNewerNodes);
         heartbeat.onOutdated(schemaWatch::requestCheck);
     }
@@ -173,7 +173,7 @@ public final class Engine implements AutoCloseable {
                 node.id(),
                 identity.name(),
                 node.handlers().names().size(),
-                config.slots().concurrency(),
+                config.concurrency(),
                 wakeupController.wakeup().mode().text());
     }
 
@@ -218,7 +218,7 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    private NodeRegistration nodeInfo(UUID id) {
+    private NodeRegistration registration(UUID id) {
         return new NodeRegistration(
                 id,
                 identity.name(),
@@ -226,7 +226,7 @@ public final class Engine implements AutoCloseable {
                 identity.pid(),
                 identity.version(),
                 node.handlers().names(),
-                config.slots().concurrency(),
+                config.concurrency(),
                 wakeupController.wakeup().mode().text());
     }
 
@@ -320,7 +320,7 @@ public final class Engine implements AutoCloseable {
 
     private void handleWork(Signal.Work work) {
         if (!node.clusterSize().isSelected(work.randomNumber())) return;
-        if (workers.busySlots() >= config.slots().concurrency() || queue.capacity(work.lane()) == 0)
+        if (workers.busySlots() >= config.concurrency() || queue.capacity(work.lane()) == 0)
             backlogBroadcaster.reportBacklog(work.lane());
         // This node has already acted on its own signals.
         if (!wakeupController.isOwn(work)) hintLocally(work.lane(), work.readyAt());
@@ -371,7 +371,7 @@ public final class Engine implements AutoCloseable {
                 wakeupController.wakeup().mode(),
                 wakeupController.isListening(),
                 node.clock().skew(),
-                new NodeStatus.SlotUsage(workers.busySlots(), config.slots().concurrency()),
+                new NodeStatus.SlotUsage(workers.busySlots(), config.concurrency()),
                 node.activeAttempts().all().stream()
                         .collect(Collectors.groupingBy(
                                 activeAttempt ->
@@ -408,7 +408,7 @@ public final class Engine implements AutoCloseable {
         queue.close().forEach(completer::handBack);
         BoundedWait boundedWait = new BoundedWait(heartbeat::isDatabaseUnreachable);
         BooleanSupplier idle = () -> node.activeAttempts().size() == 0;
-        boundedWait.until(idle, config.timing().shutdownTimeout());
+        boundedWait.until(idle, config.shutdownTimeout());
         node.activeAttempts()
                 .all()
                 .forEach(activeAttempt ->

@@ -1,7 +1,5 @@
 package io.carillon.internal.schedule;
 
-import io.carillon.CarillonException;
-import io.carillon.ErrorCode;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
@@ -16,8 +14,6 @@ import java.util.Optional;
  * uses only its arguments; the statement that writes the plan checks that the schedule has not changed meanwhile.
  */
 public final class TickPlanner {
-    private static final Duration MIN_LOOK_AHEAD = Duration.ofSeconds(20);
-    private static final Duration MAX_LOOK_AHEAD = Duration.ofHours(1);
     private static final int SPREAD_FROM_LATE_SCHEDULES = 100;
     private static final Duration SPREAD_PER_LATE_SCHEDULE = Duration.ofMillis(10);
     private static final Duration MAX_SPREAD = Duration.ofMinutes(1);
@@ -38,17 +34,11 @@ public final class TickPlanner {
 
     /** Returns the default planner: 2 minutes ahead, 64 ticks per schedule. */
     public static TickPlanner defaults() {
-        return new TickPlanner(Duration.ofMinutes(2), 64);
+        return withLookAhead(Duration.ofMinutes(2));
     }
 
-    /**
-     * Returns a planner with this look-ahead, between 20 seconds and 1 hour, and 64 ticks per schedule. Nodes plan
-     * every 10 seconds, so a shorter look-ahead would create ticks after they are due.
-     */
+    /** Returns a planner with this look-ahead and 64 ticks per schedule. */
     public static TickPlanner withLookAhead(Duration lookAhead) {
-        if (lookAhead.compareTo(MIN_LOOK_AHEAD) < 0 || lookAhead.compareTo(MAX_LOOK_AHEAD) > 0)
-            throw new CarillonException(
-                    ErrorCode.INVALID_OPTION, "lookAhead must be between 20 s and 1 h (was %s).".formatted(lookAhead));
         return new TickPlanner(lookAhead, 64);
     }
 

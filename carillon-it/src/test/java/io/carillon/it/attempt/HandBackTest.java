@@ -3,7 +3,7 @@ package io.carillon.it.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
@@ -240,10 +240,12 @@ class HandBackTest {
                         Listeners.none(),
                         TickPlanner.defaults(),
                         new EngineParts.NodeIdentity("hand-back", "here", 1, "test")),
-                EngineConfig.defaults()
-                        .with(new EngineConfig.Slots(10, 1, 500))
-                        .with(new EngineConfig.TimingSettings(
-                                Duration.ofMillis(200), Duration.ofSeconds(10), Duration.ofMillis(100))));
+                NodeConfig.defaults()
+                        .concurrency(10)
+                        .transactionalConcurrency(1)
+                        .maxClaimSize(500)
+                        .pollInterval(Duration.ofMillis(200))
+                        .shutdownTimeout(Duration.ofMillis(100)));
     }
 
     private static void enqueue(Storage storage, int count) {

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
-import io.carillon.EngineConfig;
 import io.carillon.Enqueuer;
 import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
@@ -63,8 +63,7 @@ class TransactionsTest {
 
     @Test
     void the_timeout_does_not_include_waiting_for_a_connection() {
-        Carillon carillon = fixture.node(builder -> builder.config(
-                        EngineConfig.defaults().with(new EngineConfig.Slots(8, 1, 100)))
+        Carillon carillon = fixture.node(builder -> builder.config(oneTransactionalSlot(8))
                 .handleInTransaction(
                         POST,
                         (invoice, run, connection) -> {
@@ -83,8 +82,7 @@ class TransactionsTest {
     @Test
     void transactional_handlers_that_wait_leave_slots_to_other_handlers() {
         CountDownLatch goOn = new CountDownLatch(1);
-        Carillon carillon = fixture.node(builder -> builder.config(
-                        EngineConfig.defaults().with(new EngineConfig.Slots(4, 1, 100)))
+        Carillon carillon = fixture.node(builder -> builder.config(oneTransactionalSlot(4))
                 .handleInTransaction(POST, (invoice, run, connection) -> goOn.await(30, TimeUnit.SECONDS))
                 .handle(NOTE, (invoice, run) -> {}, HandlerOptions.defaults().queue("notes")));
         List<RunId> waiting = IntStream.range(0, 20)
@@ -299,6 +297,13 @@ class TransactionsTest {
 
         assertThat(booked()).isEqualTo(1);
         assertThat(number("SELECT count(*) FROM carillon.run")).isZero();
+    }
+
+    private static NodeConfig oneTransactionalSlot(int concurrency) {
+        return NodeConfig.defaults()
+                .concurrency(concurrency)
+                .transactionalConcurrency(1)
+                .maxClaimSize(100);
     }
 
     private long booked() {

@@ -3,7 +3,7 @@ package io.carillon.it.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
@@ -86,10 +86,11 @@ class FairnessTest {
                     Listeners.none(),
                     TickPlanner.defaults(),
                     new EngineParts.NodeIdentity("fair", "here", 1, "test"));
-            EngineConfig config = EngineConfig.defaults()
-                    .with(new EngineConfig.Slots(2, 0, 100))
-                    .with(new EngineConfig.TimingSettings(
-                            Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+            NodeConfig config = NodeConfig.defaults()
+                    .concurrency(2)
+                    .transactionalConcurrency(0)
+                    .maxClaimSize(100)
+                    .shutdownTimeout(Duration.ZERO);
             try (Engine engine = new Engine(parts, config)) {
                 engine.start();
                 await().until(() -> started.contains("large"));
@@ -338,10 +339,12 @@ class FairnessTest {
         }
     }
 
-    private static EngineConfig slots(int slots) {
-        return EngineConfig.defaults()
-                .with(new EngineConfig.Slots(slots, 0, 500))
-                .with(new EngineConfig.TimingSettings(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO));
+    private static NodeConfig slots(int slots) {
+        return NodeConfig.defaults()
+                .concurrency(slots)
+                .transactionalConcurrency(0)
+                .maxClaimSize(500)
+                .shutdownTimeout(Duration.ZERO);
     }
 
     private static BoundHandler bound(String queue, BoundHandler.Call call) {

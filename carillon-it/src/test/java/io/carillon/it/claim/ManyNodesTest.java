@@ -3,7 +3,7 @@ package io.carillon.it.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
@@ -74,12 +74,14 @@ class ManyNodesTest {
                             Listeners.none(),
                             TickPlanner.defaults(),
                             new EngineParts.NodeIdentity("node-" + i, "here", i, "test")),
-                    EngineConfig.defaults()
-                            .with(new EngineConfig.Slots(20, 1, 50))
+                    NodeConfig.defaults()
+                            .concurrency(20)
+                            .transactionalConcurrency(1)
+                            .maxClaimSize(50)
                             // No poll finds the backlog during the test; only nodes that are notified claim in time.
-                            .with(new EngineConfig.TimingSettings(
-                                    Duration.ofMinutes(5), Duration.ofSeconds(10), Duration.ofSeconds(10)))
-                            .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(500), Duration.ofSeconds(10))));
+                            .pollInterval(Duration.ofMinutes(5))
+                            .shutdownTimeout(Duration.ofSeconds(10))
+                            .heartbeat(Duration.ofMillis(500), Duration.ofSeconds(10)));
             engine.start();
             engines.add(engine);
             storages.add(storage);

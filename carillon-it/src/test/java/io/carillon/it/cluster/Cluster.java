@@ -3,7 +3,7 @@ package io.carillon.it.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.Carillon;
-import io.carillon.EngineConfig.Planning;
+import io.carillon.NodeConfig.Planning;
 import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryEvent;
 import io.carillon.testkit.HistoryRecorder;

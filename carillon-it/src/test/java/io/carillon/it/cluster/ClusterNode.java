@@ -3,8 +3,8 @@ package io.carillon.it.cluster;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
 import io.carillon.run.RunContext;
@@ -65,9 +65,9 @@ final class ClusterNode {
             Duration deathTimeout = Duration.ofMillis(Long.parseLong(arguments[5]));
             Carillon carillon = Carillon.on(dataSource)
                     .nodeName(arguments[3])
-                    .config(EngineConfig.defaults()
-                            .with(new EngineConfig.HeartbeatSettings(heartbeatInterval, deathTimeout))
-                            .with(EngineConfig.Planning.valueOf(arguments[6])))
+                    .config(NodeConfig.defaults()
+                            .heartbeat(heartbeatInterval, deathTimeout)
+                            .planning(NodeConfig.Planning.valueOf(arguments[6])))
                     .handle(WORK, node::work, HandlerOptions.defaults().retry(RETRY))
                     .handle(POISON, node::poison, HandlerOptions.defaults().retry(RETRY.attempts(2)))
                     .start();

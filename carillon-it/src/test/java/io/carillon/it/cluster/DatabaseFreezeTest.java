@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -35,7 +35,7 @@ class DatabaseFreezeTest {
     @Test
     void declares_no_node_dead() throws Exception {
         freeze(
-                new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(2)),
+                NodeConfig.defaults().heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2)),
                 Duration.ofMillis(2_200));
     }
 
@@ -43,10 +43,10 @@ class DatabaseFreezeTest {
     @ParameterizedTest
     @ValueSource(ints = {11, 20, 60})
     void declares_no_node_dead_with_the_default_settings(int seconds) throws Exception {
-        freeze(EngineConfig.HeartbeatSettings.defaults(), Duration.ofSeconds(seconds));
+        freeze(NodeConfig.defaults(), Duration.ofSeconds(seconds));
     }
 
-    private static void freeze(EngineConfig.HeartbeatSettings heartbeatSettings, Duration time) throws Exception {
+    private static void freeze(NodeConfig config, Duration time) throws Exception {
         CountDownLatch finish = new CountDownLatch(1);
         List<AutoCloseable> opened = new ArrayList<>();
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
@@ -56,7 +56,7 @@ class DatabaseFreezeTest {
                 opened.add(
                         0,
                         Carillon.on(pool)
-                                .config(EngineConfig.defaults().with(heartbeatSettings))
+                                .config(config)
                                 .handle(ITEM, (item, run) -> finish.await())
                                 .start());
             }

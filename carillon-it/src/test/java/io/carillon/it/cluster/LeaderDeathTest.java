@@ -4,7 +4,7 @@ import static io.carillon.it.cluster.ClusterNode.WORK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig.Planning;
+import io.carillon.NodeConfig.Planning;
 import io.carillon.it.cluster.ClusterNode.Work;
 import io.carillon.schedule.When;
 import io.carillon.testkit.HistoryChecker;

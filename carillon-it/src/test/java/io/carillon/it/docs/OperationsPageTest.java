@@ -2,8 +2,8 @@ package io.carillon.it.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.EngineConfig;
 import io.carillon.Health;
+import io.carillon.NodeConfig;
 import io.carillon.it.architecture.SourceTree;
 import org.junit.jupiter.api.Test;
 
@@ -21,12 +21,12 @@ class OperationsPageTest {
 
     @Test
     void states_the_actual_retention() {
-        EngineConfig.Retention retention = EngineConfig.Retention.defaults();
+        NodeConfig config = NodeConfig.defaults();
 
         assertThat(PAGE)
                 .contains("| ended runs and the ledger of instants | %d days"
-                        .formatted(retention.history().toDays()))
+                        .formatted(config.historyRetention().toDays()))
                 .contains("| dead and quarantined runs, with payload | %d days"
-                        .formatted(retention.deadRuns().toDays()));
+                        .formatted(config.deadRunRetention().toDays()));
     }
 }

@@ -8,8 +8,8 @@ import static java.time.Duration.ofSeconds;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.BulkActions;
 import io.carillon.Carillon;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.Project;
 import io.carillon.QueueLimits;
 import io.carillon.Wakeup;
@@ -252,7 +252,7 @@ Carillon.on(dataSource)
     }
 
     static void retention(DataSource dataSource) {
-Carillon.on(dataSource).config(EngineConfig.defaults().with(new EngineConfig.Retention(ofDays(90), ofDays(365)))).start();
+Carillon.on(dataSource).config(NodeConfig.defaults().historyRetention(ofDays(90)).deadRunRetention(ofDays(365))).start();
     }
 
     interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }

@@ -2,7 +2,7 @@ package io.carillon.it.fault;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
@@ -98,11 +98,14 @@ public final class CrashNode {
                         Listeners.none(),
                         TickPlanner.defaults(),
                         new EngineParts.NodeIdentity(name, "here", 1, "test")),
-                EngineConfig.defaults()
-                        .with(new EngineConfig.Slots(4, 1, 20))
-                        .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(200), Duration.ofMillis(1_500)))
-                        .with(new EngineConfig.TimingSettings(
-                                Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(1))));
+                NodeConfig.defaults()
+                        .concurrency(4)
+                        .transactionalConcurrency(1)
+                        .maxClaimSize(20)
+                        .heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500))
+                        .pollInterval(Duration.ofMillis(200))
+                        .planInterval(Duration.ofMillis(300))
+                        .shutdownTimeout(Duration.ofSeconds(1)));
     }
 
     static NewRun run(String handler) {

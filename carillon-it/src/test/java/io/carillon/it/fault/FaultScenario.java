@@ -3,7 +3,7 @@ package io.carillon.it.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.NodeStatus;
 import io.carillon.QueueLimits;
 import io.carillon.internal.engine.Engine;
@@ -58,14 +58,14 @@ final class FaultScenario {
 
     private final PortFaults portFaults;
     private final Set<String> points;
-    private final EngineConfig.Planning planning;
+    private final NodeConfig.Planning planning;
     private final Map<RunId, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> endingCounts = new ConcurrentHashMap<>();
     private final List<RunId> expectedOnce = new ArrayList<>();
     private final CountDownLatch never = new CountDownLatch(1);
     private final List<String> violations = new ArrayList<>();
 
-    FaultScenario(PortFaults portFaults, Set<String> points, EngineConfig.Planning planning) {
+    FaultScenario(PortFaults portFaults, Set<String> points, NodeConfig.Planning planning) {
         this.portFaults = portFaults;
         this.points = points;
         this.planning = planning;
@@ -301,13 +301,16 @@ final class FaultScenario {
         return run.id();
     }
 
-    private EngineConfig config() {
-        return EngineConfig.defaults()
-                .with(planning)
-                .with(new EngineConfig.Slots(20, 4, 50))
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(3)))
-                .with(new EngineConfig.TimingSettings(
-                        Duration.ofMillis(200), Duration.ofMillis(300), Duration.ofSeconds(2)));
+    private NodeConfig config() {
+        return NodeConfig.defaults()
+                .planning(planning)
+                .concurrency(20)
+                .transactionalConcurrency(4)
+                .maxClaimSize(50)
+                .heartbeat(Duration.ofMillis(300), Duration.ofSeconds(3))
+                .pollInterval(Duration.ofMillis(200))
+                .planInterval(Duration.ofMillis(300))
+                .shutdownTimeout(Duration.ofSeconds(2));
     }
 
     private static long number(TestDatabase database, String sql) {

@@ -4,7 +4,7 @@ import static io.carillon.it.fault.PortFaults.When.AFTER;
 import static io.carillon.it.fault.PortFaults.When.BEFORE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.EngineConfig.Planning;
+import io.carillon.NodeConfig.Planning;
 import io.carillon.it.fault.PortFaults.Kind;
 import io.carillon.it.fixture.FaultyStorage;
 import java.util.ArrayList;

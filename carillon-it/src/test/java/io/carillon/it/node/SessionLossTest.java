@@ -8,8 +8,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.NodeInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
@@ -167,8 +167,8 @@ class SessionLossTest {
         try (HikariDataSource pool = hikari(8)) {
             CountDownLatch drained = new CountDownLatch(6);
             // Its deadAfter is shorter than that of the watcher, so this node declares the third node dead.
-            EngineConfig shortDeadAfter = ApiFixture.quickHeartbeats()
-                    .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofMillis(1_500)));
+            NodeConfig shortDeadAfter =
+                    NodeConfig.defaults().heartbeat(Duration.ofMillis(300), Duration.ofMillis(1_500));
             Carillon node = fixture.add(Carillon.on(pool)
                     .config(shortDeadAfter)
                     .concurrency(6)
@@ -204,8 +204,7 @@ class SessionLossTest {
     @Test
     void handlers_that_use_every_core_do_not_stop_the_heartbeat() {
         int many = 8 * Runtime.getRuntime().availableProcessors();
-        EngineConfig shortDeadAfter = EngineConfig.defaults()
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(300), Duration.ofSeconds(2)));
+        NodeConfig shortDeadAfter = NodeConfig.defaults().heartbeat(Duration.ofMillis(300), Duration.ofSeconds(2));
         AtomicInteger calls = new AtomicInteger();
         AtomicLong end = new AtomicLong();
         Carillon node = fixture.node(builder -> builder.config(shortDeadAfter)
@@ -244,8 +243,7 @@ class SessionLossTest {
 
     private void runsOnce(Duration takes) {
         AtomicInteger calls = new AtomicInteger();
-        EngineConfig shortLease = EngineConfig.defaults()
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(1_500)));
+        NodeConfig shortLease = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(1_500));
         Carillon node = fixture.node(builder -> builder.config(shortLease).handle(JOB, (job, run) -> {
             calls.incrementAndGet();
             new CountDownLatch(1).await(takes.toMillis(), TimeUnit.MILLISECONDS);

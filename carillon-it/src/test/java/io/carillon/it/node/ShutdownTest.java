@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
-import io.carillon.EngineConfig;
 import io.carillon.ErrorCode;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
@@ -48,7 +47,7 @@ class ShutdownTest {
         CountDownLatch running = new CountDownLatch(5);
         CountDownLatch finish = new CountDownLatch(1);
         AtomicInteger calls = new AtomicInteger();
-        Carillon node = fixture.node(builder -> builder.config(shutdownTimeout(Duration.ofSeconds(30)))
+        Carillon node = fixture.node(builder -> builder.shutdownTimeout(Duration.ofSeconds(30))
                 .concurrency(5)
                 .handle(JOB, (job, run) -> {
                     calls.incrementAndGet();
@@ -77,7 +76,8 @@ class ShutdownTest {
             throws Exception {
         CountDownLatch running = new CountDownLatch(50);
         CountDownLatch never = new CountDownLatch(1);
-        Carillon node = fixture.node(builder -> builder.config(quick(Duration.ofSeconds(4)))
+        Carillon node = fixture.node(builder -> builder.config(ApiFixture.quickHeartbeats())
+                .shutdownTimeout(Duration.ofSeconds(4))
                 .concurrency(50)
                 .handle(JOB, (job, run) -> {
                     running.countDown();
@@ -112,7 +112,7 @@ class ShutdownTest {
     void handlers_that_ignore_the_interrupt_are_abandoned_and_their_runs_handed_back() throws Exception {
         Semaphore stubborn = new Semaphore(0);
         CountDownLatch running = new CountDownLatch(2);
-        Carillon node = fixture.node(builder -> builder.config(shutdownTimeout(Duration.ZERO))
+        Carillon node = fixture.node(builder -> builder.shutdownTimeout(Duration.ZERO)
                 .concurrency(2)
                 .handle(JOB, (job, run) -> {
                     running.countDown();
@@ -184,16 +184,6 @@ class ShutdownTest {
 
     private long heartbeats(String node) {
         return fixture.number("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'");
-    }
-
-    private static EngineConfig shutdownTimeout(Duration timeout) {
-        EngineConfig defaults = EngineConfig.defaults();
-        return defaults.with(new EngineConfig.TimingSettings(
-                defaults.timing().poll(), defaults.timing().plan(), timeout));
-    }
-
-    private static EngineConfig quick(Duration timeout) {
-        return shutdownTimeout(timeout).with(ApiFixture.quickHeartbeats().heartbeat());
     }
 
     private static ErrorCode code(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

@@ -206,8 +206,10 @@ class HealthTest {
 
     private Carillon startTwin(CountDownLatch both, CountDownLatch finish) {
         return fixture.node(builder -> builder.nodeName("twin")
-                .concurrency(1)
-                .config(ApiFixture.quickHeartbeats().with(new io.carillon.EngineConfig.Slots(1, 1, 1)))
+                .config(ApiFixture.quickHeartbeats()
+                        .concurrency(1)
+                        .transactionalConcurrency(1)
+                        .maxClaimSize(1))
                 .handle(JOB, (job, run) -> {
                     both.countDown();
                     finish.await();

@@ -5,8 +5,8 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.Wakeup;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.micrometer.CarillonMeters;
@@ -190,7 +190,7 @@ class MetersTest {
         for (String name : List.of("carillon.leader", "carillon.listening", "carillon.db.poll"))
             assertThat(gauge(client, name)).isZero();
         Carillon node = fixture.node(
-                builder -> builder.planning(EngineConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
+                builder -> builder.planning(NodeConfig.Planning.LEADER).handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> gauge(node, "carillon.leader") == 1);
         eventually().until(() -> gauge(node, "carillon.listening") == 1);
@@ -213,8 +213,7 @@ class MetersTest {
         fixture.database()
                 .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
-        EngineConfig quick = EngineConfig.defaults()
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));
+        NodeConfig quick = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(500));
 
         Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
         awaitState(node, id, RunState.SUCCEEDED);

@@ -7,7 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.carillon.Carillon;
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -68,8 +68,7 @@ class RecoveryLogTest {
         fixture.database()
                 .execute(
                         "CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$; CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION public.broken()");
-        EngineConfig quick = EngineConfig.defaults()
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(100), Duration.ofMillis(500)));
+        NodeConfig quick = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(500));
         Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
 
         eventually().until(() -> logged("run of a dead node cannot be released run=run_(?s).*broken page.*"));

@@ -4,7 +4,7 @@ import static io.carillon.it.fixture.ApiFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
-import io.carillon.EngineConfig.Planning;
+import io.carillon.NodeConfig.Planning;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.When;

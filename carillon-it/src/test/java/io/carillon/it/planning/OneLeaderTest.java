@@ -3,7 +3,7 @@ package io.carillon.it.planning;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.listener.Listeners;
@@ -90,7 +90,7 @@ class OneLeaderTest {
                                 Listeners.none(),
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity(name, "here", 1, "test")),
-                        EngineConfig.defaults().with(EngineConfig.Planning.LEADER)),
+                        NodeConfig.defaults().planning(NodeConfig.Planning.LEADER)),
                 calls);
     }
 }

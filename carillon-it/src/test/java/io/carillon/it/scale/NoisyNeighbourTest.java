@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
+import io.carillon.NodeConfig;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
@@ -86,10 +86,9 @@ class NoisyNeighbourTest {
         client.enqueue(CALL, new Call(0), Enqueue.at(batchDue.plusMillis(100)));
 
         // Only the first poll can find the run: polls are 30 s apart, and the run was stored before the node started.
-        EngineConfig config = EngineConfig.defaults();
-        Duration pollInterval = Duration.ofSeconds(30);
-        fixture.node(builder -> handlers(builder.config(config.with(
-                new EngineConfig.TimingSettings(pollInterval, config.timing().plan(), Duration.ofSeconds(2))))));
+        NodeConfig config =
+                NodeConfig.defaults().pollInterval(Duration.ofSeconds(30)).shutdownTimeout(Duration.ofSeconds(2));
+        fixture.node(builder -> handlers(builder.config(config)));
 
         eventually().until(() -> floodedAt.containsKey(0));
         assertThat(floodedAt.get(0))

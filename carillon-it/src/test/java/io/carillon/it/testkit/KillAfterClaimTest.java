@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.run.Enqueue;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
@@ -120,8 +120,7 @@ class KillAfterClaimTest {
         return Carillon.on(dataSource).nodeName(name).handle(NOTE, (note, run) -> calls.add(name + " " + note.text()));
     }
 
-    private static EngineConfig quick() {
-        return EngineConfig.defaults()
-                .with(new EngineConfig.HeartbeatSettings(Duration.ofMillis(200), Duration.ofMillis(1_500)));
+    private static NodeConfig quick() {
+        return NodeConfig.defaults().heartbeat(Duration.ofMillis(200), Duration.ofMillis(1_500));
     }
 }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
-import io.carillon.EngineConfig;
 import io.carillon.HandlerOptions;
 import io.carillon.Health;
+import io.carillon.NodeConfig;
 import io.carillon.QueueLimits;
 import io.carillon.it.migration.NewerCode;
 import io.carillon.run.Enqueue;
@@ -163,11 +163,10 @@ class PgBouncerTest {
     @Test
     void listen_over_a_direct_connection_wakes_the_node_immediately() throws Exception {
         bouncer = PgBouncer.start(database, true);
-        EngineConfig config = EngineConfig.defaults();
-        EngineConfig.TimingSettings rarely = new EngineConfig.TimingSettings(
-                Duration.ofMinutes(1), config.timing().plan(), Duration.ofSeconds(2));
+        NodeConfig rarely =
+                NodeConfig.defaults().pollInterval(Duration.ofMinutes(1)).shutdownTimeout(Duration.ofSeconds(2));
         Carillon node = open(Carillon.on(bouncer.pool(8))
-                .config(config.with(rarely))
+                .config(rarely)
                 .listenDataSource(database.pool(1))
                 .handle(JOB, (job, run) -> {})
                 .start());

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.NodeInfo;
 import io.carillon.Project;
 import io.carillon.Wakeup;
@@ -252,11 +252,9 @@ class WakeModesTest {
     }
 
     private Carillon node(Wakeup wakeup) {
-        EngineConfig config = EngineConfig.defaults();
-        EngineConfig.TimingSettings timingSettings =
-                new EngineConfig.TimingSettings(RARELY, config.timing().plan(), Duration.ofSeconds(2));
-        return fixture.node(builder ->
-                builder.config(config.with(timingSettings)).wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        NodeConfig config = NodeConfig.defaults().pollInterval(RARELY).shutdownTimeout(Duration.ofSeconds(2));
+        return fixture.node(
+                builder -> builder.config(config).wakeup(wakeup).handle(JOB, (job, run) -> {}));
     }
 
     private static void executes(Carillon carillon) {

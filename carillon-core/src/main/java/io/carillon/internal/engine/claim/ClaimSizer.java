@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.claim;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.Completer;
 import io.carillon.internal.engine.attempt.ReadyQueue;
 import io.carillon.internal.engine.attempt.Workers;
@@ -23,17 +23,17 @@ public final class ClaimSizer {
     private final Workers workers;
     private final ReadyQueue queue;
     private final Completer completer;
-    private final EngineConfig.Slots slots;
+    private final NodeConfig config;
     private final AtomicLong started = new AtomicLong();
     private long windowStart = System.nanoTime();
     private long startedAtWindowStart;
     private volatile int prefetch;
 
-    public ClaimSizer(Workers workers, ReadyQueue queue, Completer completer, EngineConfig.Slots slots) {
+    public ClaimSizer(Workers workers, ReadyQueue queue, Completer completer, NodeConfig config) {
         this.workers = workers;
         this.queue = queue;
         this.completer = completer;
-        this.slots = slots;
+        this.config = config;
     }
 
     /**
@@ -60,7 +60,7 @@ public final class ClaimSizer {
      */
     int newLaneClaimSize() {
         if (completer.backlog() > MAX_UNWRITTEN) return 0;
-        int capacity = slots.concurrency() + 2 * prefetch - queue.size();
+        int capacity = config.concurrency() + 2 * prefetch - queue.size();
         return Math.max(0, Math.min(capacity, Math.min(prefetch, MAX_NEW_LANE_CLAIM)));
     }
 
@@ -68,7 +68,7 @@ public final class ClaimSizer {
      * Returns how many runs this node may claim and start immediately if it holds only the given number of long runs.
      */
     int sizeBesideLongRuns(int longRuns) {
-        return Math.max(0, Math.min(slots.concurrency() - longRuns, slots.maxClaimSize()));
+        return Math.max(0, Math.min(config.concurrency() - longRuns, config.maxClaimSize()));
     }
 
     /**
@@ -90,16 +90,16 @@ public final class ClaimSizer {
         if (now - windowStart >= WINDOW_NANOS) {
             long inWindow = started.get() - startedAtWindowStart;
             long elapsed = now - windowStart;
-            prefetch = (int) Math.min(slots.maxClaimSize(), inWindow * WINDOW_NANOS / elapsed);
+            prefetch = (int) Math.min(config.maxClaimSize(), inWindow * WINDOW_NANOS / elapsed);
             startedAtWindowStart = started.get();
             windowStart = now;
         }
         if (completer.backlog() > MAX_UNWRITTEN) return 0;
         int queued = queue.size();
-        int free = Math.max(0, slots.concurrency() - workers.busySlots());
+        int free = Math.max(0, config.concurrency() - workers.busySlots());
         int capacity = free + prefetch - queued;
         // While enough runs are queued, small claims are wasteful: wait until half of the prefetch size is free.
         if (queued > 0 && capacity < prefetch / 2) return 0;
-        return Math.max(0, Math.min(capacity, slots.maxClaimSize()));
+        return Math.max(0, Math.min(capacity, config.maxClaimSize()));
     }
 }

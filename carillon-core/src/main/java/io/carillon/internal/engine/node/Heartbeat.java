@@ -2,7 +2,7 @@ package io.carillon.internal.engine.node;
 
 import static java.util.Objects.requireNonNull;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.node.HeartbeatResult;
@@ -28,8 +28,8 @@ public final class Heartbeat extends Loop {
 
     private final NodeStore nodes;
     private final Node node;
-    private final EngineConfig.HeartbeatSettings config;
-    private final Function<UUID, NodeRegistration> nodeInfo;
+    private final NodeConfig config;
+    private final Function<UUID, NodeRegistration> registration;
     private final Runnable onSweepDue;
     private final PeerMonitor peerMonitor;
     private volatile Runnable onDeclaredDead = () -> {};
@@ -40,14 +40,14 @@ public final class Heartbeat extends Loop {
     public Heartbeat(
             NodeStore nodes,
             Node node,
-            EngineConfig.HeartbeatSettings config,
-            Function<UUID, NodeRegistration> nodeInfo,
+            NodeConfig config,
+            Function<UUID, NodeRegistration> registration,
             Runnable onSweepDue) {
         super("heartbeat", true);
         this.nodes = nodes;
         this.node = node;
         this.config = config;
-        this.nodeInfo = nodeInfo;
+        this.registration = registration;
         this.onSweepDue = onSweepDue;
         this.peerMonitor = new PeerMonitor(config);
     }
@@ -65,7 +65,7 @@ public final class Heartbeat extends Loop {
     }
 
     public void register() {
-        nodes.register(nodeInfo.apply(node.id()));
+        nodes.register(registration.apply(node.id()));
         lastHeartbeat = System.nanoTime();
     }
 
@@ -89,8 +89,9 @@ public final class Heartbeat extends Loop {
         boolean anyDeclaredDead = declareSilentPeersDead(result.peers());
         if (anyDeclaredDead || result.sweepDue()) onSweepDue.run();
         // Several heartbeats still fit before another node could declare this one dead.
-        Duration maxInterval = config.every().multipliedBy(3).dividedBy(2);
-        sleep(node.clusterSize().scaledInterval(config.every(), maxInterval).toNanos());
+        Duration interval = config.heartbeatInterval();
+        Duration maxInterval = interval.multipliedBy(3).dividedBy(2);
+        sleep(node.clusterSize().scaledInterval(interval, maxInterval).toNanos());
     }
 
     private HeartbeatResult sendHeartbeat(UUID nodeId) {
@@ -137,7 +138,7 @@ public final class Heartbeat extends Loop {
     public boolean isDatabaseUnreachable() {
         long silent = System.nanoTime() - lastHeartbeat;
         return silent >= config.deadAfter().toNanos()
-                || (lastHeartbeatFailed && silent >= 2 * config.every().toNanos());
+                || (lastHeartbeatFailed && silent >= 2 * config.heartbeatInterval().toNanos());
     }
 
     /** Retires this node id. If the database is unreachable, other nodes will declare the node dead instead. */
@@ -164,8 +165,8 @@ public final class Heartbeat extends Loop {
         private final long deadAfter;
         private long lastNanos;
 
-        PeerMonitor(EngineConfig.HeartbeatSettings config) {
-            maxCredit = config.every().toNanos() * 3 / 2;
+        PeerMonitor(NodeConfig config) {
+            maxCredit = config.heartbeatInterval().toNanos() * 3 / 2;
             deadAfter = config.deadAfter().toNanos();
         }
 

@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.node;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.TableStats;
@@ -29,7 +29,7 @@ public final class Maintenance extends Loop {
     private static final long VACUUM_CHECK_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final MaintenanceStore store;
-    private final EngineConfig.Retention retention;
+    private final NodeConfig config;
     private final LongSupplier endedCount;
     private boolean first = true;
     private long endedAtLastCheck;
@@ -37,10 +37,10 @@ public final class Maintenance extends Loop {
     private long unremovable;
 
     /** {@code endedCount} returns how many attempts this node has ended. */
-    public Maintenance(MaintenanceStore store, EngineConfig.Retention retention, LongSupplier endedCount) {
+    public Maintenance(MaintenanceStore store, NodeConfig config, LongSupplier endedCount) {
         super("maintenance", true);
         this.store = store;
-        this.retention = retention;
+        this.config = config;
         this.endedCount = endedCount;
     }
 
@@ -100,8 +100,8 @@ public final class Maintenance extends Loop {
         List<Runnable> steps = List.of(
                 () -> logCount("partitions created", store.ensurePartitions(DAYS_AHEAD)),
                 store::reservePages,
-                () -> logCount("partitions dropped", store.dropHistory(retention.history())),
-                () -> logCount("rows purged", store.purge(retention.deadRuns(), DEAD_NODE_RETENTION)));
+                () -> logCount("partitions dropped", store.dropHistory(config.historyRetention())),
+                () -> logCount("rows purged", store.purge(config.deadRunRetention(), DEAD_NODE_RETENTION)));
         runAll(steps.iterator());
     }
 

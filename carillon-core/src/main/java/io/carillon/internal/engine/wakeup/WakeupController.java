@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.wakeup;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.Wakeup;
 import io.carillon.internal.engine.loop.BoundedWait;
 import io.carillon.internal.engine.loop.Loop;
@@ -42,10 +42,10 @@ public final class WakeupController {
     private volatile @Nullable NotifyReceiver receiver;
     private @Nullable AutoCloseable subscription;
 
-    public WakeupController(WakeChannel channel, DatabaseClock clock, EngineConfig config) {
+    public WakeupController(WakeChannel channel, DatabaseClock clock, NodeConfig config) {
         this.channel = channel;
         this.clock = clock;
-        this.poll = config.timing().poll();
+        this.poll = config.pollInterval();
         this.wakeup = config.wakeup();
         this.pollInterval = new PollInterval(poll, poll);
         applyPollBounds(false);

@@ -2,7 +2,7 @@ package io.carillon.internal.engine.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.Completer;
@@ -111,7 +111,8 @@ class ClaimSizerTest {
     }
 
     private ClaimSizer sizer(int claim) {
-        return new ClaimSizer(workers, queue, completer, new EngineConfig.Slots(CONCURRENCY, 0, claim));
+        NodeConfig config = NodeConfig.defaults().concurrency(CONCURRENCY).maxClaimSize(claim);
+        return new ClaimSizer(workers, queue, completer, config);
     }
 
     private static List<ActiveAttempt> held(int count) {

@@ -2,7 +2,7 @@ package io.carillon.internal.engine.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import io.carillon.internal.engine.loop.LoopTest;
 import io.carillon.internal.store.MaintenanceStore;
 import io.carillon.internal.store.TableStats;
@@ -38,7 +38,7 @@ class MaintenanceTest {
     @MethodSource("everyStepAndKind")
     void goes_on_after_everything_a_step_throws(String step, Throwable failure) throws Exception {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore(step, failure, 2);
-        try (Maintenance maintenance = new Maintenance(store, EngineConfig.Retention.defaults(), () -> 0)) {
+        try (Maintenance maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0)) {
             maintenance.start();
             assertThat(store.calls).as("it cleans after a random delay").isEmpty();
             maintenance.wake();
@@ -56,7 +56,7 @@ class MaintenanceTest {
     @MethodSource("everyStepAndKind")
     void a_step_that_always_fails_blocks_no_other_step(String step, Throwable failure) throws Exception {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore(step, failure, Integer.MAX_VALUE);
-        try (Maintenance maintenance = new Maintenance(store, EngineConfig.Retention.defaults(), () -> 0)) {
+        try (Maintenance maintenance = new Maintenance(store, NodeConfig.defaults(), () -> 0)) {
             maintenance.start();
             maintenance.wake();
 
@@ -71,8 +71,8 @@ class MaintenanceTest {
     void passes_the_configured_retention_to_the_store() throws Exception {
         RecordingMaintenanceStore store = new RecordingMaintenanceStore("none", new IllegalStateException(), 0);
         Duration week = Duration.ofDays(7);
-        try (Maintenance maintenance =
-                new Maintenance(store, new EngineConfig.Retention(week, week.multipliedBy(2)), () -> 0)) {
+        NodeConfig config = NodeConfig.defaults().historyRetention(week).deadRunRetention(week.multipliedBy(2));
+        try (Maintenance maintenance = new Maintenance(store, config, () -> 0)) {
             maintenance.start();
             maintenance.wake();
 
@@ -111,7 +111,7 @@ class MaintenanceTest {
 
     private final AtomicLong ended = new AtomicLong();
     private final Table table = new Table();
-    private final Maintenance tableMaintenance = new Maintenance(table, EngineConfig.Retention.defaults(), ended::get);
+    private final Maintenance tableMaintenance = new Maintenance(table, NodeConfig.defaults(), ended::get);
 
     /** Ends the given number of runs, each of which leaves a dead row, and returns how often the table was vacuumed. */
     private int vacuumsAfter(long runs) {

@@ -2,7 +2,7 @@ package io.carillon.internal.engine.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.EngineConfig;
+import io.carillon.NodeConfig;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class PeerMonitorTest {
     private static final UUID PEER = UUID.randomUUID();
     private final Heartbeat.PeerMonitor peerMonitor = new Heartbeat.PeerMonitor(
-            new EngineConfig.HeartbeatSettings(Duration.ofSeconds(2), Duration.ofSeconds(10)));
+            NodeConfig.defaults().heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10)));
     private long seconds = 1_000;
 
     @Test
