@@ -66,7 +66,7 @@ public final class Project implements Enqueuer {
 
     /** Returns the runs of this project. */
     public Runs runs() {
-        return new Runs(ports.runs(), name(), changeHooks.wakeNodes());
+        return new Runs(ports.runs(), name(), changeHooks.wakeNodes(), runFactory.codec());
     }
 
     /** Returns the queues of this project. */

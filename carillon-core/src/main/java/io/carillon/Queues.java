@@ -3,10 +3,8 @@ package io.carillon;
 import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.value.Names;
-import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.Lane;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** The queues of a project: their pauses, limits and weights. */
 public final class Queues {
@@ -22,15 +20,27 @@ public final class Queues {
         this.wakeNodes = wakeNodes;
     }
 
-    /** Pauses a queue: no node starts further runs of it. Returns false if the queue is already paused. */
+    /**
+     * Pauses a queue until it is resumed: no node starts further runs of it. Returns false if the queue is already
+     * paused.
+     */
     public boolean pause(String queue) {
-        return pause(queue, "library", null);
+        return pause(queue, PauseOptions.untilResumed());
     }
 
-    /** Like {@link #pause(String)}, but records the person or program that paused the queue, and the reason. */
-    public boolean pause(String queue, String by, @Nullable String reason) {
-        return lanes.pause(
-                lane(queue), TextCleaner.clean(by, 200), reason == null ? null : TextCleaner.clean(reason, 1_000));
+    /**
+     * Like {@link #pause(String)}, but with options: the reason of the pause and its author.
+     *
+     * @throws CarillonException with {@link ErrorCode#INVALID_OPTION} if the options have an end
+     */
+    public boolean pause(String queue, PauseOptions options) {
+        if (options.end() != null)
+            throw new CarillonException(
+                    ErrorCode.INVALID_OPTION,
+                    ("A queue is paused until it is resumed (end was %s). Use PauseOptions.untilResumed() and call"
+                                    + " resume.")
+                            .formatted(options.end()));
+        return lanes.pause(lane(queue), options.by(), options.reason());
     }
 
     /**

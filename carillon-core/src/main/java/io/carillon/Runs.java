@@ -6,11 +6,14 @@ import io.carillon.run.CallbackToken;
 import io.carillon.run.CancelResult;
 import io.carillon.run.Enqueue;
 import io.carillon.run.Explanation;
+import io.carillon.run.Payload;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunQuery;
+import io.carillon.run.RunState;
+import io.carillon.spi.PayloadCodec;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,16 +23,50 @@ public final class Runs {
     private final RunAdmin admin;
     private final String project;
     private final Runnable wakeNodes;
+    private final PayloadCodec codec;
 
-    Runs(RunAdmin admin, String project, Runnable wakeNodes) {
+    Runs(RunAdmin admin, String project, Runnable wakeNodes, PayloadCodec codec) {
         this.admin = admin;
         this.project = project;
         this.wakeNodes = wakeNodes;
+        this.codec = codec;
     }
 
     /** Returns a run, waiting, running or ended; empty if it does not exist or retention has removed it. */
     public Optional<Run> get(RunId run) {
         return admin.get(project, run);
+    }
+
+    /**
+     * Returns the result of a succeeded run, decoded as this type. Empty if the run does not exist, has not succeeded,
+     * or has no result.
+     *
+     * @throws CarillonException with {@link ErrorCode#PAYLOAD_UNREADABLE} if the stored result does not match the type
+     *     or was written by another codec
+     */
+    public <R> Optional<R> result(RunId run, Class<R> type) {
+        return get(run)
+                .filter(found -> found.state() == RunState.SUCCEEDED)
+                .map(found -> found.details().result())
+                .map(stored -> decode(run, stored, type));
+    }
+
+    private <R> R decode(RunId run, Payload stored, Class<R> type) {
+        if (!stored.codec().equals(codec.name()))
+            throw new CarillonException(
+                    ErrorCode.PAYLOAD_UNREADABLE,
+                    ("The result of %s was written by the codec '%s', but the codec of this process is '%s'. Read it"
+                                    + " in a process with the same codec.")
+                            .formatted(run, stored.codec(), codec.name()));
+        try {
+            return codec.decode(stored.bytes(), type);
+        } catch (CarillonException failure) {
+            throw new CarillonException(
+                    ErrorCode.PAYLOAD_UNREADABLE,
+                    "The stored result of %s does not fit %s. Read it as the type that the handler returned."
+                            .formatted(run, type.getSimpleName()),
+                    failure);
+        }
     }
 
     /** Returns waiting and running runs, then ended runs, each group newest first. */

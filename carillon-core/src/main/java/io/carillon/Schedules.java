@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** The schedules of a project: create, change, pause, trigger, backfill and delete them, and read their ledger. */
 public final class Schedules {
@@ -138,27 +137,22 @@ public final class Schedules {
     }
 
     /**
-     * Pauses a schedule. Planned instants within the pause are skipped and not caught up later.
+     * Pauses a schedule until it is resumed. Planned instants within the pause are skipped and not caught up later.
      *
-     * @param reason why the schedule is paused; null if unknown
-     * @param until when the schedule resumes automatically; null if only {@link #resume} ends the pause
      * @return whether this call paused the schedule; false if it was already paused
      * @throws CarillonException with {@link ErrorCode#UNKNOWN_SCHEDULE} if the schedule does not exist
      */
-    public boolean pause(String name, @Nullable String reason, @Nullable Instant until) {
-        return pause(name, "library", reason, until);
+    public boolean pause(String name) {
+        return pause(name, PauseOptions.untilResumed());
     }
 
-    /**
-     * Like {@link #pause(String, String, Instant)}, but also records the person or program that paused the schedule. A
-     * planned instant exactly at {@code until} runs.
-     */
-    public boolean pause(String name, String by, @Nullable String reason, @Nullable Instant until) {
-        String why = reason == null ? null : TextCleaner.clean(reason, 1_000);
-        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, TextCleaner.clean(by, 200), why, until);
+    /** Like {@link #pause(String)}, but with options: the end of the pause, its reason and its author. */
+    public boolean pause(String name, PauseOptions options) {
+        Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, options.by(), options.reason(), options.end());
         boolean paused = admin.pause(runFactory.project(), checked(name), pause);
         if (paused)
-            listener.onScheduleEvent(new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), why, until));
+            listener.onScheduleEvent(new ScheduleEvent.Paused(
+                    runFactory.project(), name, pause.by(), pause.reason(), pause.until()));
         return paused;
     }
 

@@ -1,5 +1,6 @@
 package io.carillon.schedule;
 
+import io.carillon.internal.value.Years;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -86,7 +87,7 @@ public record Schedule(
             @Nullable String reason,
             @Nullable Instant until) {
         public Pause {
-            if (until != null) When.checkYear("end of the pause", until);
+            if (until != null) Years.check("end of the pause", until);
         }
 
         /**

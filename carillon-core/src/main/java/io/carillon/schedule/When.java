@@ -4,6 +4,7 @@ import io.carillon.CarillonException;
 import io.carillon.CronSyntaxException;
 import io.carillon.ErrorCode;
 import io.carillon.internal.value.TextCleaner;
+import io.carillon.internal.value.Years;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,8 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter) {
     private static final Duration MAX_JITTER = Duration.ofDays(1);
-    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
-    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     /** The three kinds of timing, and a timing that this process cannot read. */
     public sealed interface Timing {
@@ -89,11 +88,11 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 throw invalid("%d excluded dates are given; at most %d are allowed."
                         .formatted(excluded.size(), MAX_EXCLUDED));
             for (LocalDate date : excluded)
-                checkYear("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
+                Years.check("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
             if (maxRuns != null && maxRuns < 1)
                 throw invalid("maxRuns must be at least 1 (was %d).".formatted(maxRuns));
-            if (from != null) checkYear("start", from);
-            if (until != null) checkYear("end", until);
+            if (from != null) Years.check("start", from);
+            if (until != null) Years.check("end", until);
             if (from != null && until != null && from.isAfter(until))
                 throw invalid("start must not be after end (was %s > %s).".formatted(from, until));
         }
@@ -120,7 +119,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
 
     /** Returns a timing with a fixed interval. The start determines all later instants. */
     public static When every(long amount, ChronoUnit unit, ZonedDateTime start) {
-        checkYear("start", start.toInstant());
+        Years.check("start", start.toInstant());
         try {
             return of(new Timing.Every(Interval.every(amount, unit, start)));
         } catch (IllegalArgumentException wrong) {
@@ -307,7 +306,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /** Limits {@code until} to the end of the bounds and of the supported years. */
     public Instant clampToEnd(Instant until) {
         Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
-        return end.isAfter(LATEST) ? LATEST : end;
+        return end.isAfter(Years.LATEST) ? Years.LATEST : end;
     }
 
     /** Returns {@code after}, or the instant immediately before the start of the bounds if that is later. */
@@ -317,7 +316,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     private boolean isWithinEnd(Instant at) {
-        return !at.isAfter(LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
+        return !at.isAfter(Years.LATEST) && (bounds.until == null || !at.isAfter(bounds.until));
     }
 
     private Optional<Instant> nextUnbounded(Instant after) {
@@ -418,12 +417,6 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                             .formatted(TextCleaner.clean(name, 60)),
                     unknown);
         }
-    }
-
-    /** Rejects years that the database cannot store. */
-    static void checkYear(String what, Instant at) {
-        if (at.isBefore(EARLIEST) || at.isAfter(LATEST))
-            throw invalid("%s must be between the years 1 and 9999 (was %s).".formatted(what, at));
     }
 
     private static CarillonException invalid(String what) {

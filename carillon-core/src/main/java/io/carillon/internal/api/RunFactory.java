@@ -97,6 +97,10 @@ public final class RunFactory {
         return payload;
     }
 
+    public PayloadCodec codec() {
+        return codec;
+    }
+
     public RunHeaders runHeaders() {
         return runHeaders;
     }

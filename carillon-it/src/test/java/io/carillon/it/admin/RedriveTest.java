@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
+import io.carillon.PauseOptions;
 import io.carillon.QueueInfo;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.Enqueue;
@@ -136,6 +137,20 @@ class RedriveTest {
                 .allMatch(queue -> queue.pause() == null)
                 .extracting(QueueInfo::waiting)
                 .containsOnly(0L);
+    }
+
+    @Test
+    void the_pause_of_a_queue_stores_its_author_and_its_reason() {
+        Carillon client = fixture.client(builder -> builder);
+
+        client.queues()
+                .pause("slow", PauseOptions.untilResumed().by("ann").reason("month end \0"));
+
+        assertThat(client.queues().list()).singleElement().satisfies(queue -> {
+            assertThat(queue.pause()).isNotNull();
+            assertThat(queue.pause().by()).isEqualTo("ann");
+            assertThat(queue.pause().reason()).isEqualTo("month end \uFFFD");
+        });
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.carillon.CarillonBuilder;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
+import io.carillon.PauseOptions;
 import io.carillon.QueueLimits;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.it.fixture.ApiFixture;
@@ -102,7 +103,10 @@ class BadInputTest {
                 ErrorCode.INVALID_OPTION,
                 () -> carillon.queues().limit("default", QueueLimits.rate(1, Duration.ofDays(2))));
         refused(ErrorCode.INVALID_NAME, () -> carillon.queues().limit("no queue", QueueLimits.maxRunning(1)));
-        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", "x", Instant.MAX));
+        refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().pause("there", PauseOptions.until(Instant.MAX)));
+        refused(
+                ErrorCode.INVALID_OPTION,
+                () -> carillon.queues().pause("job", PauseOptions.until(Instant.parse("2100-01-01T00:00:00Z"))));
         refused(ErrorCode.INVALID_OPTION, () -> carillon.schedules().backfill("there", Instant.EPOCH, Instant.MAX));
         refused(
                 ErrorCode.INVALID_OPTION,
@@ -226,7 +230,7 @@ class BadInputTest {
     void invalid_names_of_schedules() {
         for (String name : BAD_NAMES) {
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().get(name));
-            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().pause(name, null, null));
+            refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().pause(name));
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().resume(name));
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().trigger(name));
             refused(ErrorCode.INVALID_NAME, () -> carillon.schedules().delete(name));

@@ -79,7 +79,7 @@ class ProjectsTest {
             List<Runnable> later = new ArrayList<>();
             Project in = client.project("default").in(connection, later::add);
             in.schedules().upsert("daily", When.cron("0 2 * * *", "UTC"), NOTE, new Note("b"));
-            in.schedules().pause("daily", "not yet", null);
+            in.schedules().pause("daily");
             in.runs().cancel(waiting);
             in.queues().pause("note");
             assertThat(in.schedules().get("daily")).isPresent();

@@ -117,7 +117,7 @@ class ScheduleContextPropagationTest {
         caller = null;
         fixture.database().execute("UPDATE carillon.schedule SET tzdata = '2000a'");
         advanceAndRunDue(carillon);
-        carillon.schedules().pause("paris", "lunch", null);
+        carillon.schedules().pause("paris");
         carillon.schedules().resume("paris");
         advanceAndRunDue(carillon);
 

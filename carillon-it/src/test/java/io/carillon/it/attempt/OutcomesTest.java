@@ -22,7 +22,6 @@ import io.carillon.spi.RunListener;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +39,8 @@ class OutcomesTest {
     record Job(String name) {}
 
     record Receipt(int amount, String customer) {}
+
+    record Greeting(String hello) {}
 
     private static final HandlerType<Job> JOB = HandlerType.of("job", Job.class);
     private static final Retry NO_DELAY = Retry.exponential(Duration.ZERO);
@@ -74,9 +75,7 @@ class OutcomesTest {
 
         Run run = awaitState(carillon, enqueue(carillon), RunState.SUCCEEDED);
 
-        assertThat(run.details().result()).isNotNull();
-        assertThat(new String(run.details().result().bytes(), StandardCharsets.UTF_8))
-                .isEqualTo("{\"hello\":\"x\"}");
+        assertThat(carillon.runs().result(run.id(), Greeting.class)).contains(new Greeting("x"));
     }
 
     @Test

@@ -62,7 +62,7 @@ class DatabaseRestartTest {
             await("a few ticks planned after the crash")
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> cursor(first).isAfter(back.plusSeconds(4)));
-            first.schedules().pause("tick", "counting", null);
+            first.schedules().pause("tick");
             everyInstantOnce(first);
             first.close();
             second.close();

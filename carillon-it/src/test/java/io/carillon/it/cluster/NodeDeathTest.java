@@ -201,7 +201,7 @@ class NodeDeathTest {
         cluster.client
                 .schedules()
                 .list()
-                .forEach(schedule -> cluster.client.schedules().pause(schedule.name(), "counting", null));
+                .forEach(schedule -> cluster.client.schedules().pause(schedule.name()));
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> cluster.number("SELECT count(*) FROM carillon.run WHERE origin = 'tick'") == 0);
         assertThat(cluster.number(DUPLICATE_TICKS))

@@ -10,6 +10,7 @@ import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
 import io.carillon.NodeConfig;
+import io.carillon.PauseOptions;
 import io.carillon.Project;
 import io.carillon.QueueLimits;
 import io.carillon.Wakeup;
@@ -122,6 +123,10 @@ Carillon carillon = Carillon.on(dataSource)
             .build();
     }
 
+    static void results(Carillon carillon, RunId run) {
+Optional<String> receipt = carillon.runs().result(run, String.class);   // empty unless the run succeeded with a result
+    }
+
     static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).uniqueKey("remind:" + order));
@@ -160,7 +165,7 @@ dead.delete();
     static void projects(Carillon carillon, Reminder reminder, Connection connection, RunId run) {
 Project acme = carillon.project("acme");
 acme.enqueue(REMIND, reminder);
-acme.schedules().pause("nightly-report", "their holiday", null);
+acme.schedules().pause("nightly-report", PauseOptions.untilResumed().reason("their holiday"));
 carillon.in(connection).schedules().delete("nightly-report");
 acme.in(connection).runs().cancel(run);
     }
@@ -204,9 +209,9 @@ When workdays = When.cron("0 6 * * MON-FRI", "Europe/Paris")
     .jitter(ofMinutes(5));
     }
 
-    static void editing(Carillon carillon, Instant from, Instant to, Instant until) {
-carillon.schedules().pause("nightly-report", "stocktaking", until);          // null: until it is resumed
-carillon.schedules().pause("nightly-report", "ann", "stocktaking", until);   // with the name of the user
+    static void editing(Carillon carillon, Instant from, Instant to, Instant end) {
+carillon.schedules().pause("nightly-report");   // until it is resumed
+carillon.schedules().pause("nightly-report", PauseOptions.until(end).by("ann").reason("stocktaking"));
 carillon.schedules().resume("nightly-report");
 carillon.schedules().upsert("rates", When.cron("*/5 * * * *", "UTC"), REPORT, new Report("eu"),
     ScheduleOptions.defaults().pauseAfter(5));

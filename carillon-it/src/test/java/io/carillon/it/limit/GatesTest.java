@@ -147,7 +147,7 @@ class GatesTest {
                         ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
 
         eventually().until(() -> done.size() >= 2);
-        carillon.schedules().pause("slow", null, null);
+        carillon.schedules().pause("slow");
 
         assertThat(maxLive.get()).isEqualTo(1);
         eventually().untilAsserted(() -> {

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.carillon.Carillon;
+import io.carillon.PauseOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.CallbackToken;
 import io.carillon.run.HandlerType;
@@ -130,7 +131,7 @@ class ListenersTest {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
         carillon.schedules()
                 .upsert("r", HOURLY, REPORT, EU, ScheduleOptions.defaults().grace(Duration.ofMinutes(1)));
-        carillon.schedules().pause("r", "ann", "stocktaking", null);
+        carillon.schedules().pause("r", PauseOptions.untilResumed().by("ann").reason("stocktaking"));
         carillon.schedules().resume("r");
         assertThat(takeEvents()).containsExactly("Created r", "Changed r", "Paused r by ann: stocktaking", "Resumed r");
 

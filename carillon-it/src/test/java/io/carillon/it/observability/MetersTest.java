@@ -181,7 +181,7 @@ class MetersTest {
         assertThat(value(registry, "carillon.schedule.missed", "policy", "skip"))
                 .isGreaterThan(20);
 
-        carillon.schedules().pause("rates", "enough", null);
+        carillon.schedules().pause("rates");
         assertThat(gauge(carillon, "carillon.schedules.active")).isZero();
     }
 

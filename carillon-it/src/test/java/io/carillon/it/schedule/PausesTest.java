@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
+import io.carillon.PauseOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Retry;
@@ -12,6 +13,7 @@ import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.ScheduleOptions;
 import io.carillon.schedule.When;
+import io.carillon.spi.ScheduleEvent;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
 import io.carillon.testkit.TestDatabase;
@@ -35,6 +37,8 @@ class PausesTest {
     private static final HandlerType<Report> REPORT = HandlerType.of("report.make", Report.class);
     private static final When HOURLY = When.cron("0 * * * *", "UTC");
     private static final Report EU = new Report("eu");
+    private static final PauseOptions STOCKTAKING =
+            PauseOptions.until(at("14:30")).by("ann").reason("stocktaking");
 
     private final Queue<String> made = new ConcurrentLinkedQueue<>();
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
@@ -68,15 +72,39 @@ class PausesTest {
     void a_pause_stores_its_author_its_reason_and_its_end() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
 
-        carillon.schedules().pause("r", "ann", "stocktaking", at("14:30"));
+        carillon.schedules().pause("r", STOCKTAKING);
 
         assertThat(pause()).isEqualTo(new Schedule.Pause(at("12:00"), "ann", "stocktaking", at("14:30")));
     }
 
     @Test
+    void a_pause_without_options_has_neither_a_reason_nor_an_end() {
+        carillon.schedules().upsert("r", HOURLY, REPORT, EU);
+
+        carillon.schedules().pause("r");
+
+        assertThat(pause()).isEqualTo(new Schedule.Pause(at("12:00"), "library", null, null));
+    }
+
+    @Test
+    void the_event_of_a_pause_contains_its_author_its_reason_and_its_end() {
+        Queue<ScheduleEvent> events = new ConcurrentLinkedQueue<>();
+        Carillon observed = fixture.client(builder -> builder.scheduleListener(events::add));
+        observed.schedules().upsert("r", HOURLY, REPORT, EU);
+
+        assertThat(observed.schedules().pause("r", STOCKTAKING)).isTrue();
+        assertThat(observed.schedules().pause("r")).isFalse();
+
+        assertThat(events)
+                .containsExactly(
+                        new ScheduleEvent.Created("default", "r"),
+                        new ScheduleEvent.Paused("default", "r", "ann", "stocktaking", at("14:30")));
+    }
+
+    @Test
     void a_pause_ends_automatically_and_later_instants_are_not_skipped() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().pause("r", null, at("14:30"));
+        carillon.schedules().pause("r", PauseOptions.until(at("14:30")));
         clock.stopAt(at("14:29"));
         carillon.runDue(Duration.ofSeconds(20));
         assertThat(pause()).isNotNull();
@@ -98,7 +126,7 @@ class PausesTest {
     @Test
     void an_instant_at_the_exact_end_of_a_pause_runs() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().pause("r", null, at("14:00"));
+        carillon.schedules().pause("r", PauseOptions.until(at("14:00")));
 
         clock.stopAt(at("14:00"));
         carillon.runDue(Duration.ofSeconds(20));
@@ -109,7 +137,7 @@ class PausesTest {
     @Test
     void resuming_after_the_end_of_a_pause_keeps_its_planned_end() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().pause("r", null, at("13:30"));
+        carillon.schedules().pause("r", PauseOptions.until(at("13:30")));
 
         clock.stopAt(at("14:02"));
         assertThat(carillon.schedules().resume("r")).isTrue();
@@ -121,7 +149,7 @@ class PausesTest {
     @Test
     void the_ledger_lists_the_instants_of_a_pause_before_the_pause_ends() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().pause("r", null, null);
+        carillon.schedules().pause("r");
         clock.stopAt(at("15:30"));
 
         assertThat(carillon.schedules().ledger("r", at("14:00"), at("20:00")))

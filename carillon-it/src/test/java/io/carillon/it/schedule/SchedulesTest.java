@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.carillon.Carillon;
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.PauseOptions;
 import io.carillon.it.fixture.ApiFixture;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Origin;
@@ -226,8 +227,8 @@ class SchedulesTest {
     @Test
     void a_paused_schedule_runs_nothing_and_the_ledger_records_the_skipped_instants() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        assertThat(carillon.schedules().pause("r", "month end \0", null)).isTrue();
-        assertThat(carillon.schedules().pause("r", "again", null)).isFalse();
+        assertThat(carillon.schedules().pause("r", PauseOptions.untilResumed().reason("month end \0"))).isTrue();
+        assertThat(carillon.schedules().pause("r")).isFalse();
         Schedule.Pause pause = carillon.schedules().get("r").orElseThrow().pause();
         assertThat(pause).isNotNull();
         assertThat(pause.reason()).isEqualTo("month end \uFFFD");
@@ -260,7 +261,7 @@ class SchedulesTest {
         runDue();
         clock.stopAt(at("13:01"));
 
-        carillon.schedules().pause("r", null, null);
+        carillon.schedules().pause("r");
 
         assertThat(runDue()).isZero();
         assertThat(ledger("r", "12:00", "14:00")).singleElement().satisfies(entry -> {
@@ -274,7 +275,7 @@ class SchedulesTest {
     @Tag("slow")
     void a_pause_of_three_years_of_seconds_can_be_resumed() {
         carillon.schedules().upsert("r", When.cron("* * * * * *", "UTC"), REPORT, EU);
-        carillon.schedules().pause("r", null, null);
+        carillon.schedules().pause("r");
         clock.stopAt(at("12:00").plus(Duration.ofDays(3 * 365)));
 
         assertThat(carillon.schedules().resume("r")).isTrue();
@@ -322,7 +323,7 @@ class SchedulesTest {
     @Test
     void a_trigger_starts_a_run_without_a_planned_instant_even_when_paused() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        carillon.schedules().pause("r", null, null);
+        carillon.schedules().pause("r");
 
         RunId run = carillon.schedules().trigger("r");
 
@@ -415,7 +416,7 @@ class SchedulesTest {
                 .isEqualTo(last);
         assertThat(carillon.schedules().preview(When.once(last), at("13:00"), 5).entries())
                 .hasSize(1);
-        assertThat(carillon.schedules().pause("last", null, null)).isTrue();
+        assertThat(carillon.schedules().pause("last")).isTrue();
         assertThat(carillon.schedules().resume("last")).isTrue();
         assertThat(carillon.schedules().delete("last")).isTrue();
     }
@@ -424,8 +425,7 @@ class SchedulesTest {
     void unknown_schedules_are_reported() {
         assertThat(carillon.schedules().get("unknown")).isEmpty();
         assertThat(code(() -> carillon.schedules().trigger("unknown"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
-        assertThat(code(() -> carillon.schedules().pause("unknown", null, null)))
-                .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
+        assertThat(code(() -> carillon.schedules().pause("unknown"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
         assertThat(code(() -> carillon.schedules().resume("unknown"))).isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);
         assertThat(code(() -> carillon.schedules().ledger("unknown", Instant.EPOCH, Instant.MAX)))
                 .isEqualTo(ErrorCode.UNKNOWN_SCHEDULE);

@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.PauseOptions;
 import io.carillon.QueueInfo;
 import io.carillon.QueueLimits;
 import io.carillon.Queues;
@@ -88,10 +89,14 @@ final class QueueRoutes {
         Optional<String> reason = body.text("reason");
         body.refuseUnknown();
         return executor.change(request, "queue.pause", "queue/" + request.pathValue("name"), transaction -> {
+            PauseOptions options =
+                    PauseOptions.untilResumed().by(request.caller().actor());
             transaction
                     .project()
                     .queues()
-                    .pause(request.pathValue("name"), request.caller().actor(), reason.orElse(null));
+                    .pause(
+                            request.pathValue("name"),
+                            reason.map(options::reason).orElse(options));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }

@@ -1,5 +1,6 @@
 package io.carillon.server.api;
 
+import io.carillon.PauseOptions;
 import io.carillon.run.Payload;
 import io.carillon.schedule.DroppedHistoryPolicy;
 import io.carillon.schedule.LedgerEntry;
@@ -127,10 +128,15 @@ final class ScheduleRoutes {
         Optional<Instant> until = body.instant("until");
         body.refuseUnknown();
         return executor.change(request, "schedule.pause", auditObject(request), transaction -> {
+            PauseOptions options = until.map(PauseOptions::until)
+                    .orElseGet(PauseOptions::untilResumed)
+                    .by(request.caller().actor());
             transaction
                     .project()
                     .schedules()
-                    .pause(request.pathName("name"), request.caller().actor(), reason.orElse(null), until.orElse(null));
+                    .pause(
+                            request.pathName("name"),
+                            reason.map(options::reason).orElse(options));
             reason.ifPresent(why -> transaction.addAuditDetail("reason", why));
             return toResponse(requireSchedule(transaction, request));
         });

@@ -2,6 +2,7 @@ package io.carillon.server.hooks;
 
 import io.carillon.Carillon;
 import io.carillon.CarillonBuilder;
+import io.carillon.PauseOptions;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.run.RunId;
 import io.carillon.server.store.AuditRepository;
@@ -61,7 +62,7 @@ final class GonePauser implements DeliveryListener, AutoCloseable {
                 .project(project)
                 .in(session.connection(), hint -> {})
                 .schedules()
-                .pause(name.get(), ACTOR, REASON, null);
+                .pause(name.get(), PauseOptions.untilResumed().by(ACTOR).reason(REASON));
         if (!paused) return Optional.empty();
         audit.write(
                 session,
