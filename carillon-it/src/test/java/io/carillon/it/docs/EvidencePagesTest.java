@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -14,13 +15,16 @@ import org.junit.jupiter.api.Test;
 
 /**
  * docs/requirements.md has a row for every requirement, and the evidence that it, docs/faults.md and docs/security.md
- * name exists.
+ * name exists. Evidence that only the slow tests execute is marked " (slow)".
  */
 class EvidencePagesTest {
 
     private static final int LAST = 216;
     private static final Pattern ROW = Pattern.compile("(?m)^\\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$");
-    private static final Pattern TEST = Pattern.compile("`(io\\.carillon(?:\\.\\w+)*\\.[A-Z]\\w*)(?:#(\\w+))?`");
+    private static final Pattern TEST =
+            Pattern.compile("`(io\\.carillon(?:\\.\\w+)*\\.[A-Z]\\w*)(?:#(\\w+))?`( \\(slow\\))?");
+    private static final Pattern TYPE = Pattern.compile("(?m)^(?:\\w+ )*(?:class|interface) \\w");
+    private static final String SLOW_TAG = "@Tag(\"slow\")";
     private static final Pattern PAGE = Pattern.compile("\\[[^]]+]\\(([^)#]+)(?:#[^)]*)?\\)");
 
     private static final SourceTree TREE = SourceTree.here();
@@ -67,20 +71,29 @@ class EvidencePagesTest {
     @Test
     void evidence_that_does_not_exist_is_found() {
         List<Row> rows = rows("""
-                | 2 | b | `io.carillon.it.docs.EvidencePagesTest`, [glossary](GLOSSARY.md#states) |
+                | 1 | a | `io.carillon.it.observability.MetersTest#every_meter_changes`, [states](GLOSSARY.md#states) |
+                | 2 | b | `io.carillon.it.docs.EvidencePagesTest` |
                 | 3 | c | `io.carillon.it.docs.NoSuchTest` |
-                | 4 | d | [nothing](no-such-page.md), `io.carillon.it.docs.EvidencePagesTest` |
+                | 4 | d | [nothing](no-such-page.md) |
                 | 5 | e | soon |
                 | 6 | f | `io.carillon.it.docs.EvidencePagesTest#evidence_that_does_not_exist_is_found` |
                 | 7 | g | `io.carillon.it.docs.EvidencePagesTest#evidence_that` |
+                | 8 | h | `io.carillon.it.docs.EvidencePagesTest#evidence_that_does_not_exist_is_found` (slow) |
+                | 9 | i | `io.carillon.it.cluster.LimitClusterTest#a_limit_holds_while_nodes_are_killed_and_replaced` |
+                | 10 | j | `io.carillon.it.wakeup.WakeLatencyTest#queue_starts_within_a_second` |
+                | 11 | k | `io.carillon.it.wakeup.WakeLatencyTest#queue_starts_within_a_second` (slow) |
                 """);
 
         assertThat(rows.stream().flatMap(EvidencePagesTest::violations))
                 .containsExactly(
+                        "2: no method of io.carillon.it.docs.EvidencePagesTest is named",
                         "3: no test io.carillon.it.docs.NoSuchTest",
                         "4: no page docs/no-such-page.md",
                         "5: neither a test in backticks nor a link to a page: soon",
-                        "7: no test evidence_that in io.carillon.it.docs.EvidencePagesTest");
+                        "7: no test evidence_that in io.carillon.it.docs.EvidencePagesTest",
+                        "8: marked as slow, but fast: evidence_that_does_not_exist_is_found",
+                        "9: slow, but not marked: a_limit_holds_while_nodes_are_killed_and_replaced",
+                        "10: slow, but not marked: queue_starts_within_a_second");
     }
 
     private static Stream<String> violations(Row row) {
@@ -93,10 +106,7 @@ class EvidencePagesTest {
         if (test.matches()) {
             Optional<Path> source = source(test.group(1));
             if (source.isEmpty()) return Stream.of("no test " + test.group(1));
-            String method = test.group(2);
-            return method == null || SourceTree.read(source.get()).contains(" void " + method + "(")
-                    ? Stream.of()
-                    : Stream.of("no test " + method + " in " + test.group(1));
+            return methodViolation(test, SourceTree.read(source.get()));
         }
         var page = PAGE.matcher(evidence);
         if (page.matches()) {
@@ -104,6 +114,24 @@ class EvidencePagesTest {
             return Files.exists(file) ? Stream.of() : Stream.of("no page " + TREE.shown(file));
         }
         return Stream.of("neither a test in backticks nor a link to a page: " + evidence);
+    }
+
+    private static Stream<String> methodViolation(MatchResult test, String source) {
+        String name = test.group(2);
+        if (name == null) return Stream.of("no method of " + test.group(1) + " is named");
+        // A test factory returns a stream. Private methods are not tests.
+        var method = Pattern.compile("(?m)^    (?:public )?[\\w<>]+ " + name + "\\(").matcher(source);
+        if (!method.find()) return Stream.of("no test " + name + " in " + test.group(1));
+        boolean slow = isSlow(source, method.start());
+        if (slow == (test.group(3) != null)) return Stream.of();
+        return Stream.of((slow ? "slow, but not marked: " : "marked as slow, but fast: ") + name);
+    }
+
+    /** Returns whether the class or the method has the tag. A blank line precedes the annotations of a method. */
+    private static boolean isSlow(String source, int method) {
+        String aboveType = TYPE.split(source, 2)[0];
+        String aboveMethod = source.substring(source.lastIndexOf("\n\n", method), method);
+        return aboveType.contains(SLOW_TAG) || aboveMethod.contains(SLOW_TAG);
     }
 
     private static Optional<Path> source(String testClass) {

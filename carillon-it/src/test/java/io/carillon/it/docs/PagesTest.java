@@ -11,15 +11,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Links, commands and the list of packages in the documentation match the project. */
+/** Links, commands, and the packages, classes and SQL functions in the documentation match the project. */
 class PagesTest {
 
     private static final Pattern LINK = Pattern.compile("\\[[^]]+]\\(([^)#\\s]+)[^)]*\\)");
     private static final Pattern DECISION = Pattern.compile("(\\d{4})-[a-z0-9-]+\\.md");
-    private static final Pattern PACKAGE_ROW = Pattern.compile("(?m)^\\| `?([A-Za-z ]+?)`? \\| [^|]+ \\| [^|]+ \\|$");
+    private static final Pattern PACKAGE_ROW = Pattern.compile("(?m)^\\| `?([A-Za-z. ]+?)`? \\| [^|]+ \\| [^|]+ \\|$");
+    private static final Pattern CLASS_NAME = Pattern.compile("`([A-Z]\\w*[a-z]\\w*)(?:\\.\\w+)*`");
+    private static final Pattern SQL_FUNCTION = Pattern.compile("`(carillon\\.\\w+\\()\\)`");
 
     private static final Path ROOT = SourceTree.here().root();
 
@@ -72,8 +75,9 @@ class PagesTest {
 
     @Test
     void the_architecture_page_lists_every_package_in_the_order_of_the_plan() {
+        String packages = architecturePage().split("(?m)^## Packages$", 2)[1].split("(?m)^## ", 2)[0];
         List<String> shown = PACKAGE_ROW
-                .matcher(SourceTree.read(ROOT.resolve("docs/ARCHITECTURE.md")))
+                .matcher(packages)
                 .results()
                 .map(found -> found.group(1))
                 .filter(name -> !name.equals("package"))
@@ -83,6 +87,31 @@ class PagesTest {
                 .containsExactlyElementsOf(PackageRule.PLAN.stream()
                         .map(rule -> rule.name().replace("the ", ""))
                         .toList());
+    }
+
+    @Test
+    void the_architecture_page_names_existing_classes_and_sql_functions() {
+        SourceTree tree = SourceTree.here();
+        Set<String> missing = new TreeSet<>();
+        CLASS_NAME.matcher(architecturePage()).results().map(found -> found.group(1)).forEach(missing::add);
+        Stream.concat(tree.mainJava().stream(), tree.testJava().stream())
+                .map(file -> file.getFileName().toString().replace(".java", ""))
+                .forEach(missing::remove);
+        String migrations = SourceTree.files(ROOT.resolve("carillon-core/src/main/resources"), ".sql").stream()
+                .map(SourceTree::read)
+                .collect(Collectors.joining());
+        SQL_FUNCTION
+                .matcher(architecturePage())
+                .results()
+                .map(found -> found.group(1))
+                .filter(function -> !migrations.contains("FUNCTION " + function))
+                .forEach(missing::add);
+
+        assertThat(missing).isEmpty();
+    }
+
+    private static String architecturePage() {
+        return SourceTree.read(ROOT.resolve("docs/ARCHITECTURE.md"));
     }
 
     private static List<Path> pages() throws IOException {
