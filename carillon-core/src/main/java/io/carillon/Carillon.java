@@ -26,7 +26,7 @@ import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
 import java.sql.Connection;

@@ -7,7 +7,7 @@ import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import io.carillon.spi.ScheduleListener;
 import java.sql.Connection;
 import java.util.Collection;

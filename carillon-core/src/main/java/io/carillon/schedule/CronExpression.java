@@ -63,7 +63,7 @@ public final class CronExpression {
      * Returns how many planned instants lie between {@code first}, which is one of them, and {@code until}, both
      * inclusive. The cost grows with the number of months, not with the number of instants.
      */
-    long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
+    public long count(Instant first, Instant until, ZoneId zone, DstPolicy policy) {
         return WallTimeResolver.count(
                 first.getEpochSecond(), until.getEpochSecond(), times, zone.getRules(), effectivePolicy(policy));
     }

@@ -3,6 +3,7 @@ package io.carillon.schedule;
 import io.carillon.CarillonException;
 import io.carillon.CronSyntaxException;
 import io.carillon.ErrorCode;
+import io.carillon.internal.value.Dates;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.internal.value.Years;
 import java.time.DateTimeException;
@@ -14,7 +15,6 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
-import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -224,7 +223,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /** Returns the first planned instant strictly after the given one; empty if there is none. */
     public Optional<Instant> next(Instant after) {
         Optional<Instant> at = nextIncludingExcluded(after);
-        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(endOfDay(at.get()));
+        while (at.isPresent() && excludes(at.get())) at = nextIncludingExcluded(Dates.endOfDay(at.get(), zone()));
         return at;
     }
 
@@ -238,28 +237,6 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return !bounds.excluded.isEmpty() && bounds.excluded.contains(LocalDate.ofInstant(at, zone()));
     }
 
-    /**
-     * Returns the end of the day, but not before the instant itself: if the clock goes back over midnight, the date
-     * starts twice.
-     */
-    private Instant endOfDay(Instant at) {
-        LocalDate date = LocalDate.ofInstant(at, zone());
-        Instant last = date.plusDays(1).atStartOfDay(zone()).toInstant().minusNanos(1);
-        return last.isAfter(at) ? last : at;
-    }
-
-    /**
-     * Returns an instant up to which all instants have the same date as the given one. At least the given instant, at
-     * most {@code until}.
-     */
-    public Instant endOfSameDate(Instant at, Instant until) {
-        Instant last = endOfDay(at);
-        ZoneOffsetTransition change = zone().getRules().nextTransition(at);
-        // If the clock changes on that date, the date may start twice. The caller then proceeds instant by instant.
-        if (change != null && !change.getInstant().isAfter(last)) return at;
-        return last.isBefore(until) ? last : until;
-    }
-
     /** Returns the distance between consecutive instants; null if it is not constant. */
     public @Nullable Duration fixedPeriod() {
         return timing instanceof Timing.Every every && every.interval().isElapsed()
@@ -268,45 +245,6 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                         .getDuration()
                         .multipliedBy(every.interval().amount())
                 : null;
-    }
-
-    /**
-     * Returns how many instants, including those on excluded dates, lie between {@code first}, which is one of them,
-     * and {@code until}, both inclusive.
-     */
-    public long count(Instant first, Instant until) {
-        if (timing instanceof Timing.Cron cron)
-            return cron.expression().count(first, clampToEnd(until), cron.zone(), dst);
-        long number = 0;
-        for (Optional<Instant> at = Optional.of(first);
-                at.isPresent() && !at.get().isAfter(until);
-                at = nextIncludingExcluded(at.get())) number++;
-        return number;
-    }
-
-    /** Returns the last instant at or before {@code until}, by binary search. {@code first} is one of the instants. */
-    public static Instant lastAtOrBefore(Function<Instant, Optional<Instant>> next, Instant first, Instant until) {
-        long low = first.getEpochSecond() - 1;
-        long high = until.getEpochSecond() + 1;
-        while (high - low > 1) {
-            long middle = low + (high - low) / 2;
-            Optional<Instant> found = next.apply(Instant.ofEpochSecond(middle));
-            if (found.isPresent() && !found.get().isAfter(until)) low = middle;
-            else high = middle;
-        }
-        Instant last = first;
-        Optional<Instant> at = next.apply(Instant.ofEpochSecond(low));
-        while (at.isPresent() && !at.get().isAfter(until)) {
-            last = at.get();
-            at = next.apply(last);
-        }
-        return last;
-    }
-
-    /** Limits {@code until} to the end of the bounds and of the supported years. */
-    public Instant clampToEnd(Instant until) {
-        Instant end = bounds.until != null && bounds.until.isBefore(until) ? bounds.until : until;
-        return end.isAfter(Years.LATEST) ? Years.LATEST : end;
     }
 
     /** Returns {@code after}, or the instant immediately before the start of the bounds if that is later. */
@@ -358,7 +296,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
             if (missing == 0 || page.entries().isEmpty() || bounds.excluded.isEmpty()) break;
             Instant last = page.entries().get(page.entries().size() - 1).utc();
             if (!isWithinEnd(last)) break;
-            from = excludes(last) ? endOfDay(last) : last;
+            from = excludes(last) ? Dates.endOfDay(last, zone()) : last;
             page = unboundedPreview(from, missing);
         }
         return new Preview(page.description(), page.zone(), entries, warnings());

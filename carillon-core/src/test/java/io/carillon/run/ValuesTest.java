@@ -1,4 +1,7 @@
 package io.carillon.run;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Gate;
+
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;

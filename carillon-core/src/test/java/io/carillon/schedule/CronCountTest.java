@@ -3,6 +3,7 @@ package io.carillon.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.schedule.InstantRange;
+import io.carillon.internal.schedule.InstantSearch;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import java.time.Duration;
@@ -62,7 +63,7 @@ class CronCountTest {
                 .as(when + " after " + after)
                 .isEqualTo(count);
         assertThat(gaps).isEqualTo(iterated(when, after, until));
-        assertThat(When.lastAtOrBefore(
+        assertThat(InstantSearch.lastAtOrBefore(
                         when::nextIncludingExcluded,
                         when.nextIncludingExcluded(after).orElseThrow(),
                         until.plusMillis(500)))

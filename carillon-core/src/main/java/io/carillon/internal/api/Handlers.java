@@ -5,7 +5,7 @@ import io.carillon.ErrorCode;
 import io.carillon.HandlerOptions;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.run.RetryRule;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;

@@ -6,15 +6,15 @@ import io.carillon.HandlerOptions;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.value.Uuid7;
 import io.carillon.run.Enqueue;
-import io.carillon.run.Gate;
+import io.carillon.internal.run.Gate;
 import io.carillon.run.HandlerType;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import io.carillon.spi.PayloadCodec;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,7 @@ import io.carillon.internal.engine.node.ClusterSize;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,7 +6,7 @@ import io.carillon.internal.schedule.PlanEvents;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.schedule.Schedule;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;

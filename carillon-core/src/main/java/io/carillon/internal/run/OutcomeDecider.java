@@ -1,11 +1,9 @@
 package io.carillon.internal.run;
 
 import io.carillon.internal.value.TextCleaner;
-import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.Retry;
-import io.carillon.run.Transition;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

@@ -2,11 +2,9 @@ package io.carillon.internal.run;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.run.Attempt;
 import io.carillon.run.Outcome;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.ContextPropagator;
-import io.carillon.spi.NewRun;
 import io.carillon.spi.RunInfo;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,6 @@
 package io.carillon.internal.run;
 
-import io.carillon.run.Attempt;
 import io.carillon.schedule.ScheduleId;
-import io.carillon.spi.NewRun;
 import io.carillon.spi.RunInfo;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -30,11 +30,11 @@ public record InstantRange(
         Instant start = first == null ? next.get() : first;
         Duration step = when.fixedPeriod();
         if (step != null) {
-            long more = Duration.between(next.get(), when.clampToEnd(until)).dividedBy(step);
+            long more = Duration.between(next.get(), InstantSearch.limitToEnd(when, until)).dividedBy(step);
             return new InstantRange(after, start, next.get().plus(step.multipliedBy(more)), count + more + 1);
         }
-        Instant end = When.lastAtOrBefore(when::nextIncludingExcluded, next.get(), until);
-        return new InstantRange(after, start, end, count + when.count(next.get(), until));
+        Instant end = InstantSearch.lastAtOrBefore(when::nextIncludingExcluded, next.get(), until);
+        return new InstantRange(after, start, end, count + InstantSearch.count(when, next.get(), until));
     }
 
     /** Returns one ledger gap for the whole range; an empty list if the range is empty. */
@@ -60,7 +60,7 @@ public record InstantRange(
             Instant last = first;
             long count = 0;
             while (at.isPresent() && !at.get().isAfter(until) && when.excludes(at.get()) == excluded) {
-                InstantRange day = after(at.get().minusNanos(1)).extendTo(when.endOfSameDate(at.get(), until), when);
+                InstantRange day = after(at.get().minusNanos(1)).extendTo(InstantSearch.endOfSameDate(when, at.get(), until), when);
                 last = day.last == null ? at.get() : day.last;
                 count += day.count;
                 at = when.nextIncludingExcluded(last);

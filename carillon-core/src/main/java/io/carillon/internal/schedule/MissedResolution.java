@@ -79,7 +79,7 @@ final class MissedResolution {
         Optional<Instant> first = when.next(cursor.isBefore(catchUpStart) ? catchUpStart.minus(SMALLEST_STEP) : cursor);
         Instant until = graceStart();
         while (first.isPresent() && !first.get().isAfter(until) && latest.size() < maxRuns) {
-            latest.addFirst(When.lastAtOrBefore(when::next, first.get(), until));
+            latest.addFirst(InstantSearch.lastAtOrBefore(when::next, first.get(), until));
             until = latest.getFirst().minus(SMALLEST_STEP);
         }
         return List.copyOf(latest);

@@ -1,6 +1,6 @@
 package io.carillon.internal.store;
 
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.carillon.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.store.run.LaneOutcomes;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import org.junit.jupiter.api.Test;
 
 class OutcomeWindowTest {

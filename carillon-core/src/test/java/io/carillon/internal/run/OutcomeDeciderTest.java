@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.RandomTrials;
 import io.carillon.internal.value.TextCleaner;
-import io.carillon.run.Attempt;
 import io.carillon.run.HostileErrors;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
 import io.carillon.run.Retry;
 import io.carillon.run.TestAttempts;
-import io.carillon.run.Transition;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -2,9 +2,7 @@ package io.carillon.internal.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.run.Attempt;
 import io.carillon.run.Enqueue;
-import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -13,7 +11,6 @@ import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.ContextPropagator;
-import io.carillon.spi.NewRun;
 import io.carillon.spi.RunInfo;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -12,7 +12,7 @@ import io.carillon.internal.store.Storage;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;

@@ -8,7 +8,7 @@ import io.carillon.it.fixture.StoreContract;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;

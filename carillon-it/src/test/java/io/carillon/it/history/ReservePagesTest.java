@@ -7,7 +7,7 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,7 @@ import io.carillon.internal.store.run.GateName;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.sql.Statement;

@@ -10,7 +10,7 @@ import io.carillon.it.fixture.StoreFixture;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

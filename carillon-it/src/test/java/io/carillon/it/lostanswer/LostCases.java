@@ -8,7 +8,7 @@ import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;

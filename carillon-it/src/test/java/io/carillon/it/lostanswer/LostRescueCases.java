@@ -6,7 +6,7 @@ import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;

@@ -8,7 +8,7 @@ import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
 import io.carillon.it.statement.Statements;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Schedule;

@@ -17,7 +17,7 @@ import io.carillon.it.race.RaceAnswer.ExplicitAnswer;
 import io.carillon.it.race.RaceCase.Sender;
 import io.carillon.it.race.RaceCase.Skip;
 import io.carillon.it.race.RaceCase.StatementCall;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.run.Progress;
 import io.carillon.run.RunId;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;

@@ -10,7 +10,7 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.SchedulePolicies;

@@ -7,7 +7,7 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.SchedulePolicies;

@@ -9,7 +9,7 @@ import io.carillon.it.fixture.LedgerCoverage;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.Origin;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;

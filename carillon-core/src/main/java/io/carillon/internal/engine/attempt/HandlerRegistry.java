@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.attempt;
 
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.Target;
 import java.util.Map;
 import java.util.Optional;

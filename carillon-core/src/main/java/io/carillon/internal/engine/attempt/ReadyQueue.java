@@ -1,6 +1,6 @@
 package io.carillon.internal.engine.attempt;
 
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -12,7 +12,7 @@ import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.QueueHead;
 import io.carillon.internal.store.run.RunStore;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;

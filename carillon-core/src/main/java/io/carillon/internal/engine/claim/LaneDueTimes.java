@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.carillon.internal.engine.claim.LaneTurns.DueEntry;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneDue;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;

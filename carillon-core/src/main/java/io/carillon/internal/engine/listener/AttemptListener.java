@@ -1,7 +1,7 @@
 package io.carillon.internal.engine.listener;
 
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import java.time.Duration;
 
 /** Receives the start and the end of each attempt from the engine. */

@@ -2,8 +2,8 @@ package io.carillon.internal.engine.listener;
 
 import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.schedule.TickPlan;
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleEvent.AffectedInstants;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package io.carillon.internal.engine.listener;
 
 import io.carillon.internal.engine.loop.Loop;
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.ScheduleEvent;
 import java.time.Duration;

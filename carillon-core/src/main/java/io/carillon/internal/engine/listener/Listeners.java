@@ -1,7 +1,7 @@
 package io.carillon.internal.engine.listener;
 
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;

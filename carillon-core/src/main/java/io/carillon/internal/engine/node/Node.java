@@ -5,7 +5,7 @@ import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.HandlerRegistry;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import java.util.List;
 import java.util.UUID;
 

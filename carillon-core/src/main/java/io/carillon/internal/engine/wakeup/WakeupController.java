@@ -9,7 +9,7 @@ import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.spi.WakeTransport;
 import java.time.Duration;
 import java.time.Instant;

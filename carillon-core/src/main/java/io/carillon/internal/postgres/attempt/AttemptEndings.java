@@ -12,7 +12,7 @@ import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.RunId;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

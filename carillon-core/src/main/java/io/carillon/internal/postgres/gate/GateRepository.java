@@ -6,7 +6,7 @@ import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.spi.ScheduleEvent;
 import java.sql.SQLException;
 import java.time.Duration;

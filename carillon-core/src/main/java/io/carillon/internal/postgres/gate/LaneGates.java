@@ -14,7 +14,7 @@ import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.store.run.LaneOutcomes;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

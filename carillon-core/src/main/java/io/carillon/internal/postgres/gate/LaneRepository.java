@@ -14,7 +14,7 @@ import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.QueueHead;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package io.carillon.internal.postgres.gate;
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.store.run.GateName;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;

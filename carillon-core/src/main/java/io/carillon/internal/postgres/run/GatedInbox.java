@@ -2,9 +2,9 @@ package io.carillon.internal.postgres.run;
 
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.AttemptRows;
-import io.carillon.run.Gate;
+import io.carillon.internal.run.Gate;
 import io.carillon.run.RunId;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import java.sql.SQLException;
 import java.util.List;
 

@@ -17,7 +17,7 @@ import io.carillon.internal.store.run.RunInbox;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.RunId;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

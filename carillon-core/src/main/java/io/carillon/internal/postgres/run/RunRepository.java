@@ -15,7 +15,7 @@ import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -5,7 +5,7 @@ import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.DatabaseVitals.OldTransaction;
 import io.carillon.internal.store.VitalsStore;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -8,7 +8,7 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateName;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,6 +1,6 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

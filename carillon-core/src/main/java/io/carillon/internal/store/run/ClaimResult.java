@@ -1,7 +1,7 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.run.Attempt;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.run.Attempt;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

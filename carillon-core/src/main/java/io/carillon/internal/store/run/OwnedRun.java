@@ -1,6 +1,6 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 
 /** A run that a node owns according to the database, with its current attempt. */

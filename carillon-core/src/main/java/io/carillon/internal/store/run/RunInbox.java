@@ -1,7 +1,7 @@
 package io.carillon.internal.store.run;
 
 import io.carillon.run.EnqueueResult;
-import io.carillon.spi.NewRun;
+import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.util.List;
 

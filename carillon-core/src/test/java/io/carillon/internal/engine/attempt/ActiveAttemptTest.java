@@ -3,7 +3,7 @@ package io.carillon.internal.engine.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.run.Attempt;
+import io.carillon.internal.run.Attempt;
 import io.carillon.run.TestAttempts;
 import java.time.Duration;
 import java.time.Instant;

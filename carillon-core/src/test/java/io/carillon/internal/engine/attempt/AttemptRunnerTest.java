@@ -11,7 +11,7 @@ import io.carillon.run.HostileErrors;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.TestAttempts;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import io.carillon.spi.RunListener;
 import java.time.Duration;
 import java.util.ArrayList;

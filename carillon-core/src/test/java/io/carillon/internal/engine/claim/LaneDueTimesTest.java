@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.carillon.RandomTrials;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneDue;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;

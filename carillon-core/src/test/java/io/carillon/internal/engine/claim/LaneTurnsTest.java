@@ -2,7 +2,7 @@ package io.carillon.internal.engine.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.carillon.internal.engine.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.engine.claim.ClaimExecutor.SeenHandlers;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Lane;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

@@ -3,15 +3,15 @@ package io.carillon.internal.engine.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.internal.run.RunInfos;
-import io.carillon.run.Attempt;
-import io.carillon.run.Lane;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.run.TestAttempts;
-import io.carillon.run.Transition;
+import io.carillon.internal.run.Transition;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunInfo;

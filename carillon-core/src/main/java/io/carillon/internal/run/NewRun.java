@@ -1,8 +1,6 @@
-package io.carillon.spi;
+package io.carillon.internal.run;
 
 import io.carillon.run.Enqueue;
-import io.carillon.run.Gate;
-import io.carillon.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;

@@ -1,4 +1,10 @@
-package io.carillon.run;
+package io.carillon.internal.run;
+import io.carillon.run.Origin;
+import io.carillon.run.Payload;
+import io.carillon.run.Priority;
+import io.carillon.run.RunId;
+import io.carillon.run.Target;
+
 
 import io.carillon.internal.value.PublicId;
 import java.time.Instant;
