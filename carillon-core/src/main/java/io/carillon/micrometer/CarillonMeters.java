@@ -7,6 +7,7 @@ import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -24,10 +25,13 @@ import java.util.function.ToDoubleFunction;
  */
 public final class CarillonMeters implements RunListener, ScheduleListener {
     private final MeterRegistry registry;
+    private final Counter ticksPlanned;
 
     /** Creates an instance that publishes to this registry. */
     public CarillonMeters(MeterRegistry registry) {
         this.registry = registry;
+        // Registered here, so that dashboards show 0 before the first tick.
+        ticksPlanned = registry.counter("carillon.ticks.planned");
     }
 
     @Override
@@ -66,7 +70,7 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
     @Override
     public void onScheduleEvent(ScheduleEvent event) {
         if (event instanceof ScheduleEvent.Planned planned)
-            registry.counter("carillon.ticks.planned").increment(planned.ticks());
+            ticksPlanned.increment(planned.ticks());
         else if (event instanceof ScheduleEvent.Missed missed)
             registry.counter(
                             "carillon.schedule.missed",

@@ -13,33 +13,39 @@ import java.util.Optional;
 /** Deletes a data directory and the files beside it. Only the holder of the {@link OwnerLock} may use it. */
 final class ClusterRemoval {
     private final ClusterFiles files;
+    private final List<Path> companions;
 
-    ClusterRemoval(ClusterFiles files) {
+    /** {@code companions}: files of the caller that belong to the cluster and are deleted with it. */
+    ClusterRemoval(ClusterFiles files, List<Path> companions) {
         this.files = files;
+        this.companions = companions;
     }
 
-    /** Deletes the password last: while it exists, a removal that was interrupted can be repeated. */
+    /**
+     * Deletes the password last: while it exists, a removal that was interrupted can be repeated. Deletes nothing if
+     * there is no password, because then the files belong to the user.
+     */
     List<Path> run() throws IOException {
         List<Path> deleted = new ArrayList<>();
         Path data = files.data();
-        if (Files.isDirectory(data) && !DirectoryTrees.isEmpty(data)) {
-            requireOwnCluster();
+        boolean hasData = Files.isDirectory(data) && !DirectoryTrees.isEmpty(data);
+        if (!Files.exists(files.password()) && !Files.exists(files.passwordDraft())) {
+            if (!hasData) return deleted;
+            throw new EmbeddedPostgresException(
+                    "%s was not created by an embedded PostgreSQL: there is no %s. Nothing was deleted."
+                            .formatted(data, files.password()));
+        }
+        if (hasData) {
             requireStopped();
             DirectoryTrees.removeContents(data);
             deleted.add(data);
         }
-        for (Path file : List.of(files.log(), files.passwordDraft(), files.password())) {
+        List<Path> rest = new ArrayList<>(companions);
+        rest.addAll(List.of(files.log(), files.passwordDraft(), files.password()));
+        for (Path file : rest) {
             if (Files.deleteIfExists(file)) deleted.add(file);
         }
         return deleted;
-    }
-
-    /** Rejects a cluster or other files of the user: each cluster of ours has a password file beside it. */
-    private void requireOwnCluster() {
-        if (!Files.exists(files.password()) && !Files.exists(files.passwordDraft()))
-            throw new EmbeddedPostgresException(
-                    "%s was not created by an embedded PostgreSQL: there is no %s. Nothing was deleted."
-                            .formatted(files.data(), files.password()));
     }
 
     /** A server can outlive its owner. If the operating system hides its directory, a running process counts as it. */

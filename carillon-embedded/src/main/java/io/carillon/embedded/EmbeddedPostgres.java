@@ -47,13 +47,15 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * Deletes a data directory with its password and log, and returns the deleted files and directories; empty if there
      * were none. Refuses, and deletes nothing, while another process owns the directory or a server runs on it, and if
      * this class did not create it.
+     *
+     * @param companions files of the caller that belong to the data, such as keys; deleted only together with it
      */
-    public static List<Path> delete(Path dataDirectory) {
+    public static List<Path> delete(Path dataDirectory, Path... companions) {
         try {
             ClusterFiles files = ClusterFiles.of(dataDirectory);
             OwnerLock lock = OwnerLock.acquire(files);
             try {
-                return new ClusterRemoval(files).run();
+                return new ClusterRemoval(files, List.of(companions)).run();
             } finally {
                 lock.close();
             }

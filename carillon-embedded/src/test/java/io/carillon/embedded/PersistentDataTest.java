@@ -82,11 +82,24 @@ class PersistentDataTest {
     }
 
     @Test
+    void deletes_files_of_the_caller_only_together_with_the_data() throws Exception {
+        Path data = directory.resolve("data");
+        Path key = Files.writeString(directory.resolve("master.key"), "secret");
+
+        assertThat(EmbeddedPostgres.delete(data, key)).isEmpty();
+        assertThat(key).exists();
+
+        EmbeddedPostgres.in(data).start().close();
+        assertThat(EmbeddedPostgres.delete(data, key)).contains(key);
+        assertThat(key).doesNotExist();
+    }
+
+    @Test
     void does_not_delete_under_a_server_that_outlived_its_owner() throws Exception {
         Path data = shared.resolve("data");
         try (EmbeddedPostgres postgres = EmbeddedPostgres.in(data).start()) {
             // Without the lock of the owner, as after its death.
-            ClusterRemoval removal = new ClusterRemoval(ClusterFiles.of(data));
+            ClusterRemoval removal = new ClusterRemoval(ClusterFiles.of(data), List.of());
             assertThatThrownBy(removal::run)
                     .hasMessageContaining("PostgreSQL with process id " + postgres.pid() + " runs on");
             assertThat(data.resolve("PG_VERSION")).exists();

@@ -2,12 +2,8 @@ package io.carillon.cli.dev;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
-import io.carillon.cli.shell.UsageException;
 import io.carillon.embedded.EmbeddedPostgres;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -20,12 +16,12 @@ final class DevReset {
         this.options = options;
     }
 
-    /** Deletes the database and the keys. Other files in the directory, such as the log of the node, stay. */
+    /**
+     * Deletes the database and, with it, the keys. Other files in the directory, such as the log of the node, stay. Keys
+     * without a database stay too: the directory may be another one than the user meant.
+     */
     void run(Consumer<String> print) {
-        List<Path> deleted = new ArrayList<>(EmbeddedPostgres.delete(options.postgres()));
-        for (Path key : List.of(options.key(), options.masterKeys())) {
-            if (deleteIfExists(key)) deleted.add(key);
-        }
+        List<Path> deleted = EmbeddedPostgres.delete(options.postgres(), options.key(), options.masterKeys());
         String names =
                 deleted.stream().map(path -> path.getFileName().toString()).collect(Collectors.joining(", "));
         print.accept(
@@ -46,13 +42,5 @@ final class DevReset {
                                 + " version 0.1. Run ./carillon dev --reset%s to delete it and start afresh.")
                         .formatted(options.directory(), data),
                 failure);
-    }
-
-    private static boolean deleteIfExists(Path file) {
-        try {
-            return Files.deleteIfExists(file);
-        } catch (IOException e) {
-            throw new UsageException("The file %s cannot be deleted: %s.".formatted(file, e), e);
-        }
     }
 }

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGStatement;
 
 /** One execution of a statement with named parameters. The statement is closed after it has run. */
 public final class Query {
@@ -27,6 +28,13 @@ public final class Query {
         this.sql = sql;
         this.statement = connection.prepareStatement(sql.text());
         if (timeoutSeconds > 0) statement.setQueryTimeout(timeoutSeconds);
+    }
+
+    Query planEachTime() throws SQLException {
+        // A driver that hides its statement may keep the plan, which costs time only.
+        if (statement.isWrapperFor(PGStatement.class))
+            statement.unwrap(PGStatement.class).setPrepareThreshold(0);
+        return this;
     }
 
     /** A function that reads a value from a row. */

@@ -14,6 +14,14 @@ public record Session(Connection connection, int statementSeconds) {
         return new Query(connection, NamedSql.of(sql), statementSeconds);
     }
 
+    /**
+     * Prepares a statement that PostgreSQL plans at each execution. For rare statements over tables whose sizes change:
+     * a plan made while a table was empty would be kept.
+     */
+    public Query queryWithNewPlan(String sql) throws SQLException {
+        return query(sql).planEachTime();
+    }
+
     /** Executes statements without parameters, separated by semicolons; several form one transaction. */
     public void execute(String statements) throws SQLException {
         try (Statement statement = connection.createStatement()) {

@@ -68,6 +68,14 @@ class JwtBoundsTest {
     }
 
     @Test
+    void a_token_without_an_expiry_is_refused() {
+        String claims = TestIssuer.claims(4_000_000_000L, "");
+        assertAccepted(TestIssuer.signed(claims));
+        assertRefused(TestIssuer.signed(claims.replace("4000000000", "null")));
+        assertRefused(TestIssuer.signed(claims.replace("\"exp\":4000000000", "\"unused\":1")));
+    }
+
+    @Test
     void a_token_is_accepted_at_most_one_minute_before_it_is_valid() {
         long now = WallClock.millis() / 1000;
         assertAccepted(TestIssuer.signed(TestIssuer.claims(now + 600, ",\"nbf\":" + (now + 59))));

@@ -25,6 +25,7 @@ public final class ServerVitalsReader {
         try (Connection connection = dataSource.getConnection()) {
             // A Database would set a network timeout, and a missing one would not be noticed.
             List<String> missing = Backend.missingTimeouts(connection);
+            if (Backend.isPooled(connection)) Backend.disableServerPrepare(connection);
             return new Session(connection, 0)
                     .query(READ)
                     .first(row -> new DatabaseVitals.Server(

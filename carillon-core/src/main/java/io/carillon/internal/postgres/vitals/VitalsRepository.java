@@ -106,13 +106,13 @@ public final class VitalsRepository implements VitalsStore {
         return database.single(session -> {
             Duration borrowed = Duration.ofNanos(System.nanoTime() - asked);
             Map<String, Long> missing = new LinkedHashMap<>();
-            session.query(MISSED_BY_SCHEDULE).list(row -> missing.put(row.text("name"), row.number("instants")));
-            OldTransaction old = session.query(OLD_TRANSACTION)
+            session.queryWithNewPlan(MISSED_BY_SCHEDULE).list(row -> missing.put(row.text("name"), row.number("instants")));
+            OldTransaction old = session.queryWithNewPlan(OLD_TRANSACTION)
                     .first(VitalsRepository::readOldTransaction)
                     .orElse(null);
             List<Lane> broken =
-                    session.query(BROKEN_LANES).list(row -> new Lane(row.text("queue"), row.text("project")));
-            return session.query(READ)
+                    session.queryWithNewPlan(BROKEN_LANES).list(row -> new Lane(row.text("queue"), row.text("project")));
+            return session.queryWithNewPlan(READ)
                     .first(row -> new DatabaseVitals(
                             row.instant("now"),
                             row.maybeInstant("oldest_due"),
@@ -130,17 +130,17 @@ public final class VitalsRepository implements VitalsStore {
     @Override
     public DatabaseVitals.Figures figures() {
         return database.single(session -> {
-            List<DatabaseVitals.QueueVitals> queues = session.query(QUEUES)
+            List<DatabaseVitals.QueueVitals> queues = session.queryWithNewPlan(QUEUES)
                     .list(row -> new DatabaseVitals.QueueVitals(
                             row.text("queue"), row.number("due"), row.seconds("oldest")));
-            List<DatabaseVitals.ScheduleVitals> schedules = session.query(SCHEDULES)
+            List<DatabaseVitals.ScheduleVitals> schedules = session.queryWithNewPlan(SCHEDULES)
                     .list(row -> new DatabaseVitals.ScheduleVitals(
                             row.text("name"),
                             row.flag("paused"),
                             row.maybeInstant("next_at"),
                             row.seconds("lag"),
                             row.maybeInstant("last_success")));
-            return session.query(COUNTS)
+            return session.queryWithNewPlan(COUNTS)
                     .first(row -> new DatabaseVitals.Figures(
                             queues, schedules, row.number("schedules"), row.number("active")))
                     .orElseThrow();
