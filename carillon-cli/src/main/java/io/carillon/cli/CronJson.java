@@ -9,7 +9,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The explanation as JSON. Times are RFC 3339; a wall-clock time has no offset because it may not exist. */
 final class CronJson {
-    private static final DateTimeFormatter WALL = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss", Locale.ROOT);
+    private static final DateTimeFormatter WALL_TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss", Locale.ROOT);
     private static final DateTimeFormatter LOCAL = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ssxxx", Locale.ROOT);
 
     private CronJson() {}
@@ -25,7 +26,7 @@ final class CronJson {
         ArrayNode entries = root.putArray("entries");
         for (Preview.Entry entry : preview.entries()) {
             ObjectNode node =
-                    entries.addObject().put("runs", entry.willRun()).put("planned", WALL.format(entry.planned()));
+                    entries.addObject().put("runs", entry.willRun()).put("planned", WALL_TIME.format(entry.planned()));
             if (entry.willRun())
                 node.put("local", LOCAL.format(entry.at()))
                         .put("utc", entry.utc().toString());

@@ -107,12 +107,12 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     @Nullable
     LocalDateTime wallTimeAtOrAfter(LocalDateTime from) {
         long k = stepsBefore(from);
-        LocalDateTime wall = wallTimeOf(k);
-        while (wall != null && wall.isBefore(from)) {
+        LocalDateTime wallTime = wallTimeOf(k);
+        while (wallTime != null && wallTime.isBefore(from)) {
             k++;
-            wall = wallTimeOf(k);
+            wallTime = wallTimeOf(k);
         }
-        return wall;
+        return wallTime;
     }
 
     private Optional<Instant> nextElapsed(Instant first, Instant after) {
@@ -130,11 +130,11 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         ZoneRules rules = start.getZone().getRules();
         long k = stepsBefore(wallTimeBefore(after));
         for (int skipped = 0; skipped < MAX_SKIPPED; k++) {
-            LocalDateTime wall = wallTimeOf(k);
-            if (wall == null) {
+            LocalDateTime wallTime = wallTimeOf(k);
+            if (wallTime == null) {
                 return Optional.empty();
             }
-            List<Instant> instants = k == 0 ? startInstants(rules, policy) : instants(wall, rules, policy);
+            List<Instant> instants = k == 0 ? startInstants(rules, policy) : instants(wallTime, rules, policy);
             for (Instant instant : instants) {
                 if (instant.isAfter(after)) {
                     return Optional.of(instant);
@@ -153,16 +153,16 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
         return policy.repeat() == Repeat.BOTH && last.isAfter(first) ? List.of(first, last) : List.of(first);
     }
 
-    private static List<Instant> instants(LocalDateTime wall, ZoneRules rules, DstPolicy policy) {
-        ZoneOffsetTransition transition = rules.getTransition(wall);
+    private static List<Instant> instants(LocalDateTime wallTime, ZoneRules rules, DstPolicy policy) {
+        ZoneOffsetTransition transition = rules.getTransition(wallTime);
         if (transition == null) {
-            return List.of(wall.toInstant(rules.getOffset(wall)));
+            return List.of(wallTime.toInstant(rules.getOffset(wallTime)));
         }
         if (transition.isGap()) {
             return policy.gap() == Gap.SKIP ? List.of() : List.of(transition.getInstant());
         }
-        Instant first = wall.toInstant(transition.getOffsetBefore());
-        Instant second = wall.toInstant(transition.getOffsetAfter());
+        Instant first = wallTime.toInstant(transition.getOffsetBefore());
+        Instant second = wallTime.toInstant(transition.getOffsetAfter());
         if (policy.repeat() == Repeat.BOTH) {
             return List.of(first, second);
         }
@@ -170,8 +170,8 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     /** Returns a number of steps that ends before the given wall time. It may be too small by a few steps. */
-    private long stepsBefore(LocalDateTime wall) {
-        return Math.max(0, unit.between(start.toLocalDateTime(), wall) / amount - 1);
+    private long stepsBefore(LocalDateTime wallTime) {
+        return Math.max(0, unit.between(start.toLocalDateTime(), wallTime) / amount - 1);
     }
 
     /**

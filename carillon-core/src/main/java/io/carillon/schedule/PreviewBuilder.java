@@ -76,17 +76,17 @@ final class PreviewBuilder {
     }
 
     private boolean isDoubled(OffsetDateTime at) {
-        LocalDateTime wall = at.toLocalDateTime();
-        if (!wall.equals(source.wallTimeAtOrAfter(wall))) {
+        LocalDateTime wallTime = at.toLocalDateTime();
+        if (!wallTime.equals(source.wallTimeAtOrAfter(wallTime))) {
             return false;
         }
-        for (ZoneOffset offset : rules.getValidOffsets(wall)) {
-            Instant pass = wall.toInstant(offset);
+        for (ZoneOffset offset : rules.getValidOffsets(wallTime)) {
+            Instant pass = wallTime.toInstant(offset);
             if (!source.next(pass.minusNanos(1)).equals(Optional.of(pass))) {
                 return false;
             }
         }
-        return rules.getValidOffsets(wall).size() > 1;
+        return rules.getValidOffsets(wallTime).size() > 1;
     }
 
     /** Returns the first planned wall time that the transition skips; null if there is none. */

@@ -65,12 +65,12 @@ final class WallTimeResolver {
         while (at <= until) {
             OffsetPeriod period = OffsetPeriod.at(at, rules);
             ZoneOffsetTransition into = period.startTransition;
-            long wall = period.searchStart(at, policy);
+            long wallTime = period.searchStart(at, policy);
             if (at == period.start && into != null && runsAfterGap(into, policy) && hitsGap(into, times)) {
                 found++;
-                wall++; // a wall time that matches exactly at this instant is the same run
+                wallTime++; // a wall time that matches exactly at this instant is the same run
             }
-            found += times.count(wall, Math.min(period.searchEnd(policy), until + period.offset + 1));
+            found += times.count(wallTime, Math.min(period.searchEnd(policy), until + period.offset + 1));
             if (period.endTransition == null) {
                 break;
             }
@@ -90,8 +90,8 @@ final class WallTimeResolver {
 
     private static boolean hitsGap(ZoneOffsetTransition gap, WallTimes times) {
         long instant = gap.toEpochSecond();
-        long wall = times.atOrAfter(instant + gap.getOffsetBefore().getTotalSeconds());
-        return wall < instant + gap.getOffsetAfter().getTotalSeconds();
+        long wallTime = times.atOrAfter(instant + gap.getOffsetBefore().getTotalSeconds());
+        return wallTime < instant + gap.getOffsetAfter().getTotalSeconds();
     }
 
     /**
@@ -103,8 +103,8 @@ final class WallTimeResolver {
         return end - at > TWO_DAYS ? Math.max(end, found - TWO_DAYS) : end;
     }
 
-    private static long toInstant(long wall, int offset) {
-        return wall == WallTimes.NONE ? WallTimes.NONE : wall - offset;
+    private static long toInstant(long wallTime, int offset) {
+        return wallTime == WallTimes.NONE ? WallTimes.NONE : wallTime - offset;
     }
 
     /**
@@ -142,14 +142,15 @@ final class WallTimeResolver {
          * repeats are skipped.
          */
         long searchStart(long at, DstPolicy policy) {
-            long wall = at + offset;
+            long wallTime = at + offset;
             if (startTransition != null
                     && startTransition.isOverlap()
                     && policy.repeat() == Repeat.FIRST
                     && isDaylightSaving(startTransition)) {
-                return Math.max(wall, start + startTransition.getOffsetBefore().getTotalSeconds());
+                return Math.max(
+                        wallTime, start + startTransition.getOffsetBefore().getTotalSeconds());
             }
-            return wall;
+            return wallTime;
         }
 
         /**

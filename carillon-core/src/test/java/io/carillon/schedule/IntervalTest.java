@@ -254,12 +254,15 @@ class IntervalTest {
             if (interval.unit().isTimeBased()) {
                 grid.add(start.toInstant().plus(interval.unit().getDuration().multipliedBy(k * interval.amount())));
             } else {
-                LocalDateTime wall = start.toLocalDateTime().plus(k * interval.amount(), interval.unit());
-                ZonedDateTime first = ZonedDateTime.ofLocal(wall, start.getZone(), null);
+                LocalDateTime wallTime = start.toLocalDateTime().plus(k * interval.amount(), interval.unit());
+                ZonedDateTime first = ZonedDateTime.ofLocal(wallTime, start.getZone(), null);
                 ZonedDateTime second = first.withLaterOffsetAtOverlap();
-                if (!first.toLocalDateTime().equals(wall)) {
+                if (!first.toLocalDateTime().equals(wallTime)) {
                     if (policy.gap() == Gap.RUN_AFTER) {
-                        grid.add(start.getZone().getRules().getTransition(wall).getInstant());
+                        grid.add(start.getZone()
+                                .getRules()
+                                .getTransition(wallTime)
+                                .getInstant());
                     }
                     continue;
                 }

@@ -69,8 +69,9 @@ final class ReferenceCron {
     NavigableSet<Instant> shownBetween(Instant from, Instant to, ZoneId zone) {
         NavigableSet<Instant> found = new TreeSet<>();
         for (Instant at = from.plusSeconds(1); at.isBefore(to); at = at.plusSeconds(1)) {
-            LocalDateTime wall = LocalDateTime.ofInstant(at, zone);
-            if (matchesTime(wall.getHour(), wall.getMinute(), wall.getSecond()) && matches(wall.toLocalDate())) {
+            LocalDateTime wallTime = LocalDateTime.ofInstant(at, zone);
+            if (matchesTime(wallTime.getHour(), wallTime.getMinute(), wallTime.getSecond())
+                    && matches(wallTime.toLocalDate())) {
                 found.add(at);
             }
         }
@@ -103,10 +104,11 @@ final class ReferenceCron {
         return hours[hour] && minutes[minute] && seconds[second];
     }
 
-    private List<Instant> instants(LocalDateTime wall, ZoneId zone, DstPolicy policy) {
-        List<ZoneOffset> offsets = zone.getRules().getValidOffsets(wall);
-        List<Instant> passes = offsets.stream().map(wall::toInstant).sorted().toList();
-        ZoneOffsetTransition change = zone.getRules().getTransition(wall);
+    private List<Instant> instants(LocalDateTime wallTime, ZoneId zone, DstPolicy policy) {
+        List<ZoneOffset> offsets = zone.getRules().getValidOffsets(wallTime);
+        List<Instant> passes =
+                offsets.stream().map(wallTime::toInstant).sorted().toList();
+        ZoneOffsetTransition change = zone.getRules().getTransition(wallTime);
         if (followsClock || change == null || change.getDuration().abs().compareTo(Duration.ofHours(3)) > 0) {
             return passes;
         }

@@ -13,12 +13,12 @@ import java.util.Optional;
 /** Deletes a data directory and the files beside it. Only the holder of the {@link OwnerLock} may use it. */
 final class ClusterRemoval {
     private final ClusterFiles files;
-    private final List<Path> companions;
+    private final List<Path> callerFiles;
 
-    /** {@code companions}: files of the caller that belong to the cluster and are deleted with it. */
-    ClusterRemoval(ClusterFiles files, List<Path> companions) {
+    /** {@code callerFiles}: files of the caller that belong to the cluster and are deleted with it. */
+    ClusterRemoval(ClusterFiles files, List<Path> callerFiles) {
         this.files = files;
-        this.companions = companions;
+        this.callerFiles = callerFiles;
     }
 
     /**
@@ -40,7 +40,7 @@ final class ClusterRemoval {
             DirectoryTrees.removeContents(data);
             deleted.add(data);
         }
-        List<Path> rest = new ArrayList<>(companions);
+        List<Path> rest = new ArrayList<>(callerFiles);
         rest.addAll(List.of(files.log(), files.passwordDraft(), files.password()));
         for (Path file : rest) {
             if (Files.deleteIfExists(file)) deleted.add(file);

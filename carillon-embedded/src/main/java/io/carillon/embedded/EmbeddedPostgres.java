@@ -48,14 +48,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * were none. Refuses, and deletes nothing, while another process owns the directory or a server runs on it, and if
      * this class did not create it.
      *
-     * @param companions files of the caller that belong to the data, such as keys; deleted only together with it
+     * @param callerFiles files of the caller that belong to the data, such as keys; deleted only together with it
      */
-    public static List<Path> delete(Path dataDirectory, Path... companions) {
+    public static List<Path> delete(Path dataDirectory, Path... callerFiles) {
         try {
             ClusterFiles files = ClusterFiles.of(dataDirectory);
             OwnerLock lock = OwnerLock.acquire(files);
             try {
-                return new ClusterRemoval(files, List.of(companions)).run();
+                return new ClusterRemoval(files, List.of(callerFiles)).run();
             } finally {
                 lock.close();
             }

@@ -257,9 +257,9 @@ class HistoryCheckerTest {
     @ParameterizedTest
     @MethodSource("brokenHistories")
     void each_broken_history_is_found_by_its_invariant_only(BrokenHistory brokenHistory) {
-        List<Violation> complaints = HistoryChecker.check(brokenHistory.change().apply(validHistory()));
+        List<Violation> violations = HistoryChecker.check(brokenHistory.change().apply(validHistory()));
 
-        assertThat(complaints).isNotEmpty().extracting(Violation::invariant).containsOnly(brokenHistory.broken());
+        assertThat(violations).isNotEmpty().extracting(Violation::invariant).containsOnly(brokenHistory.broken());
     }
 
     @Test

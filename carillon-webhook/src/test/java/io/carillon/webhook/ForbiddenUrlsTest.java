@@ -175,7 +175,7 @@ class ForbiddenUrlsTest {
                 "printer.local",
                 "db.internal",
                 "metadata.google.internal",
-                "vault.corp",
+                "secrets.corp",
                 "nas.lan",
                 "redis",
                 "redis.",

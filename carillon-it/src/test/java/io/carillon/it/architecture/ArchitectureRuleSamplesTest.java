@@ -33,7 +33,7 @@ class ArchitectureRuleSamplesTest {
 
     @Test
     void valid_classes_pass_every_rule() throws IOException {
-        JavaClasses house = compiled(
+        JavaClasses valid = compiled(
                 """
                 package io.carillon.internal.value;
                 public record WallClock(byte[] bytes, int[][] numbers) {
@@ -74,7 +74,7 @@ class ArchitectureRuleSamplesTest {
                 """);
 
         for (ArchRule rule : ALL) {
-            assertThat(violations(rule, house)).as(rule.getDescription()).isEmpty();
+            assertThat(violations(rule, valid)).as(rule.getDescription()).isEmpty();
         }
     }
 

@@ -25,13 +25,13 @@ import javax.sql.DataSource;
 @SuppressWarnings("unused")
 final class WebhookSnippets {
     // spotless:off
-    interface Vault { List<Secret> valuesOf(String project, String name); }
+    interface SecretManager { List<Secret> valuesOf(String project, String name); }
 
     private WebhookSnippets() {}
 
-    static void start(DataSource dataSource, Vault vault) {
+    static void start(DataSource dataSource, SecretManager secretManager) {
 Webhooks webhooks = Webhooks.builder()
-    .secrets((project, name) -> vault.valuesOf(project, name))   // newest first; two during a rotation
+    .secrets((project, name) -> secretManager.valuesOf(project, name))   // newest first; two during a rotation
     .build();
 Carillon carillon = webhooks.registerOn(Carillon.on(dataSource)).start();
 

@@ -4,6 +4,9 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.NodeRegistration;
@@ -13,7 +16,6 @@ import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.CancelResult;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Progress;
@@ -22,8 +24,6 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
-import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.HashMap;
@@ -125,7 +125,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer endLetGo() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         storage().runAdmin().cancel(PROJECT, held.run(), "enough");
         return LostAnswer.of(
                 () -> faultyStorage.runs().handBack(held.node(), List.of(held.attempt())),
@@ -133,7 +133,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer cancelRunning() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(() -> faultyStorage.runAdmin().cancel(PROJECT, held.run(), "enough"), answer -> {
             assertThat(answer).isEqualTo(new CancelResult.Requested());
             assertThat(storage()
@@ -163,7 +163,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer retry() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(
                 () -> faultyStorage
                         .runs()
@@ -179,7 +179,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer await() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(
                 () -> faultyStorage
                         .runs()
@@ -196,7 +196,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer ending(Transition transition, RunState state) {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(
                 () -> faultyStorage.runs().apply(held.node(), List.of(ended(held.attempt(), transition))), answer -> {
                     assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
@@ -329,7 +329,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer progress() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         List<ProgressUpdate> notes = List.of(new ProgressUpdate(PROJECT, held.run(), 1, new Progress(3, 4)));
         return LostAnswer.of(
                 () -> faultyStorage.nodes().recordHeartbeat(held.node(), 1, notes),
@@ -502,7 +502,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer handBack() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(() -> faultyStorage.runs().handBack(held.node(), List.of(held.attempt())), answer -> {
             assertThat(answer).isEqualTo(0);
             assertOnce(held.run(), RunState.WAITING);
@@ -511,7 +511,7 @@ final class LostAnswerCases extends LostCases {
     }
 
     private LostAnswer parkRunning() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         return LostAnswer.of(
                 call(() -> faultyStorage.runs().markLongRunning(held.node(), List.of(held.attempt()))), answer -> {
                     assertThat(get(held.run()).details().parked()).isEqualTo("running");

@@ -2,13 +2,13 @@ package io.carillon.it.lostanswer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -54,21 +54,21 @@ abstract class LostCases extends PlanningContract {
     }
 
     /** A claimed run and the node that holds it. */
-    record Held(UUID node, Attempt attempt) {
+    record ClaimedAttempt(UUID node, Attempt attempt) {
         RunId run() {
             return attempt.run();
         }
     }
 
-    Held claimHeld() {
+    ClaimedAttempt claimNewRun() {
         enqueue(RunSpec.mail());
         UUID node = node();
-        return new Held(node, claimOne(node));
+        return new ClaimedAttempt(node, claimOne(node));
     }
 
     /** Returns an isolated run: both nodes that executed it died. */
     RunId suspect() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         declareDeadTwice(held.node());
         return held.run();
     }

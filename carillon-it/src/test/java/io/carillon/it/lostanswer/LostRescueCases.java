@@ -2,11 +2,11 @@ package io.carillon.it.lostanswer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
@@ -77,7 +77,7 @@ final class LostRescueCases extends LostCases {
     }
 
     private LostAnswer release() {
-        Held held = claimHeld();
+        ClaimedAttempt held = claimNewRun();
         storage().nodes().declareDead(held.node(), 0, "test");
         return LostAnswer.of(() -> faultyStorage.nodes().sweep(3), answer -> {
             assertOnce(held.run(), RunState.WAITING);

@@ -49,8 +49,8 @@ final class EnqueueParser {
         if (key.isEmpty() && starts.isEmpty() && in.isEmpty()) return before;
         String of = body.required("rateKey", key);
         int most = body.required("rateStarts", starts);
-        Duration stretch = body.required("rateIn", in);
-        return body.convert("rateKey", () -> before.rateKey(of, most, stretch));
+        Duration window = body.required("rateIn", in);
+        return body.convert("rateKey", () -> before.rateKey(of, most, window));
     }
 
     private interface EnqueueOptionSetter {

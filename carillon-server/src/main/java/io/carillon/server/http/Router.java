@@ -22,9 +22,9 @@ public final class Router {
 
     public Router(List<Route> routes) {
         this.routes = List.copyOf(routes);
-        Set<String> shapes = new HashSet<>();
+        Set<String> patterns = new HashSet<>();
         for (Route route : routes)
-            if (!shapes.add(route.method() + " " + route.path().replaceAll("\\{[a-z]+}", "{}")))
+            if (!patterns.add(route.method() + " " + route.path().replaceAll("\\{[a-z]+}", "{}")))
                 throw new IllegalArgumentException(
                         "two routes match the same requests: " + route.method() + " " + route.path());
         List<Route> literalFirst = new ArrayList<>(routes);

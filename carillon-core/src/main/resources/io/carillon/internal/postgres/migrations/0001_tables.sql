@@ -89,7 +89,7 @@ CREATE INDEX schedule_tzdata ON carillon.schedule (tzdata COLLATE "C")
 -- A row is a run that waits or is being executed. When a run ends, its row moves to run_history. A claim must be a
 -- HOT update. It writes owner, attempt, leased_until and started_at. No index has these columns, except leased_until,
 -- which only the claim of a caller without a heartbeat sets. A claim makes the row longer, so more than half of each
--- page stays free. With a fillfactor of 50, one claim in twenty found no room on its page.
+-- page stays free. With a fillfactor of 50, one claim in twenty found no free space on its page.
 CREATE TABLE carillon.run (
   project         text COLLATE "C" NOT NULL,
   id              uuid NOT NULL,

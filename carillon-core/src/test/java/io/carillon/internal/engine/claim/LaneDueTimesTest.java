@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.carillon.RandomTrials;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneDue;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;
@@ -390,8 +390,8 @@ class LaneDueTimesTest {
 
     @Test
     void asks_for_no_more_of_a_lane_than_its_capacity() {
-        Map<Lane, Integer> rooms = new HashMap<>(Map.of(MAIL, 0, REPORTS, 7));
-        LaneDueTimes narrow = new LaneDueTimes(rooms::get);
+        Map<Lane, Integer> freeSlots = new HashMap<>(Map.of(MAIL, 0, REPORTS, 7));
+        LaneDueTimes narrow = new LaneDueTimes(freeSlots::get);
         narrow.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
         assertThat(narrow.takeQuotas(100, NOW))
@@ -399,7 +399,7 @@ class LaneDueTimesTest {
                 .containsExactly(tuple(REPORTS, 7));
         assertThat(narrow.nextReady()).isAfter(NOW);
 
-        rooms.put(MAIL, 1);
+        freeSlots.put(MAIL, 1);
         narrow.recordCapacityFreed(MAIL, NOW);
         assertThat(counts(narrow.takeQuotas(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 1));
     }
