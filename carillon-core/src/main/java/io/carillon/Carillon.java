@@ -239,8 +239,8 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     private Project projectFor(RunFactory factory) {
-        AdminPorts ports = new AdminPorts(
-                storage.inbox(), storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
+        AdminPorts ports =
+                new AdminPorts(storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
         return new Project(
                 factory,
                 ports,

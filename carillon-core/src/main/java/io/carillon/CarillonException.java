@@ -23,9 +23,4 @@ public class CarillonException extends RuntimeException {
     public ErrorCode code() {
         return code;
     }
-
-    /** Returns an exception for a feature that this version does not have yet. */
-    public static CarillonException notYet(String what) {
-        return new CarillonException(ErrorCode.NOT_YET, what + " is not available in this version yet.");
-    }
 }

@@ -31,6 +31,5 @@ class ErrorCodeTest {
 
         assertThat(failure.code()).isEqualTo(ErrorCode.STORAGE);
         assertThat(failure).hasMessage("what").hasCauseInstanceOf(IllegalStateException.class);
-        assertThat(CarillonException.notYet("A limit").code()).isEqualTo(ErrorCode.NOT_YET);
     }
 }

@@ -38,19 +38,19 @@ public final class TestClock {
     // Each change and its notification are one statement, so that a woken node reads the new time.
     private static final String STOP_AT = """
             WITH moved AS (UPDATE carillon_test.clock SET stands = :instant)
-            SELECT pg_notify('carillon', 'look')
+            SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String ADVANCE = """
             WITH moved AS (
               UPDATE carillon_test.clock SET stands = stands + step, ahead = CASE WHEN stands IS NULL THEN ahead + step ELSE ahead END
                 FROM (SELECT :micros * interval '1 microsecond' AS step) s)
-            SELECT pg_notify('carillon', 'look')
+            SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String USE_REAL_TIME = """
             WITH moved AS (UPDATE carillon_test.clock SET stands = NULL, ahead = '0')
-            SELECT pg_notify('carillon', 'look')
+            SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String NOW = "SELECT carillon.clock() AS now";

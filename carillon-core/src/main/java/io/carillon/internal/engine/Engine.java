@@ -330,7 +330,6 @@ public final class Engine implements AutoCloseable {
         if (signal instanceof Signal.Work work) handleWork(work);
         else if (signal instanceof Signal.GateWaiting gateWaiting) gatePromoter.requestPromotion(gateWaiting.gate());
         else if (signal instanceof Signal.Cancel) heartbeat.wake();
-        else if (signal instanceof Signal.Plan) planning.planNow();
         else if (signal instanceof Signal.CheckAll) {
             planning.planNow();
             heartbeat.wake();

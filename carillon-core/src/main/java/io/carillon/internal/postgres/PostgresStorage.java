@@ -192,7 +192,6 @@ public final class PostgresStorage implements Storage {
         Database within = database.within(caller);
         Partitions partitions = new Partitions(database, within);
         return new AdminPorts(
-                inbox,
                 new RunAdminRepository(
                         within,
                         partitions,

@@ -3,8 +3,7 @@ package io.carillon.internal.store;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.RunAdmin;
-import io.carillon.internal.store.run.RunInbox;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
 
 /** The ports for actions of users and operators, all bound to one open transaction. */
-public record AdminPorts(RunInbox inbox, RunAdmin runs, ScheduleAdmin schedules, LaneStore lanes, WakeChannel wake) {}
+public record AdminPorts(RunAdmin runs, ScheduleAdmin schedules, LaneStore lanes, WakeChannel wake) {}

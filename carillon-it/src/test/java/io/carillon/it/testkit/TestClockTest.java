@@ -95,7 +95,7 @@ class TestClockTest {
             clock.useRealTime();
             received.addAll(receivedNotifications(listening));
 
-            assertThat(received).containsExactly("look", "look", "look");
+            assertThat(received).containsExactly("check", "check", "check");
             statement.execute("UNLISTEN *");
         }
     }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 public record Route(String method, String path, Permission permission, Set<String> queryParameters, Action action) {
     private static final Pattern SEGMENT = Pattern.compile("[a-z0-9._:-]+|\\{[a-z]+}");
-    private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "PATCH", "DELETE");
+    private static final Set<String> METHODS = Set.of("GET", "PUT", "POST", "DELETE");
 
     /** The code that handles a request of a route. */
     @FunctionalInterface
@@ -43,10 +43,6 @@ public record Route(String method, String path, Permission permission, Set<Strin
 
     public static Route post(String path, Permission permission, Action action) {
         return new Route("POST", path, permission, Set.of(), action);
-    }
-
-    public static Route patch(String path, Permission permission, Action action) {
-        return new Route("PATCH", path, permission, Set.of(), action);
     }
 
     public static Route delete(String path, Permission permission, Action action) {

@@ -155,8 +155,7 @@ public final class PostgresWakeChannel implements WakeChannel {
             return "gate " + gateWaiting.gate().project() + " "
                     + gateWaiting.gate().name();
         if (signal instanceof Signal.Cancel) return "cancel";
-        if (signal instanceof Signal.Plan) return "plan";
-        if (signal instanceof Signal.CheckAll) return "look";
+        if (signal instanceof Signal.CheckAll) return "check";
         if (signal instanceof Signal.Ping ping) return "ping " + ping.sender();
         throw new AssertionError("no text for " + signal.getClass().getSimpleName());
     }
@@ -174,8 +173,7 @@ public final class PostgresWakeChannel implements WakeChannel {
                 // The name comes last: it is the user's text and may contain spaces.
                 case "gate" -> Optional.of(new Signal.GateWaiting(new GateName(words[1], text.split(" ", 3)[2])));
                 case "cancel" -> Optional.of(new Signal.Cancel());
-                case "plan" -> Optional.of(new Signal.Plan());
-                case "look" -> Optional.of(new Signal.CheckAll());
+                case "check" -> Optional.of(new Signal.CheckAll());
                 case "ping" -> Optional.of(new Signal.Ping(words[1]));
                 default -> Optional.empty();
             };

@@ -21,9 +21,6 @@ public sealed interface Signal {
     /** A running run was cancelled: send a heartbeat now to read the cancel requests. */
     record Cancel() implements Signal {}
 
-    /** Schedules changed: plan now. */
-    record Plan() implements Signal {}
-
     /** Check everything again, for example after the clock was changed. */
     record CheckAll() implements Signal {}
 
