@@ -43,7 +43,7 @@ public record Health(List<Issue> issues) {
         INSTANTS_MISSED,
         /** A schedule repeatedly misses its planned instants. */
         SCHEDULE_MISSING_INSTANTS,
-        /** Runs are leased to nodes that are not alive. */
+        /** Runs whose lease has ended or whose node is not alive, and that no node has released. */
         RUNS_STALLED,
         /** The pool took too long to provide a connection. */
         POOL_SLOW,

@@ -178,7 +178,7 @@ public final class Schedules {
         if (!admin.trigger(runFactory.project(), checked(name), run))
             throw new CarillonException(
                     ErrorCode.UNKNOWN_SCHEDULE,
-                    "No schedule is named '%s'. schedules().list() returns the existing schedules."
+                    "There is no schedule '%s'. schedules().list() returns the existing schedules."
                             .formatted(TextCleaner.clean(name, 100)));
         wakeNodes.run();
         return run;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param scheduleCount the number of all schedules
  * @param activeSchedules the number of schedules that are not paused
- * @param stalledRuns runs that no live node owns and that no node has released
+ * @param stalledRuns runs whose lease has ended or whose node is not alive, and that no node has released
  * @param oldestTransaction the age of the oldest open transaction that prevents vacuum from removing dead rows; zero if
  *     there is none
  */

@@ -62,9 +62,9 @@ public final class Enqueue {
             return kind.name().toLowerCase(Locale.ROOT);
         }
 
-        /** Returns the name of the gate that enforces this limit, for messages. */
-        private String gateName() {
-            return text(kind) + ":" + (period == null ? "" : period.toMillis() + ":") + key;
+        /** Returns the option that sets this limit and its key, for messages. */
+        private String option() {
+            return "%sKey '%s'".formatted(text(kind), key);
         }
     }
 
@@ -165,8 +165,8 @@ public final class Enqueue {
 
     private Enqueue keyLimit(KeyLimit wanted) {
         if (keyLimit != null)
-            throw invalid("A run can have only one gate (has '%s', cannot add '%s')."
-                    .formatted(keyLimit.gateName(), wanted.gateName()));
+            throw invalid("A run can have only one of concurrencyKey, fifoKey and rateKey (has %s, cannot add %s)."
+                    .formatted(keyLimit.option(), wanted.option()));
         return new Enqueue(due, priority, uniqueKey, keyWindow, queue, wanted);
     }
 

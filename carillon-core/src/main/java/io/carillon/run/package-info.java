@@ -1,7 +1,6 @@
 /**
- * Runs, handlers and outcomes. Start at {@link io.carillon.run.Attempt}, then read {@link io.carillon.run.Outcome} and
- * {@link io.carillon.internal.run.OutcomeDecider}. Contains values and decisions without a clock, a database or threads; depends
- * on the JDK and the basic types only.
+ * Runs, handlers and outcomes. Start at {@link io.carillon.run.Handler}, then read {@link io.carillon.run.Outcome}.
+ * Contains values and decisions without a clock, a database or threads; depends on the JDK and the basic types only.
  */
 @NullMarked
 package io.carillon.run;

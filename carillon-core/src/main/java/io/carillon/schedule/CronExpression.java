@@ -29,7 +29,7 @@ public final class CronExpression {
     }
 
     /**
-     * Parses an expression. An expression that never fires is valid and has no next instant.
+     * Parses an expression. An expression that no instant matches is valid and has no next instant.
      *
      * @throws CronSyntaxException if the text is not a cron expression
      */

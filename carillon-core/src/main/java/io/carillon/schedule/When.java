@@ -68,9 +68,9 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     /**
      * The bounds of a schedule.
      *
-     * @param from the first instant that may fire, inclusive; null if unbounded
-     * @param until the last instant that may fire, inclusive; null if unbounded
-     * @param excluded dates on which the schedule does not fire
+     * @param from the earliest possible instant, inclusive; null if unbounded
+     * @param until the latest possible instant, inclusive; null if unbounded
+     * @param excluded dates on which the schedule does not run
      * @param maxRuns how many runs the schedule creates; null if unlimited
      */
     public record Bounds(
@@ -90,10 +90,10 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 Years.check("excluded date", date.atStartOfDay(ZoneOffset.UTC).toInstant());
             if (maxRuns != null && maxRuns < 1)
                 throw invalid("maxRuns must be at least 1 (was %d).".formatted(maxRuns));
-            if (from != null) Years.check("start", from);
-            if (until != null) Years.check("end", until);
+            if (from != null) Years.check("from", from);
+            if (until != null) Years.check("until", until);
             if (from != null && until != null && from.isAfter(until))
-                throw invalid("start must not be after end (was %s > %s).".formatted(from, until));
+                throw invalid("from must not be after until (from was %s, until was %s).".formatted(from, until));
         }
     }
 
@@ -169,7 +169,7 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
                 : this;
     }
 
-    /** Returns a timing that fires once, at an instant. */
+    /** Returns a timing with one planned instant. */
     public static When once(Instant at) {
         return of(new Timing.Once(at));
     }
@@ -183,12 +183,12 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
         return new When(timing, dst, bounds, jitter);
     }
 
-    /** Sets the first instant that may fire, inclusive. */
+    /** Sets the earliest possible instant, inclusive. */
     public When from(Instant from) {
         return withBounds(new Bounds(from, bounds.until, bounds.excluded, bounds.maxRuns));
     }
 
-    /** Sets the last instant that may fire, inclusive. */
+    /** Sets the latest possible instant, inclusive. */
     public When until(Instant until) {
         return withBounds(new Bounds(bounds.from, until, bounds.excluded, bounds.maxRuns));
     }

@@ -26,7 +26,8 @@ public sealed interface RunEvent {
     record Succeeded(RunInfo run, Duration took) implements AttemptEnded {}
 
     /**
-     * The attempt failed, and the run is tried again after the delay.
+     * The attempt failed, and the run is tried again after the delay. After the last allowed failure the event is
+     * {@link Dead}.
      *
      * @param error the exception of the handler as text, or the reason of the failure
      * @param timedOut whether the attempt exceeded its timeout

@@ -109,7 +109,8 @@ class ValuesTest {
                 .hasMessage("period PT48H of rate key 'r' is not allowed: it must be between 1 second and 1 day.");
         assertThatThrownBy(() -> Enqueue.now().fifoKey("")).hasMessageContaining("fifo key");
         assertThatThrownBy(() -> fifo.rateKey("r", 2, Duration.ofMinutes(1)))
-                .hasMessage("A run can have only one gate (has 'fifo:f', cannot add 'rate:60000:r').");
+                .hasMessage("A run can have only one of concurrencyKey, fifoKey and rateKey"
+                        + " (has fifoKey 'f', cannot add rateKey 'r').");
     }
 
     @Test

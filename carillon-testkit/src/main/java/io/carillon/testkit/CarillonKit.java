@@ -152,7 +152,7 @@ public final class CarillonKit implements AssertProvider<KitAssert> {
         Schedules schedules = driven().schedules();
         When when = schedules
                 .get(schedule)
-                .orElseThrow(() -> new AssertionError("No schedule is named '%s'. Existing schedules: %s"
+                .orElseThrow(() -> new AssertionError("There is no schedule '%s'. Existing schedules: %s"
                         .formatted(
                                 schedule,
                                 schedules.list().stream().map(Schedule::name).toList())))

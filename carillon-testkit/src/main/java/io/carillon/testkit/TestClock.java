@@ -27,34 +27,36 @@ public final class TestClock {
               PERFORM pg_advisory_xact_lock(hashtext('carillon_test'));
               IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'carillon_test') THEN RETURN; END IF;
               CREATE SCHEMA carillon_test;
-              CREATE TABLE carillon_test.clock (stands timestamptz, ahead interval NOT NULL);
+              CREATE TABLE carillon_test.clock (stopped_at timestamptz, time_offset interval NOT NULL);
               INSERT INTO carillon_test.clock VALUES (NULL, '0');
               CREATE OR REPLACE FUNCTION carillon.clock() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
-                SELECT coalesce(stands, statement_timestamp() + ahead) FROM carillon_test.clock
+                SELECT coalesce(stopped_at, statement_timestamp() + time_offset) FROM carillon_test.clock
               $$;
             END $install$
             """;
 
     // Each change and its notification are one statement, so that a woken node reads the new time.
     private static final String STOP_AT = """
-            WITH moved AS (UPDATE carillon_test.clock SET stands = :instant)
+            WITH moved AS (UPDATE carillon_test.clock SET stopped_at = :instant)
             SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String ADVANCE = """
             WITH moved AS (
-              UPDATE carillon_test.clock SET stands = stands + step, ahead = CASE WHEN stands IS NULL THEN ahead + step ELSE ahead END
+              UPDATE carillon_test.clock
+                 SET stopped_at = stopped_at + step,
+                     time_offset = CASE WHEN stopped_at IS NULL THEN time_offset + step ELSE time_offset END
                 FROM (SELECT :micros * interval '1 microsecond' AS step) s)
             SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String USE_REAL_TIME = """
-            WITH moved AS (UPDATE carillon_test.clock SET stands = NULL, ahead = '0')
+            WITH moved AS (UPDATE carillon_test.clock SET stopped_at = NULL, time_offset = '0')
             SELECT pg_notify('carillon', 'check')
             """;
 
     private static final String NOW = "SELECT carillon.clock() AS now";
-    private static final String IS_STOPPED = "SELECT stands IS NOT NULL AS stopped FROM carillon_test.clock";
+    private static final String IS_STOPPED = "SELECT stopped_at IS NOT NULL AS stopped FROM carillon_test.clock";
 
     private final Sql sql;
 

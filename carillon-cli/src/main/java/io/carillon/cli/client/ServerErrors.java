@@ -12,13 +12,16 @@ import tools.jackson.databind.JsonNode;
 final class ServerErrors {
     private static final int MAX_SHOWN = 200;
 
+    /** The sentence of the server that names the JSON field; the message shows the errors instead. */
+    private static final String ERRORS_POINTER = " The field \"errors\" says where.";
+
     private ServerErrors() {}
 
     static CommandException toFailure(
             ServerConnection server, int status, HttpHeaders headers, String body, JsonNode problem) {
         String detail = problem.path("detail").stringValue("");
         if (detail.isEmpty()) return notCarillon(server, status, body.strip());
-        StringBuilder text = new StringBuilder(detail.replace(" See errors.", ""));
+        StringBuilder text = new StringBuilder(detail.replace(ERRORS_POINTER, ""));
         for (JsonNode fault : problem.path("errors")) text.append(faultText(fault, detail));
         text.append(advice(server, status));
         headers.firstValue("Retry-After").ifPresent(seconds -> text.append("\nTry again in %s s.".formatted(seconds)));

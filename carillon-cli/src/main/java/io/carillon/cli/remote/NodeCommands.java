@@ -14,8 +14,8 @@ import tools.jackson.databind.JsonNode;
 /** {@code carillon node}. */
 @Command(
         name = "node",
-        description = "Show nodes and their health, and execute due runs where no node runs. For keys of the project "
-                + "'default'.",
+        description = "Show nodes and their health, and execute due runs if no node is running. For keys of the "
+                + "project 'default'.",
         synopsisSubcommandLabel = "COMMAND",
         sortOptions = false)
 final class NodeCommands extends RemoteCommandGroup {
@@ -39,7 +39,8 @@ final class NodeCommands extends RemoteCommandGroup {
     @Command(
             name = "run-due",
             description =
-                    "Plan and execute due runs once, in the server's process. Use it from a crontab where no node runs.",
+                    "Plan and execute due runs once, in the server's process. Use it from a crontab if no node is "
+                            + "running.",
             sortOptions = false)
     int runDue(
             @Option(

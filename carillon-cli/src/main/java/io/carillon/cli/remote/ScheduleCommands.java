@@ -218,7 +218,10 @@ final class ScheduleCommands extends RemoteCommandGroup {
         return ExitCode.OK;
     }
 
-    @Command(description = "Delete a schedule. Running runs continue; waiting runs are skipped.", sortOptions = false)
+    @Command(
+            description = "Delete a schedule with its waiting ticks and backfill runs. Runs that have started "
+                    + "continue.",
+            sortOptions = false)
     int delete(@Parameters(paramLabel = "NAME") String name) {
         return deleteItem("Deleted %s.".formatted(name), "name", name, ApiClient.path("schedules", name));
     }

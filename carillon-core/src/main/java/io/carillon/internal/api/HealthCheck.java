@@ -93,7 +93,8 @@ public final class HealthCheck {
         if (databaseVitals.stalled() > MAX_STALLED_RUNS)
             addIssue(
                     Health.Kind.RUNS_STALLED,
-                    "%d runs are leased to nodes that are not alive: start a node or call runDue to rescue them"
+                    ("%d runs have a lease that ended or a node that is not alive, and no node has released them:"
+                                    + " start a node or call runDue to rescue them")
                             .formatted(databaseVitals.stalled()));
         if (databaseVitals.connectionWait().compareTo(MAX_POOL_WAIT) > 0)
             addIssue(

@@ -4,7 +4,8 @@ import static io.carillon.internal.cron.CronField.isSet;
 
 /**
  * The matching days of every kind of month. A month is defined by its length and the weekday of its first day, so 28
- * bit sets cover the whole calendar. Whether an expression can ever fire is a lookup in this table instead of a search.
+ * bit sets cover the whole calendar. Whether an expression matches any day is a lookup in this table instead of a
+ * search.
  */
 public final class DayTable {
     private static final int MIN_LENGTH = 28;

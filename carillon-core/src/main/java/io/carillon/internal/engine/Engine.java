@@ -432,7 +432,7 @@ public final class Engine implements AutoCloseable {
                         schemaWatch,
                         wakeupController.wakeupSender()),
                 boundedWait);
-        // A claim that was in flight may have returned only now.
+        // A claim that was sent before the stop may have returned only now.
         boundedWait.until(idle, Duration.ofSeconds(5));
         Loop.stopAll(List.of(completer), boundedWait);
         Loop.stopAll(List.of(heartbeat), boundedWait);

@@ -5,8 +5,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * A borrowed connection and the timeout of its statements in seconds; 0 for the caller's connection, whose limits are
- * the caller's.
+ * A borrowed connection and the timeout of its statements.
+ *
+ * @param statementSeconds the timeout in seconds; 0 for a connection of the caller, so that the timeouts that the
+ *     caller has set apply
  */
 public record Session(Connection connection, int statementSeconds) {
     /** Prepares a statement with named parameters. */

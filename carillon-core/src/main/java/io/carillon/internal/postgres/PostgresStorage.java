@@ -174,7 +174,7 @@ public final class PostgresStorage implements Storage {
     public Optional<String> outdated() {
         return database.single(session -> session.query(FIND_NEWER_MIN_CODE)
                 .number("code", code)
-                .first(row -> "migration %04d_%s needs code %d or later, this is %d"
+                .first(row -> "migration %04d_%s needs a release with schema version %d or later; this release has %d"
                         .formatted(row.number("number"), row.text("name"), row.number("min_code"), code)));
     }
 

@@ -102,8 +102,8 @@ final class MissedResolution {
     }
 
     /**
-     * Decides about a tick that its queue held back. Such a tick is late and not missed under every policy; the
-     * catch-up window limits how many of them wait.
+     * Decides about a tick that its queue held back. Such a tick is late and not missed under every policy; only a tick
+     * older than the catch-up window is missed.
      */
     private void decideHeldTick(TickPlan.LateTick tick) {
         Instant end = tick.plannedAt().plus(schedulePolicies.catchUp());

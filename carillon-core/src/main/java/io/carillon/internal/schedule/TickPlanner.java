@@ -107,8 +107,7 @@ public final class TickPlanner {
     }
 
     /**
-     * Returns gaps for the instants between the cursor and the next instant that fires. All of them are on excluded
-     * dates.
+     * Returns gaps for the instants between the cursor and the next planned instant. All of them are on excluded dates.
      */
     private static List<TickPlan.LedgerGap> excludedGaps(When when, Instant cursor, Instant next) {
         if (when.bounds().excluded().isEmpty()) return List.of();

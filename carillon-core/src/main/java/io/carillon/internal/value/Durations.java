@@ -6,7 +6,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses durations such as {@code 90s}, {@code 15m}, {@code 2h}, {@code 1d} and {@code 200ms}, and ISO 8601. */
+/**
+ * Durations as text. Parses {@code 90s}, {@code 15m}, {@code 2h}, {@code 1d}, {@code 200ms} and ISO 8601, and writes
+ * durations in words.
+ */
 public final class Durations {
     private static final Pattern BRIEF = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
@@ -21,6 +24,20 @@ public final class Durations {
         } catch (DateTimeException | ArithmeticException other) {
             return Optional.empty();
         }
+    }
+
+    /** Returns the duration in the largest unit without a fraction, such as {@code 1 minute} or {@code 90 seconds}. */
+    public static String describe(Duration duration) {
+        long millis = duration.toMillis();
+        if (millis % 1_000 != 0 || millis == 0) return millis + " ms";
+        long seconds = millis / 1_000;
+        if (seconds % 86_400 == 0) return amount(seconds / 86_400, "day");
+        if (seconds % 3_600 == 0) return amount(seconds / 3_600, "hour");
+        return seconds % 60 == 0 ? amount(seconds / 60, "minute") : amount(seconds, "second");
+    }
+
+    private static String amount(long amount, String unit) {
+        return amount + " " + unit + (amount == 1 ? "" : "s");
     }
 
     private static Duration brief(long amount, String unit) {

@@ -385,6 +385,14 @@ abstract class RunAdminContract extends StoreContract {
         assertThat(storage().runAdmin().explain(PROJECT, RunId.generate())).isEmpty();
     }
 
+    @Test
+    void explains_a_run_that_a_process_without_a_node_executes() {
+        RunId id = enqueue(RunSpec.mail());
+        lease(UUID.randomUUID(), 1, SECOND);
+
+        assertThat(explain(id)).isEqualTo("A call of runDue executes it, attempt 1.");
+    }
+
     private String explain(RunId id) {
         return storage().runAdmin().explain(PROJECT, id).orElseThrow().summary();
     }

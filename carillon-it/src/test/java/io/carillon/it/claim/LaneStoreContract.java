@@ -201,7 +201,22 @@ abstract class LaneStoreContract extends StoreContract {
                 .containsExactly("all slots are taken, and queue 'mail' has weight 1 while others have up to 3");
     }
 
-    private List<String> explained(RunId run) {
+    @Test
+    void a_run_in_a_paused_lane_is_explained_with_the_reason_if_there_is_one() {
+        RunId waits = enqueue(RunSpec.mail());
+        node();
+        storage().lanes().pause(RunSpec.MAIL, "ann", null);
+        assertThat(explained(waits))
+                .containsExactly("queue 'mail' is paused since %s by ann".formatted(StoreFixture.NOON));
+
+        storage().lanes().resume(RunSpec.MAIL);
+        storage().lanes().pause(RunSpec.MAIL, "ann", "maintenance");
+
+        assertThat(explained(waits))
+                .containsExactly("queue 'mail' is paused since %s by ann (maintenance)".formatted(StoreFixture.NOON));
+    }
+
+    final List<String> explained(RunId run) {
         return storage().runAdmin().explain(PROJECT, run).orElseThrow().blockers();
     }
 

@@ -412,6 +412,7 @@ abstract class GateStoreContract extends StoreContract {
         passGates();
 
         assertThat(storage().runAdmin().explain(PROJECT, last).orElseThrow().summary())
-                .contains("concurrency key 'shop' allows 2 at a time; 2 of them have not ended, and 1 wait before it");
+                .contains("concurrency key 'shop' allows 2 runs at a time;"
+                        + " 2 have passed and not ended, 1 waits before this run");
     }
 }

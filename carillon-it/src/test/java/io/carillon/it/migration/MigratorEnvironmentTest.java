@@ -52,7 +52,9 @@ class MigratorEnvironmentTest {
                             .run(SchemaMode.AUTO))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.STORAGE))
                     .withMessageContaining("another process is migrating (database session with pid " + pid + ")")
-                    .withMessageContaining("within PT0.3S");
+                    .withMessageContaining("within PT0.3S")
+                    .withMessageContaining("end the session that holds the lock")
+                    .withMessageEndingWith("and start again.");
             statement.execute("SELECT pg_advisory_unlock_all()");
         }
     }

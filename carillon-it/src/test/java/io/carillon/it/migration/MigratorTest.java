@@ -82,7 +82,7 @@ class MigratorTest {
     @Test
     void validates_without_changes_and_reports_what_an_old_schema_lacks() {
         refuses(ErrorCode.SCHEMA_TOO_OLD, migrator, SchemaMode.VALIDATE, "is at version 0 and lacks 0001_tables.sql")
-                .withMessageContaining("Migrator.print(1)");
+                .withMessageContaining("Schema.sql(1) or 'carillon migrate --print'");
         assertThat(Catalog.schemaExists(database)).isFalse();
 
         migrator.run(SchemaMode.AUTO);
@@ -134,7 +134,11 @@ class MigratorTest {
         migrator.run(mode);
 
         database.execute("UPDATE carillon.migration SET min_code = %d WHERE number = %d".formatted(next, next));
-        refuses(ErrorCode.SCHEMA_TOO_NEW, migrator, mode, "%04d_later needs code %d or later".formatted(next, next));
+        refuses(
+                ErrorCode.SCHEMA_TOO_NEW,
+                migrator,
+                mode,
+                "%04d_later needs a release with schema version %d or later".formatted(next, next));
     }
 
     @Test

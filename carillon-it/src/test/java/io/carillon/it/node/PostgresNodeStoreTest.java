@@ -235,7 +235,8 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         declareDead(node);
         FIXTURE.database().execute("""
                 CREATE FUNCTION pass_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                  UPDATE carillon_test.clock SET stands = stands + interval '2 min', ahead = ahead + interval '2 min';
+                  UPDATE carillon_test.clock
+                     SET stopped_at = stopped_at + interval '2 min', time_offset = time_offset + interval '2 min';
                   RETURN NULL;
                 END $$;
                 CREATE TRIGGER pass_time AFTER INSERT ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION pass_time()

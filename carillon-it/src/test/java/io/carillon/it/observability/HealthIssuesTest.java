@@ -244,7 +244,7 @@ class HealthIssuesTest {
                 .execute(
                         "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = 1, started_at = carillon.clock(),"
                                 + " leased_until = carillon.clock() - interval '1 minute'");
-        assertAppears(carillon, Health.Kind.RUNS_STALLED, "6 runs are leased to nodes that are not alive");
+        assertAppears(carillon, Health.Kind.RUNS_STALLED, "6 runs have a lease that ended or a node that is not alive");
 
         carillon.runDue(Duration.ofSeconds(5));
         assertHealthy(carillon);

@@ -224,8 +224,9 @@ class ListenersTest {
         assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
                 .anyMatch(line ->
                         line.matches("ticks planned schedule=r project=default ticks=1 from=2026-05-04T1[34]:00:00Z"))
-                .anyMatch(line -> line.matches(
-                        "run started run=run_\\w+ queue=report.make handler=report.make attempt=1 late_ms=2\\d\\d\\d"));
+                .anyMatch(line -> line.matches("attempt started run=run_\\w+ queue=report.make handler=report.make"
+                        + " attempt=1 late_ms=2\\d\\d\\d"))
+                .anyMatch(line -> line.matches("attempt ended run=run_\\w+ attempt=1 next=Complete"));
     }
 
     @Test

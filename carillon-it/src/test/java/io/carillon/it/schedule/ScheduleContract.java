@@ -106,7 +106,7 @@ abstract class ScheduleContract extends PlanningContract {
     void a_schedule_that_would_never_fire_is_refused_and_not_stored() {
         assertThatThrownBy(() -> upsert(MINUTELY.when(When.once(StoreFixture.NOON))))
                 .isInstanceOf(CarillonException.class)
-                .hasMessageContaining("never fire");
+                .hasMessageContaining("has no planned instant after");
         assertThat(storage().schedules().list(PROJECT)).isEmpty();
     }
 

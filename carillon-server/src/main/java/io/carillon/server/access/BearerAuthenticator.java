@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Identifies callers by their bearer key or token. A key is cached for three seconds, so a revoked key is rejected on
- * every node after three seconds. The number of invalid keys is limited by address, and the number of requests by
- * project.
+ * Identifies callers by their bearer key or token. A key is cached for three seconds, so that every node rejects a
+ * revoked key within the promised five seconds. The number of invalid keys is limited by address, and the number of
+ * requests by project.
  */
 public final class BearerAuthenticator implements Authenticator {
     private static final long CACHE_NANOS = Duration.ofSeconds(3).toNanos();

@@ -141,7 +141,10 @@ final class RequestExecutor {
      */
     static void refuseIdempotencyKey(ApiRequest request) {
         if (request.header("Idempotency-Key").isPresent())
-            throw Problem.of(400, "invalid-header", "The response shows a secret and is not stored. See errors.")
+            throw Problem.of(
+                            400,
+                            "invalid-header",
+                            "The response shows a secret and is not stored. The field \"errors\" says where.")
                     .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
     }
 
@@ -178,7 +181,7 @@ final class RequestExecutor {
         try {
             return Names.checkKey("Idempotency-Key", key);
         } catch (CarillonException wrong) {
-            throw Problem.of(400, "invalid-header", "Invalid header. See errors.")
+            throw Problem.of(400, "invalid-header", "Invalid header. The field \"errors\" says where.")
                     .withFault("Idempotency-Key", String.valueOf(wrong.getMessage()));
         }
     }

@@ -245,7 +245,8 @@ final class RunRoutes {
                 throw Problem.of(
                         409,
                         "run-not-movable",
-                        "Only a waiting run can be rescheduled, and not one of a schedule or behind a gate.");
+                        "Only a waiting run can be rescheduled. A tick, and a run with a concurrency, FIFO or rate key,"
+                                + " cannot.");
             transaction.addAuditDetail("at", due.toString());
             return ApiResponse.ok(JsonResponses.run(requireRun(transaction, request)));
         });

@@ -133,7 +133,10 @@ final class WebhookRoutes {
 
     private static void refuseIdempotencyKey(ApiRequest request) {
         if (request.header("Idempotency-Key").isPresent())
-            throw Problem.of(400, "invalid-header", "Each request sends the webhook again. See errors.")
+            throw Problem.of(
+                            400,
+                            "invalid-header",
+                            "Each request sends the webhook again. The field \"errors\" says where.")
                     .withFault("Idempotency-Key", "This operation does not accept the header. Leave it out.");
     }
 

@@ -88,7 +88,7 @@ public final class ApiRequest {
     public Optional<String> query(String name) {
         List<String> values = head.query().getOrDefault(name, List.of());
         if (values.size() > 1)
-            throw Problem.of(400, "invalid-parameter", "Duplicate query parameter. See errors.")
+            throw Problem.of(400, "invalid-parameter", "Duplicate query parameter. The field \"errors\" says where.")
                     .withFault(name, "Send this parameter only once.");
         return values.stream().findFirst();
     }
@@ -125,7 +125,7 @@ public final class ApiRequest {
     }
 
     public static Problem invalidParameter(String name, String detail) {
-        return Problem.of(400, "invalid-parameter", "Invalid query parameter. See errors.")
+        return Problem.of(400, "invalid-parameter", "Invalid query parameter. The field \"errors\" says where.")
                 .withFault(name, detail);
     }
 

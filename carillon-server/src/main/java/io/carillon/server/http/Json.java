@@ -52,7 +52,8 @@ public final class Json {
             throw Problem.of(
                             400,
                             "malformed-json",
-                            "The body contains NUL or an unpaired surrogate, which cannot be stored. See errors.")
+                            "The body contains NUL or an unpaired surrogate, which cannot be stored."
+                                    + " The field \"errors\" says where.")
                     .withFault(pointer, "Remove or encode the character.");
         });
         return object;

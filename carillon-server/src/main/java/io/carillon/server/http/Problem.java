@@ -41,7 +41,7 @@ public final class Problem extends RuntimeException {
 
     /** Returns a problem with status 422: the request is well-formed, but this part of it is invalid. */
     public static Problem invalid(String pointer, String detail) {
-        return of(422, "invalid-request", "A part of the request is invalid. See errors.")
+        return of(422, "invalid-request", "A part of the request is invalid. The field \"errors\" says where.")
                 .withFault(pointer, detail);
     }
 

@@ -134,7 +134,7 @@ public final class RequestDispatcher {
     private static void refuseUnknownParameters(ApiRequest.Head head) {
         for (String name : head.query().keySet())
             if (!head.route().queryParameters().contains(name))
-                throw Problem.of(400, "unknown-parameter", "Unknown query parameter. See errors.")
+                throw Problem.of(400, "unknown-parameter", "Unknown query parameter. The field \"errors\" says where.")
                         .withFault(
                                 TextCleaner.clean(name, 100),
                                 "Allowed parameters: "

@@ -35,7 +35,7 @@ final class HostState {
         return Duration.ZERO;
     }
 
-    /** Returns whether a probe is in flight. */
+    /** Returns whether a probe was sent and is not answered. */
     boolean isProbing() {
         return probing;
     }
@@ -80,7 +80,7 @@ final class HostState {
         return inFlight == 0 && healthy && pausedUntil - now <= 0;
     }
 
-    /** Returns whether the host has no request in flight and its pause ended longer than the maximum pause ago. */
+    /** Returns whether the host has no unanswered request and its pause ended longer than the maximum pause ago. */
     boolean isStale(long now) {
         return inFlight == 0 && now - pausedUntil > limits.maxPause().toNanos();
     }

@@ -53,7 +53,8 @@ public final class ScheduleFlags {
     @Option(
             names = "--grace",
             paramLabel = "DURATION",
-            description = "Maximum delay of a start; later instants are missed. Default: 5m.")
+            description = "An instant that does not start within this time is missed, and --missed decides about it. "
+                    + "Default: 5m.")
     private @Nullable String grace;
 
     @Option(

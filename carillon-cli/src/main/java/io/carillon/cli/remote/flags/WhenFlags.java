@@ -49,8 +49,8 @@ public final class WhenFlags {
         @Option(
                 names = "--adaptive",
                 paramLabel = "MIN..MAX",
-                description = "Shortest and longest interval, such as 10s..1h. The backlog of the queue decides "
-                        + "between them.")
+                description = "Shortest and longest interval, such as 10s..1h. The interval becomes shorter while the "
+                        + "queue has a growing backlog, longer while it has none.")
         private @Nullable String adaptive;
     }
 
@@ -85,7 +85,8 @@ public final class WhenFlags {
     @Option(
             names = "--jitter",
             paramLabel = "DURATION",
-            description = "Maximum delay of due times. Each schedule has its own fixed delay.")
+            description = "Delays the runs of each schedule by a fixed time between 0 and this, so that schedules do "
+                    + "not start together.")
     private @Nullable String jitter;
 
     @Option(

@@ -53,13 +53,6 @@ public final class AttemptRunner {
         Duration waited = activeAttempt.startDelay();
         MDC.put("runId", attempt.run().toString());
         MDC.put("handler", attempt.target().name());
-        log.debug(
-                "run started run={} queue={} attempt={} planned={} late={}",
-                attempt.run(),
-                attempt.lane().queue(),
-                attempt.number(),
-                attempt.times().plannedAt(),
-                waited);
         listener.onAttemptStarted(attempt, waited);
     }
 

@@ -219,7 +219,11 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
                 onRetryScheduled.accept(activeAttempt.attemptValue(), snooze.delay());
             reportEnded(activeAttempt.attemptValue(), endedAttempt.transition());
             notifyListener(activeAttempt.attemptValue(), endedAttempt.transition(), activeAttempt);
-        } else log.warn("result rejected; lease lost run={} attempt={}", activeAttempt.id(), activeAttempt.attempt());
+        } else
+            log.warn(
+                    "result discarded; another node owns the run or has ended it run={} attempt={}",
+                    activeAttempt.id(),
+                    activeAttempt.attempt());
     }
 
     private void reportEnded(Attempt attempt, Transition transition) {

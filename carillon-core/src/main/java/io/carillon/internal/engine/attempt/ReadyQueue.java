@@ -139,9 +139,9 @@ public final class ReadyQueue {
     }
 
     /**
-     * Adds claimed attempts and returns those that cannot start soon; after {@link #close} all of them. If {@code ahead}, a lane without waiting or
-     * running attempts gets its first turn before the other lanes of its project, and a project without waiting or
-     * running attempts before the other projects.
+     * Adds claimed attempts and returns those that cannot start soon; after {@link #close} all of them. If {@code
+     * ahead}, a lane without waiting or running attempts gets its first turn before the other lanes of its project, and
+     * a project without waiting or running attempts before the other projects.
      */
     public synchronized List<ActiveAttempt> add(List<ActiveAttempt> claimed, boolean ahead) {
         if (closed) return List.copyOf(claimed);
@@ -291,7 +291,7 @@ public final class ReadyQueue {
         return Math.max(0, startable);
     }
 
-    /** Rejects all attempts from now on, because a claim in flight may return late. Returns the waiting attempts. */
+    /** Rejects all attempts from now on, because a claim may return after this call. Returns the waiting attempts. */
     public synchronized List<ActiveAttempt> close() {
         closed = true;
         return clear();

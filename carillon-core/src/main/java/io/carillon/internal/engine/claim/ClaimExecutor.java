@@ -131,8 +131,8 @@ public final class ClaimExecutor {
     }
 
     /**
-     * Executes a small claim beside a large one. If no large claim is in flight, makes the lanes due again for the
-     * claimer.
+     * Executes a small claim beside a large one. If no large claim is being executed, makes the lanes due again for
+     * the claimer.
      */
     void claimBesideLargeClaim(List<ClaimRequest.Quota> quotas, Instant now) {
         synchronized (this) {
@@ -245,7 +245,7 @@ public final class ClaimExecutor {
         if (unknown.isEmpty()) return;
         Set<String> names =
                 unknown.stream().map(attempt -> attempt.target().name()).collect(Collectors.toSet());
-        log.warn("runs passed on; no handler on this node handlers={} runs={}", names, unknown.size());
+        log.warn("runs released; this node has no handler for them handlers={} runs={}", names, unknown.size());
         // Runs whose handler no node has are claimed until all of them are parked; runs of other nodes' handlers are
         // left to those nodes.
         unknownHandlers.addAll(runs.passOn(owner, unknown));

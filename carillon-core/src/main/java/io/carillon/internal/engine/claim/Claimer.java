@@ -76,7 +76,7 @@ public final class Claimer extends Loop {
     private long lastPoll = System.nanoTime() - Duration.ofHours(1).toNanos();
     /** Full polls find runs that committed late and whose hint was lost. */
     private final CostLimitedTimer fullPolls = new CostLimitedTimer(Duration.ofSeconds(3));
-    /** Scans read one lane after another and find those that a long backlog hides. */
+    /** Scans read one lane after another. A poll does not reach the lanes whose runs are after a long backlog. */
     private final CostLimitedTimer scans = new CostLimitedTimer(Duration.ofSeconds(5));
     /** Whether the last poll did not read all runs that become ready before the next poll. */
     private boolean lanesMayBeHidden;
@@ -385,7 +385,7 @@ public final class Claimer extends Loop {
         List<OwnedRun> rows = runs.ownedRuns(owner).stream().filter(which).toList();
         // Most of these ended between the two queries; the fence excludes them.
         int handedBack = runs.handBackRows(owner, rows, node.activeAttempts().startedRuns(), wait);
-        if (handedBack > 0) log.warn("runs of unanswered claims handed back runs={}", handedBack);
+        if (handedBack > 0) log.warn("runs released that were claimed without an answer runs={}", handedBack);
         // Locked rows are still owned by this node. Their claim notes stay until a later reconciliation hands them
         // back.
         if (handedBack < rows.size() && !Collections.disjoint(runs.ownedRuns(owner), Set.copyOf(rows))) return false;

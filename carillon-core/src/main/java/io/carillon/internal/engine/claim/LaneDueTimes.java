@@ -339,7 +339,7 @@ public final class LaneDueTimes {
         dueEntry.clearBackoff();
         Instant from = now.minus(CLAIM_LOOKBACK);
         dueEntry.claimFrom = dueEntry.earliestDuringClaim.isBefore(from) ? dueEntry.earliestDuringClaim : from;
-        // The claim also took runs that became ready while it was in flight.
+        // The claim also took runs that became ready while it was executed.
         if (dueEntry.earliestDuringClaim.equals(Instant.MAX)) dueEntry.advancePast(last.isAfter(now) ? last : now);
     }
 

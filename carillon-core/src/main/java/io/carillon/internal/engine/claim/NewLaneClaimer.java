@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Claims new work of other lanes while the claimer waits for the answer to a large claim. It makes one small claim at a
- * time, on its own connection. While no large claim is in flight, it sleeps.
+ * time, on its own connection. While no large claim is being executed, it sleeps.
  */
 public final class NewLaneClaimer extends Loop {
     private final ClaimExecutor claimExecutor;
@@ -34,7 +34,7 @@ public final class NewLaneClaimer extends Loop {
     }
 
     /**
-     * Reports that a lane without backlog has new work. Does nothing unless a large claim is in flight: the claimer
+     * Reports that a lane without backlog has new work. If no large claim is being executed, does nothing: the claimer
      * takes the work then.
      */
     public void hintNewWork() {

@@ -29,7 +29,7 @@ public final class LifecycleLog {
     static void started(Attempt attempt, Duration waited) {
         if (log.isDebugEnabled())
             log.debug(
-                    "run started run={} queue={} handler={} attempt={} late_ms={}",
+                    "attempt started run={} queue={} handler={} attempt={} late_ms={}",
                     attempt.run(),
                     attempt.lane().queue(),
                     attempt.target().name(),
@@ -48,7 +48,7 @@ public final class LifecycleLog {
                     ErrorText.firstLine(markDead.error()));
         else
             log.debug(
-                    "run ended run={} attempt={} next={}",
+                    "attempt ended run={} attempt={} next={}",
                     attempt.run(),
                     attempt.number(),
                     transition.getClass().getSimpleName());

@@ -115,7 +115,7 @@ public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
         callSafely(() -> blocking.runs.onRunEvent(event));
     }
 
-    /** Returns false for planned ticks: many schedules would push the other events out of the bounded queue. */
+    /** Returns false for planned ticks: those of many schedules would fill the queue, so that other events are lost. */
     static boolean isForBlockingListeners(ScheduleEvent event) {
         return !(event instanceof ScheduleEvent.Planned);
     }

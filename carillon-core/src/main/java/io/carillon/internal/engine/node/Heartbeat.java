@@ -122,7 +122,8 @@ public final class Heartbeat extends Loop {
     private boolean declareSilentPeersDead(Map<UUID, Long> peers) {
         boolean anyDeclaredDead = false;
         for (UUID peer : peerMonitor.findSilentPeers(peers, System.nanoTime())) {
-            String why = "no heartbeat for " + config.deadAfter().toSeconds() + " s, seen by " + node.id();
+            String why = "no heartbeat for %d s, declared dead by node %s"
+                    .formatted(config.deadAfter().toSeconds(), node.id());
             if (nodes.declareDead(peer, requireNonNull(peers.get(peer)), why)) {
                 log.warn("node declared dead node={} reason={}", peer, why);
                 anyDeclaredDead = true;

@@ -32,9 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The endings of attempts, written in groups and fenced by owner and attempt number. A group that fails is split in
- * halves down to the row that causes the failure. A row that does not match its fence is looked up, because an earlier
- * write of this node may have committed although its answer was lost.
+ * The endings of attempts, written in groups. A write compares the owner and the attempt number of the run; it does not
+ * compare {@code leased_until}. So an attempt may end after its lease has expired, as long as no node has released the
+ * run. A group that fails is split in halves down to the row that causes the failure. A row whose owner or attempt
+ * number differs is looked up, because an earlier write of this node may have committed although its answer was lost.
  */
 public final class AttemptEndings {
     private static final String ENDED_ROWS = """
@@ -184,7 +185,7 @@ public final class AttemptEndings {
         return new EndingBatch(owner, false).apply(ended);
     }
 
-    /** One application of endings: the rejected fences, and whether it still waits for locked rows. */
+    /** One call of apply: the endings that the database rejected, and whether it still waits for locked rows. */
     private final class EndingBatch {
         private final UUID owner;
         private final Set<Fence> refused = new HashSet<>();
@@ -215,7 +216,7 @@ public final class AttemptEndings {
                     return writeInHalves(kind, group);
                 } catch (StorageException slow) {
                     if (!slow.isTimeout()) throw slow;
-                    log.info("group of endings has locked rows; writing the other rows size={}", group.size());
+                    log.info("runs are locked by another transaction; writing the other endings size={}", group.size());
                     waitsForLocks = false;
                 }
             }
@@ -261,13 +262,18 @@ public final class AttemptEndings {
                 if (group.size() == 1) {
                     // Log the run and leave it to its lease: it must not delay the others.
                     log.error(
-                            "ending rejected by the database, attempt left to its lease run={} error={}",
+                            "end of attempt rejected by the database; the run is tried again when its lease ends"
+                                    + " run={} error={}",
                             group.get(0).attempt().run(),
                             failure.getMessage());
                     refused.add(Fence.of(group.get(0)));
                     return 0;
                 }
-                log.warn("ending group rejected kind={} size={} error={}", kind, group.size(), failure.getMessage());
+                log.warn(
+                        "group of endings rejected; writing its halves separately kind={} size={} error={}",
+                        kind,
+                        group.size(),
+                        failure.getMessage());
                 int half = group.size() / 2;
                 return writeInHalves(kind, group.subList(0, half))
                         + writeInHalves(kind, group.subList(half, group.size()));

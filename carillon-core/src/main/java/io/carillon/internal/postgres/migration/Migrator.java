@@ -169,7 +169,8 @@ public final class Migrator {
         return new CarillonException(
                 ErrorCode.SCHEMA_TOO_OLD,
                 ("The schema carillon is at version %d and lacks %s. Start once with SchemaMode.AUTO as a user"
-                                + " who may create tables, or apply the SQL of Migrator.print(%d).")
+                                + " who may create tables, or apply the SQL of Schema.sql(%d) or"
+                                + " 'carillon migrate --print'.")
                         .formatted(state.number(), missing, pending.get(0).number()));
     }
 }

@@ -29,7 +29,7 @@ final class RetryDeadline {
         return System.nanoTime() - startedAt >= limit.toNanos();
     }
 
-    /** Sleeps for a short random time, so that many waiting processes do not poll in step. */
+    /** Sleeps for a short random time, so that many waiting processes do not poll at the same time. */
     void pause() {
         try {
             TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(SHORTEST_MILLIS, LONGEST_MILLIS));

@@ -76,7 +76,7 @@ record SchemaState(List<Applied> applied) {
                                 number(),
                                 code,
                                 demanding.stream()
-                                        .map(row -> "%04d_%s needs code %d or later"
+                                        .map(row -> "%04d_%s needs a release with schema version %d or later"
                                                 .formatted(row.number(), row.name(), row.minCode()))
                                         .collect(Collectors.joining(", "))));
     }
@@ -96,8 +96,9 @@ record SchemaState(List<Applied> applied) {
         return new CarillonException(
                 ErrorCode.SCHEMA_CHANGED,
                 ("Migration %s is missing in carillon.migration although version %d is applied. If its SQL was"
-                                + " run by hand, insert its row as Migrator.print(%d) shows it; otherwise restore the database"
-                                + " from before version %d.")
+                                + " run by hand, insert its row as Schema.sql(%d), or 'carillon migrate --print'"
+                                + " without a database, prints it; otherwise restore the database from before"
+                                + " version %d.")
                         .formatted(missing.file(), number(), missing.number(), missing.number() + 1));
     }
 }

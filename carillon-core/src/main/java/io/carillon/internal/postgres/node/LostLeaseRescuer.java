@@ -121,7 +121,7 @@ public final class LostLeaseRescuer {
             recorded AS (
               INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
               SELECT project, id, attempt,\s""" + HistoryInsert.historyDay("released") + """
-                     , owner, started_at, carillon.clock(), 'crashed', 'lease lost: its node died or its lease ran out'
+                     , owner, started_at, carillon.clock(), 'crashed', 'the node died, or the lease expired'
                 FROM released
               ON CONFLICT DO NOTHING)
             SELECT id FROM released

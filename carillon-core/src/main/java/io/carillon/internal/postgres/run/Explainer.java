@@ -3,11 +3,13 @@ package io.carillon.internal.postgres.run;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.run.ErrorText;
+import io.carillon.internal.value.Durations;
 import io.carillon.run.Explanation;
 import io.carillon.run.Run;
 import io.carillon.run.RunState;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -98,15 +100,23 @@ final class Explainer {
                 : "the %s key '%s'".formatted(kind, name.substring(kind.length() + 1));
         if ("rate".equals(kind)) {
             String[] parts = name.split(":", 3);
-            return "the rate key '%s' allows %d starts in any %s, and %d runs wait before it"
+            return "the rate key '%s' allows %s in any period of %s; %s before this run"
                     .formatted(
                             parts[2],
-                            row.integer("gate_limit"),
-                            Duration.ofMillis(Long.parseLong(parts[1])),
-                            row.number("ahead"));
+                            count(row.integer("gate_limit"), "start", "starts"),
+                            Durations.describe(Duration.ofMillis(Long.parseLong(parts[1]))),
+                            count(row.number("ahead"), "run waits", "runs wait"));
         }
-        return "%s allows %d at a time; %d of them have not ended, and %d wait before it"
-                .formatted(key, row.integer("gate_limit"), row.number("passed"), row.number("ahead"));
+        return "%s allows %s at a time; %s passed and not ended, %s before this run"
+                .formatted(
+                        key,
+                        count(row.integer("gate_limit"), "run", "runs"),
+                        count(row.number("passed"), "has", "have"),
+                        count(row.number("ahead"), "waits", "wait"));
+    }
+
+    private static String count(long number, String singular, String plural) {
+        return number + " " + (number == 1 ? singular : plural);
     }
 
     /**
@@ -152,7 +162,7 @@ final class Explainer {
             return new Explanation(
                     run.state(),
                     node == null
-                            ? "It runs under its own lease."
+                            ? "A call of runDue executes it, attempt %d.".formatted(run.attempt())
                             : "It runs on node %s (%s, process %d), attempt %d."
                                     .formatted(node, row.text("host"), row.number("pid"), run.attempt()),
                     reasons);
@@ -160,16 +170,8 @@ final class Explainer {
         if (row.flag("late"))
             reasons.add("no node started it before %s; the missed policy of its schedule decides at the next planning"
                     .formatted(row.instant("start_by")));
-        if (row.maybeInstant("paused_at") != null)
-            reasons.add("queue '%s' is paused since %s by %s (%s)"
-                    .formatted(
-                            run.queue(),
-                            row.instant("paused_at"),
-                            row.maybeText("paused_by"),
-                            row.maybeText("paused_reason")));
-        if (row.flag("breaker_open"))
-            reasons.add("the breaker of queue '%s' is open because most attempts failed; one run is tried at %s"
-                    .formatted(run.queue(), row.maybeInstant("breaker_until")));
+        if (row.maybeInstant("paused_at") != null) reasons.add(describePause(run.queue(), row));
+        if (row.flag("breaker_open")) reasons.add(describeBreaker(run.queue(), row));
         if (row.flag("lane_full"))
             reasons.add("queue '%s' has reached its limit of %d running at a time"
                     .formatted(run.queue(), row.integer("max_running")));
@@ -191,5 +193,19 @@ final class Explainer {
         String summary =
                 reasons.isEmpty() ? "It is ready and waits for a free slot." : "It waits: " + reasons.get(0) + ".";
         return new Explanation(run.state(), summary, reasons);
+    }
+
+    private static String describePause(String queue, Row row) throws SQLException {
+        String by = row.maybeText("paused_by");
+        String reason = row.maybeText("paused_reason");
+        return "queue '%s' is paused since %s".formatted(queue, row.instant("paused_at"))
+                + (by == null ? "" : " by " + by)
+                + (reason == null ? "" : " (" + reason + ")");
+    }
+
+    private static String describeBreaker(String queue, Row row) throws SQLException {
+        Instant until = row.maybeInstant("breaker_until");
+        return "the breaker of queue '%s' is open because most attempts failed; one run is tried %s"
+                .formatted(queue, until == null ? "next" : "at " + until);
     }
 }

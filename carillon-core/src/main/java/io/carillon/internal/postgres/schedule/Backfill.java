@@ -102,7 +102,8 @@ final class Backfill {
         throw new CarillonException(
                 ErrorCode.HISTORY_DROPPED,
                 ("The history of %s of schedule '%s' has been dropped, so it is unknown whether they ran."
-                                + " Choose a later range, or run them even so (dropped history: run).")
+                                + " Choose a later range, or run them anyway with DroppedHistoryPolicy.RUN"
+                                + " (--dropped-history run).")
                         .formatted(dropped.get(), schedule.name()));
     }
 

@@ -11,9 +11,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The effect of an edit on existing ticks. The cutoff between past and future is T, the later of the clock and the
- * latest instant that ever started or ended. Unstarted ticks after T are deleted and planned again; ticks up to T keep
- * the definition under which they fell due, or end in the ledger.
+ * What an edit does to ticks that exist. T is the current time or, if it is later, the latest instant that has started
+ * or ended. Ticks up to T keep the old definition. Unstarted ticks after T are deleted and planned again by the new
+ * definition. If the schedule is paused or deleted, no tick is planned again, and the unstarted ticks up to T end with
+ * a ledger entry.
  */
 final class FutureTicks {
     // While these rows are locked, no other transaction starts or cancels them: T no longer changes.

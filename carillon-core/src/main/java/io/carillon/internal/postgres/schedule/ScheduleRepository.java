@@ -252,7 +252,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private static void rejectNeverFiring(Session session, When when, String name) throws SQLException {
         Instant now = now(session);
         if (when.next(now).isPresent()) return;
-        String what = "Schedule '%s' (%s) would never fire after %s. Check its expression, its start and its end.";
+        String what = "Schedule '%s' (%s) has no planned instant after %s. Check its timing, from and until.";
         throw new CarillonException(ErrorCode.NEVER_FIRES, what.formatted(name, when.describe(), now));
     }
 

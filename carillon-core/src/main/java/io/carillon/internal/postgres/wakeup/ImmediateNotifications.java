@@ -10,11 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A switch that makes the driver return a notification as soon as it arrives. After each notification the driver waits
- * one more millisecond for the next, which is as long as the rest of a wake-up takes. It has no setting for this, but a
- * private field with the time before which it does not wait. If that field is not accessible, as in another version of
- * the driver or under strong encapsulation of modules, notifications arrive one millisecond later and nothing else
- * changes.
+ * Makes the driver return a notification as soon as it arrives. Without this, the driver waits one more millisecond for
+ * further notifications, about as long as the rest of a wake-up takes. The driver has no setting for the wait. It has a
+ * private field with a time before which it does not wait; this class sets that field. If the field is not accessible
+ * (another version of the driver, or strong encapsulation of modules), notifications arrive one millisecond later, and
+ * nothing else changes.
  */
 final class ImmediateNotifications {
     private static final Logger log = LoggerFactory.getLogger(ImmediateNotifications.class);

@@ -34,7 +34,10 @@ class SchemaStateTest {
 
     @Test
     void refuses_a_newer_schema_that_asks_for_newer_code() {
-        refuses(ErrorCode.SCHEMA_TOO_NEW, state(first, second, third), "0003_three needs code 3");
+        refuses(
+                ErrorCode.SCHEMA_TOO_NEW,
+                state(first, second, third),
+                "0003_three needs a release with schema version 3 or later");
     }
 
     @Test
