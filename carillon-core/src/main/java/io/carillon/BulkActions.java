@@ -40,8 +40,8 @@ public final class BulkActions {
     }
 
     /**
-     * The maximum up to which matching runs are counted before an action. A larger count is not worth reading all of
-     * them.
+     * The maximum up to which matching runs are counted before an action. A larger count is not worth reading
+     * all of them.
      */
     public static final long COUNT_LIMIT = 10_000;
 

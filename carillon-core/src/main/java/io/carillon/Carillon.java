@@ -122,8 +122,8 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         boolean shared = builder.handlers.anyTransactional() && builder.engineDataSource == null;
         UnaryOperator<NodeConfig> fitToPool = config -> fitToPool(config, engineSource, shared);
         NodeConfig wanted = builder.nodeConfig();
-        // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with one or
-        // two.
+        // Only a node needs the engine's connections. A process that only enqueues or calls runDue works with
+        // one or two.
         NodeConfig config = builder.startsNode ? fitToPool.apply(wanted) : wanted;
         new Migrator(engineSource).run(builder.schema);
         TickPlanner planner = TickPlanner.withLookAhead(config.lookAhead());
@@ -312,9 +312,9 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     /**
-     * Changes how this process is woken, without a restart. The mode {@code http} stops the node of this process, which
-     * first waits for its running attempts; every other mode starts a node if there is none. Stored data is not
-     * affected.
+     * Changes how this process is woken, without a restart. The mode {@code http} stops the node of this
+     * process, which first waits for its running attempts; every other mode starts a node if there is none.
+     * Stored data is not affected.
      */
     public synchronized void wakeup(Wakeup wakeup) {
         refuseIfClosed();

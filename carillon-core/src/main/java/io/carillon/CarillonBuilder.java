@@ -69,16 +69,16 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Registers a handler that returns a value, which is stored as the result of the run, or an {@link
-     * io.carillon.run.Outcome}.
+     * Registers a handler that returns a value, which is stored as the result of the run, or an
+     * {@link io.carillon.run.Outcome}.
      */
     public <T, R> CarillonBuilder handleReturning(HandlerType<T> type, ReturningHandler<T, R> handler) {
         return handleReturning(type, handler, HandlerOptions.defaults());
     }
 
     /**
-     * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue, priority, timeout,
-     * retries.
+     * Like {@link #handleReturning(HandlerType, ReturningHandler)}, but with options: queue,
+     * priority, timeout, retries.
      */
     public <T, R> CarillonBuilder handleReturning(
             HandlerType<T> type, ReturningHandler<T, R> handler, HandlerOptions options) {
@@ -94,8 +94,8 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Like {@link #handleInTransaction(HandlerType, TransactionalHandler)}, but with options: queue, priority, timeout,
-     * retries.
+     * Like {@link #handleInTransaction(HandlerType, TransactionalHandler)}, but with options: queue,
+     * priority, timeout, retries.
      */
     public <T> CarillonBuilder handleInTransaction(
             HandlerType<T> type, TransactionalHandler<T> handler, HandlerOptions options) {
@@ -113,8 +113,8 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Declares a schedule. When the instance is created, the schedule is created, or changed if its stored definition
-     * differs.
+     * Declares a schedule. When the instance is created, the schedule is created, or changed if its
+     * stored definition differs.
      */
     public <T> CarillonBuilder schedule(String name, When when, HandlerType<T> type, T payload) {
         return schedule(name, when, type, payload, ScheduleOptions.defaults());
@@ -145,8 +145,8 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Sets how long {@link Carillon#close()} waits for running attempts before it releases their runs. Default: 30
-     * seconds.
+     * Sets how long {@link Carillon#close()} waits for running attempts before it releases their runs.
+     * Default: 30 seconds.
      */
     public CarillonBuilder shutdownTimeout(Duration timeout) {
         return change(config -> config.shutdownTimeout(timeout));
@@ -217,9 +217,9 @@ public final class CarillonBuilder {
     }
 
     /**
-     * Adds a listener for schedule changes made by this process and for planned instants that this process records as
-     * missed or skipped. A non-blocking listener also receives the ticks that this process plans. May be called several
-     * times.
+     * Adds a listener for schedule changes made by this process and for planned instants that this process
+     * records as missed or skipped. A non-blocking listener also receives the ticks that this process plans. May
+     * be called several times.
      */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
         listeners = listeners.with(listener);

@@ -7,8 +7,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Stores runs, either in a transaction of its own ({@link Carillon}) or in the caller's transaction ({@link
- * Carillon#in}).
+ * Stores runs, either in a transaction of its own ({@link Carillon}) or in the caller's
+ * transaction ({@link Carillon#in}).
  */
 public interface Enqueuer {
     /** Stores a run that is due immediately. */

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a handler: queue, priority, timeout and retries of its runs. Immutable; each method returns a changed
- * copy.
+ * Options of a handler: queue, priority, timeout and retries of its runs. Immutable; each method returns
+ * a changed copy.
  */
 public final class HandlerOptions {
     private final @Nullable String queue;
@@ -51,8 +51,8 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets the priority of the runs, which {@link io.carillon.run.Enqueue#priority} can override. Default: {@link
-     * Priority#NORMAL}.
+     * Sets the priority of the runs, which {@link io.carillon.run.Enqueue#priority} can override.
+     * Default: {@link Priority#NORMAL}.
      */
     public HandlerOptions priority(Priority priority) {
         return new HandlerOptions(queue, priority, timeout, retry, noRetryOn, keepPayload);

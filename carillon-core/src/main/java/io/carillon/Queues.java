@@ -21,8 +21,8 @@ public final class Queues {
     }
 
     /**
-     * Pauses a queue until it is resumed: no node starts further runs of it. Returns false if the queue is already
-     * paused.
+     * Pauses a queue until it is resumed: no node starts further runs of it. Returns false if the queue
+     * is already paused.
      */
     public boolean pause(String queue) {
         return pause(queue, PauseOptions.untilResumed());
@@ -44,8 +44,8 @@ public final class Queues {
     }
 
     /**
-     * Resumes a paused queue and closes its breaker. Returns false if the queue was neither paused nor stopped by its
-     * breaker.
+     * Resumes a paused queue and closes its breaker. Returns false if the queue was neither paused nor stopped
+     * by its breaker.
      */
     public boolean resume(String queue) {
         boolean resumed = lanes.resume(lane(queue));

@@ -75,8 +75,8 @@ public final class Runs {
     }
 
     /**
-     * Returns one page of runs, newest first. While runs are added, no run appears on two pages and no existing run is
-     * omitted.
+     * Returns one page of runs, newest first. While runs are added, no run appears on two pages and no existing
+     * run is omitted.
      */
     public List<Run> page(RunQuery query) {
         return admin.page(project, query);

@@ -236,8 +236,8 @@ public final class Schedules {
     }
 
     /**
-     * Deletes a schedule and its waiting ticks. Runs that have started continue. Returns false if the schedule does not
-     * exist.
+     * Deletes a schedule and its waiting ticks. Runs that have started continue. Returns false if the schedule
+     * does not exist.
      */
     public boolean delete(String name) {
         boolean deleted = admin.delete(runFactory.project(), checked(name));

@@ -9,8 +9,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Carillon tables of one database: their version and their migration. Connects only in methods that need the
- * database.
+ * The Carillon tables of one database: their version and their migration. Connects only in methods that
+ * need the database.
  */
 public final class Schema {
     /**

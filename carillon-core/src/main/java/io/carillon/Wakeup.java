@@ -27,8 +27,8 @@ public record Wakeup(
         /** The process polls, more often while it finds work. Needs only a connection for each poll. */
         POLLING,
         /**
-         * LISTEN and NOTIFY, and a poll every second. Needs a permanent connection, so it cannot use a transaction
-         * pooler.
+         * LISTEN and NOTIFY, and a poll every second. Needs a permanent connection, so it cannot use
+         * a transaction pooler.
          */
         NOTIFY,
         /**
@@ -62,8 +62,8 @@ public record Wakeup(
     }
 
     /**
-     * Returns a wake-up by polling, every 0.5 s while there is work, and less often, down to every 30 s, while there is
-     * none.
+     * Returns a wake-up by polling, every 0.5 s while there is work, and less often, down to every 30 s, while
+     * there is none.
      */
     public static Wakeup polling() {
         return polling(DEFAULT_POLL_MIN, DEFAULT_POLL_MAX);
@@ -95,8 +95,8 @@ public record Wakeup(
     }
 
     /**
-     * Returns the wake-up with this name in settings. The transport is required for queue and hybrid, and null
-     * otherwise.
+     * Returns the wake-up with this name in settings. The transport is required for queue and hybrid,
+     * and null otherwise.
      */
     public static Wakeup named(String name, @Nullable WakeTransport transport) {
         Mode mode = Arrays.stream(Mode.values())

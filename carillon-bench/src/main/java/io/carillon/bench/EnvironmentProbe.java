@@ -33,8 +33,8 @@ final class EnvironmentProbe {
     }
 
     /**
-     * Returns the commit, with a checksum of the uncommitted changes if there are any: changed code needs its own
-     * results.
+     * Returns the commit, with a checksum of the uncommitted changes if there are any: changed code needs
+     * its own results.
      */
     static String commit(Path home) {
         String head = git(home, "rev-parse", "--short=12", "HEAD");

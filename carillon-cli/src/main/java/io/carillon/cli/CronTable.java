@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The explanation as a table: local time with its weekday, offset, UTC, and a mark at clock changes, with a legend
- * below.
+ * The explanation as a table: local time with its weekday, offset, UTC, and a mark at clock changes, with
+ * a legend below.
  */
 final class CronTable {
     private static final DateTimeFormatter LOCAL =

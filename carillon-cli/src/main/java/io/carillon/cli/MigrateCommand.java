@@ -83,7 +83,8 @@ final class MigrateCommand implements Callable<Integer> {
             throw new CarillonException(
                     problem.code(),
                     ("The schema is at version %d, but this release needs version %d. Run 'carillon migrate' as a "
-                                    + "database user who may create tables, or apply the SQL of 'carillon migrate --print'.")
+                                    + "database user who may create tables, or apply the SQL of 'carillon migrate"
+                                    + " --print'.")
                             .formatted(schema.appliedVersion(), schema.requiredVersion()),
                     problem);
         }

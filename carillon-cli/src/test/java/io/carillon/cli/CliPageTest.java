@@ -67,8 +67,8 @@ class CliPageTest {
     }
 
     /**
-     * Returns the options that are neither in the section of the command nor in the shared section of all client
-     * commands.
+     * Returns the options that are neither in the section of the command nor in the shared section of
+     * all client commands.
      */
     private static List<String> undocumentedOptions(String name, CommandLine command, String section) {
         String shared = section("Connecting to a server");

@@ -3,8 +3,8 @@ package io.carillon.run;
 import java.util.Arrays;
 
 /**
- * Encoded bytes and the name of their codec. Payloads are equal if their bytes and codecs are equal. The array is not
- * copied.
+ * Encoded bytes and the name of their codec. Payloads are equal if their bytes and codecs are equal. The array
+ * is not copied.
  */
 @SuppressWarnings("ArrayRecordComponent") // equals compares the content; the array is not copied, for speed
 public record Payload(byte[] bytes, String codec) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface ReturningHandler<T, R> {
     /**
-     * Returns a value that is stored as the result of the run, or an {@link Outcome}. Null means success without a
-     * result.
+     * Returns a value that is stored as the result of the run, or an {@link Outcome}. Null means success
+     * without a result.
      */
     @Nullable
     R handle(T payload, RunContext run) throws Exception;

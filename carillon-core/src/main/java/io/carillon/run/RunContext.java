@@ -18,8 +18,8 @@ public interface RunContext {
     int failures();
 
     /**
-     * Returns the instant that the schedule planned, even if the run starts late; empty for runs without a planned
-     * instant.
+     * Returns the instant that the schedule planned, even if the run starts late; empty for runs without
+     * a planned instant.
      */
     Optional<Instant> plannedAt();
 

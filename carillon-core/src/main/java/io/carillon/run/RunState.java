@@ -3,8 +3,8 @@ package io.carillon.run;
 import java.util.Locale;
 
 /**
- * The state of a run. {@link #WAITING} and {@link #RUNNING} are stored in the table {@code run}; all other states are
- * final.
+ * The state of a run. {@link #WAITING} and {@link #RUNNING} are stored in the table {@code run}; all other
+ * states are final.
  */
 public enum RunState {
     WAITING,

@@ -47,9 +47,9 @@ public final class CronExpression {
     }
 
     /**
-     * Returns the first planned instant strictly after the given one; empty if there is none. The policy applies only
-     * to expressions with a fixed time: an expression whose second, minute or hour field starts with a star follows the
-     * clock.
+     * Returns the first planned instant strictly after the given one; empty if there is none. The policy applies
+     * only to expressions with a fixed time: an expression whose second, minute or hour field starts with a star
+     * follows the clock.
      */
     public Optional<Instant> next(Instant after, ZoneId zone, DstPolicy policy) {
         requireNonNull(policy, "policy");

@@ -67,9 +67,9 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     /**
-     * Returns the first planned instant strictly after the given one; empty if it is outside the calendar of java.time,
-     * or if every wall time is in a gap that the policy skips. The policy applies only to days, weeks, months and
-     * years.
+     * Returns the first planned instant strictly after the given one; empty if it is outside the calendar of
+     * java.time, or if every wall time is in a gap that the policy skips. The policy applies only to days, weeks,
+     * months and years.
      */
     public Optional<Instant> next(Instant after, DstPolicy policy) {
         requireNonNull(policy, "policy");
@@ -175,8 +175,8 @@ public record Interval(long amount, ChronoUnit unit, ZonedDateTime start) {
     }
 
     /**
-     * Returns a wall time that is earlier than every step after the given instant. Offsets differ by less than two
-     * days.
+     * Returns a wall time that is earlier than every step after the given instant. Offsets differ by less
+     * than two days.
      */
     private static LocalDateTime wallTimeBefore(Instant instant) {
         Instant earliest = LocalDateTime.MIN.plusDays(2).toInstant(ZoneOffset.UTC);

@@ -18,8 +18,8 @@ sealed interface PreviewSource {
     Optional<Instant> next(Instant after);
 
     /**
-     * Returns the first planned wall time at or after the given one; null if there is none or the interval is elapsed
-     * time.
+     * Returns the first planned wall time at or after the given one; null if there is none or the interval
+     * is elapsed time.
      */
     @Nullable
     LocalDateTime wallTimeAtOrAfter(LocalDateTime from);

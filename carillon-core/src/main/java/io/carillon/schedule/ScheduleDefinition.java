@@ -17,8 +17,8 @@ public record ScheduleDefinition(
     }
 
     /**
-     * The work of each run: queue, priority, target and encoded payload. Ticks store a copy, so that execution needs no
-     * join.
+     * The work of each run: queue, priority, target and encoded payload. Ticks store a copy, so that execution
+     * needs no join.
      */
     @SuppressWarnings("ArrayRecordComponent") // equals compares the content
     public record RunTemplate(

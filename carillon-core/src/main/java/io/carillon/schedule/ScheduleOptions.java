@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a schedule: its policies, and the queue and priority of its runs. Immutable; each method returns a changed
- * copy.
+ * Options of a schedule: its policies, and the queue and priority of its runs. Immutable; each method returns
+ * a changed copy.
  */
 public final class ScheduleOptions {
     private final SchedulePolicies policies;
@@ -34,8 +34,8 @@ public final class ScheduleOptions {
     }
 
     /**
-     * Sets what happens when a planned instant is reached while an earlier run has not ended. Default: {@link
-     * OverlapPolicy#ALLOW}.
+     * Sets what happens when a planned instant is reached while an earlier run has not ended. Default:
+     * {@link OverlapPolicy#ALLOW}.
      */
     public ScheduleOptions overlap(OverlapPolicy overlapPolicy) {
         return new ScheduleOptions(policies.overlap(overlapPolicy), queue, priority);

@@ -323,8 +323,8 @@ public record When(Timing timing, DstPolicy dst, Bounds bounds, Duration jitter)
     }
 
     /**
-     * Returns warnings about notations that are valid but probably unintended, such as a cron step larger than its
-     * field.
+     * Returns warnings about notations that are valid but probably unintended, such as a cron step larger
+     * than its field.
      */
     public List<String> warnings() {
         return timing instanceof Timing.Cron cron ? cron.expression().warnings() : List.of();

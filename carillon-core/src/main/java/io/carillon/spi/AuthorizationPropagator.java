@@ -97,8 +97,8 @@ public final class AuthorizationPropagator implements ContextPropagator {
     }
 
     /**
-     * Returns null if the text was encrypted with another key, belongs to another run or schedule, was altered, or
-     * expired.
+     * Returns null if the text was encrypted with another key, belongs to another run or schedule, was
+     * altered, or expired.
      */
     private @Nullable String open(String owner, String sealed) {
         return keys.open(sealed, owner)

@@ -66,8 +66,8 @@ public final class Keyring {
     }
 
     /**
-     * Reads the keys from a file in the format of {@link #parse}. Only the user of this process should have read
-     * permission.
+     * Reads the keys from a file in the format of {@link #parse}. Only the user of this process should
+     * have read permission.
      */
     public static Keyring fromFile(Path file) {
         try {

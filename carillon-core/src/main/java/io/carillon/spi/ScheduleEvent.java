@@ -45,8 +45,8 @@ public sealed interface ScheduleEvent {
             implements ScheduleEvent {}
 
     /**
-     * Planned instants were skipped because of an overlap or an excluded date. Instants within a pause are not reported
-     * individually.
+     * Planned instants were skipped because of an overlap or an excluded date. Instants within a pause are
+     * not reported individually.
      */
     record Skipped(String project, String schedule, AffectedInstants instants) implements ScheduleEvent {}
 

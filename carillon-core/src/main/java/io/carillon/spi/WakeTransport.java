@@ -19,8 +19,8 @@ public interface WakeTransport {
     AutoCloseable receive(Consumer<Message> consumer);
 
     /**
-     * Sends a message if the transport supports the delay. Returns false if it does not; then only a poll finds the
-     * run.
+     * Sends a message if the transport supports the delay. Returns false if it does not; then only a poll
+     * finds the run.
      */
     default boolean trySend(Message message, Duration delay) {
         if (delay.compareTo(longestDelay()) > 0) return false;

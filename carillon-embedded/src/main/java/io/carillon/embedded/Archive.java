@@ -20,7 +20,8 @@ record Archive(URL location, String version) {
         if (found == null)
             throw new EmbeddedPostgresException(
                     ("The PostgreSQL binaries for this platform (%s) are not on the class path. Add %s:%s at run"
-                                    + " time. Maven adds it automatically; Gradle, and jars built on another platform, do not.")
+                                    + " time. Maven adds it automatically; Gradle, and jars built on another platform,"
+                                    + " do not.")
                             .formatted(platform.archive(), platform.artifact(), version));
         return new Archive(found, version);
     }

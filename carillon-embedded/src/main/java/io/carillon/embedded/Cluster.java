@@ -106,7 +106,8 @@ final class Cluster {
         if (!found.equals(binaries.major()))
             throw new EmbeddedPostgresException(
                     ("The data in %s was written by PostgreSQL %s, which PostgreSQL %s cannot read. Nothing was"
-                                    + " changed. Start it with the Carillon release that contains PostgreSQL %s and export"
+                                    + " changed. Start it with the Carillon release that contains PostgreSQL %s and"
+                                    + " export"
                                     + " the data there, or choose another directory to start with an empty database.")
                             .formatted(files.data(), found, binaries.version(), found));
     }

@@ -21,8 +21,8 @@ final class PostgresServer {
     private static final int MAX_PORT_TRIES = 20;
     // A killed server may remain as a zombie, and its children hold the shared memory until they notice its end.
     private static final Duration KILL_TIMEOUT = Duration.ofSeconds(15);
-    // Only a server that hangs reaches this timeout: a server that fails ends, and the recovery of much data takes
-    // time.
+    // Only a server that hangs reaches this timeout: a server that fails ends, and the recovery of much
+    // data takes time.
     private static final Duration READY_TIMEOUT = Duration.ofMinutes(5);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(60);
 

@@ -19,9 +19,9 @@ final class Watchdog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
     private static final String NO_PROCESS = "-";
     private static final String DONE = "done";
-    // Reads the process id to watch, line by line. At the end of the pipe it signals the last process and, for a
-    // temporary directory, removes the directory after the server has ended. It ignores the Ctrl-C that ends its
-    // parent.
+    // Reads the process id to watch, line by line. At the end of the pipe it signals the last process and,
+    // for a temporary directory, removes the directory after the server has ended. It ignores the Ctrl-C that
+    // ends its parent.
     private static final String SCRIPT = """
             signal=$1 directory=$2 pid=-
             trap '' HUP INT TERM

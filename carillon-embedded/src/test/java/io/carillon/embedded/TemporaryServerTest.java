@@ -47,14 +47,15 @@ class TemporaryServerTest {
         assertThat(Sql.query(postgres, "SHOW full_page_writes")).isEqualTo("off");
         assertThat(Sql.query(postgres, "SHOW max_connections")).isEqualTo("200");
         assertThat(Sql.query(postgres, "SHOW log_timezone")).isEqualTo("UTC");
-        // The driver sets its own time zone in each session, so the setting of the server shows only in its start
-        // arguments.
+        // The driver sets its own time zone in each session, so the setting of the server shows only in
+        // its start arguments.
         assertThat(Sql.query(postgres, "SELECT pg_read_file('postmaster.opts')"))
                 .contains("\"timezone=UTC\"");
         assertThat(
                         Sql.query(
                                 postgres,
-                                "SELECT concat_ws(' ', pg_encoding_to_char(encoding), datlocprovider, datlocale) FROM pg_database WHERE datname = 'carillon'"))
+                                "SELECT concat_ws(' ', pg_encoding_to_char(encoding), datlocprovider, datlocale)"
+                                        + " FROM pg_database WHERE datname = 'carillon'"))
                 .isEqualTo("UTF8 b C.UTF-8");
     }
 

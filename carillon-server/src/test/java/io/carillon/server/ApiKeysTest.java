@@ -32,7 +32,7 @@ class ApiKeysTest {
         try (CarillonServer second = SERVER.start()) {
             assertThat(second.bootstrapKey()).isEmpty();
         }
-        assertThat(SERVER.queryText("SELECT count(*) FROM carillon.api_key WHERE bootstrap"))
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.api_key WHERE bootstrap").text())
                 .isEqualTo("1");
     }
 
@@ -64,8 +64,10 @@ class ApiKeysTest {
                 .requireStatus(201);
         PlaintextApiKey key = PlaintextApiKey.parse(made.at("/key")).orElseThrow();
         assertThat(
-                        SERVER.queryText(
-                                "SELECT string_agg(k::text, ' ') || string_agg(a::text, ' ') FROM carillon.api_key k, carillon.audit a"))
+                        SERVER.query(
+                                "SELECT string_agg(k::text, ' ') || string_agg(a::text, ' ')"
+                                        + " FROM carillon.api_key k, carillon.audit a")
+                                        .text())
                 .doesNotContain(key.secret());
         assertThat(SERVER.get(SERVER.bootstrap(), "/v1/keys").requireStatus(200).text())
                 .contains(key.id())
@@ -77,7 +79,7 @@ class ApiKeysTest {
         assertThat(key.toString()).doesNotContain(key.secret());
         // The stored hash is not accepted as a key.
         String hash =
-                SERVER.queryText("SELECT encode(hash, 'hex') FROM carillon.api_key WHERE id = '" + key.id() + "'");
+                SERVER.query("SELECT encode(hash, 'hex') FROM carillon.api_key WHERE id = '" + key.id() + "'").text();
         SERVER.get("crl_" + key.id() + "_" + hash.substring(0, 32) + "_000000", "/v1/stats")
                 .requireStatus(401);
     }
@@ -176,7 +178,8 @@ class ApiKeysTest {
         SERVER.get(fresh, "/v1/stats").requireStatus(200);
         assertThat(SERVER.get(SERVER.bootstrap(), "/v1/keys/" + id).json().has("expiresAt"))
                 .isTrue();
-        assertThat(SERVER.queryText("SELECT (used_at IS NOT NULL)::text FROM carillon.api_key WHERE id = '" + id + "'"))
+        assertThat(SERVER.query("SELECT (used_at IS NOT NULL)::text FROM carillon.api_key WHERE id = '" + id + "'")
+                .text())
                 .isEqualTo("true");
         SERVER.post(SERVER.bootstrap(), "/v1/keys/" + id + "/rotate", "{\"overlap\":\"60d\"}")
                 .requireStatus(422);

@@ -15,7 +15,7 @@ class AuditTest {
 
     /** Counts audit entries, without those of bulk actions that end later. */
     private static int countAuditLines() {
-        return Integer.parseInt(SERVER.queryText("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'"));
+        return (int) SERVER.query("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'").number();
     }
 
     @Test
@@ -98,8 +98,10 @@ class AuditTest {
         SERVER.createProject("older");
         String lines = """
                 INSERT INTO carillon.audit (project, id, at, actor, action, object, request_id)
-                SELECT p, (lpad(to_hex((extract(epoch FROM carillon.clock() - interval '%d days') * 1000)::bigint + i), 12, '0') || '7000'
-                           || lpad(to_hex(i), 16, '8'))::uuid, carillon.clock() - interval '%d days', 'tester', 'aged', 'x', 'r'
+                SELECT p, (lpad(to_hex((extract(epoch FROM carillon.clock() - interval '%d days') * 1000)::bigint + i),
+                  12, '0') || '7000'
+                           || lpad(to_hex(i), 16, '8'))::uuid, carillon.clock() - interval '%d days', 'tester', 'aged',
+                             'x', 'r'
                   FROM unnest(ARRAY['old', 'older']) p, generate_series(1, %d) i
                 """;
         SERVER.database().execute(lines.formatted(366, 366, 2_500));
@@ -108,7 +110,7 @@ class AuditTest {
 
         SERVER.server().deleteExpiredRows();
 
-        assertThat(SERVER.queryText("SELECT count(*) FROM carillon.audit WHERE action = 'aged'"))
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.audit WHERE action = 'aged'").text())
                 .isEqualTo("6");
         assertThat(countAuditLines()).isEqualTo(others + 6);
     }

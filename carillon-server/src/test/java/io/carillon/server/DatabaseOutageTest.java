@@ -11,8 +11,6 @@ import io.carillon.spi.Keyring;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,8 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * While the database is unreachable, every route answers 503, no acknowledged change is lost, and the server recovers
- * automatically.
+ * While the database is unreachable, every route answers 503, no acknowledged change is lost, and the
+ * server recovers automatically.
  */
 class DatabaseOutageTest {
     private static final RestTestServer CLIENT = new RestTestServer();
@@ -156,8 +154,8 @@ class DatabaseOutageTest {
             Set<String> acknowledged = new HashSet<>();
             for (Future<List<String>> one : written) acknowledged.addAll(one.get(1, TimeUnit.SECONDS));
             assertThat(acknowledged).hasSize(writers * each);
-            assertThat(count("SELECT count(*) FROM carillon.run")).isEqualTo(acknowledged.size());
-            assertThat(count("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(acknowledged.size());
+            assertThat(database.query("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'").number())
                     .isEqualTo(acknowledged.size());
             for (String run : acknowledged)
                 ask(key, "GET", "/v1/runs/" + run, null).requireStatus(200);
@@ -200,15 +198,6 @@ class DatabaseOutageTest {
                 assertThat(one.get(30, TimeUnit.SECONDS).status()).isIn(200, 503);
         } finally {
             threads.shutdownNow();
-        }
-    }
-
-    private long count(String sql) throws Exception {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getLong(1);
         }
     }
 }

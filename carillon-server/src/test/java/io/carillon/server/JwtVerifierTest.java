@@ -28,7 +28,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class JwtVerifierTest {
     private static final byte[] SECRET = "a secret of at least thirty-two bytes".getBytes(StandardCharsets.UTF_8);
     private static final String GOOD =
-            "{\"iss\":\"https://id.example\",\"aud\":[\"other\",\"carillon\"],\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"openid read\",\"exp\":32503680000}";
+            "{\"iss\":\"https://id.example\",\"aud\":[\"other\",\"carillon\"],\"sub\":\"ann\",\"project\":\"default\","
+                    + "\"scope\":\"openid read\",\"exp\":32503680000}";
 
     @RegisterExtension
     static final RestTestServer SERVER = new RestTestServer(
@@ -72,7 +73,7 @@ class JwtVerifierTest {
         String manager = shared(GOOD.replace("openid read", "manage"));
         SERVER.post(manager, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                 .requireStatus(201);
-        assertThat(SERVER.queryText("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1"))
+        assertThat(SERVER.query("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1").text())
                 .isEqualTo("subject ann");
     }
 
@@ -96,7 +97,7 @@ class JwtVerifierTest {
         String cut = good.substring(0, good.length() - 4);
         for (String token : List.of(none, swapped, cut, good + "x", "a.b.c", "..", "a.b"))
             assertThat(SERVER.get(token, "/v1/stats").status()).as(token).isEqualTo(401);
-        assertThat(SERVER.queryText("SELECT count(*) FROM carillon.project WHERE project = 'unknown'"))
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'unknown'").text())
                 .isEqualTo("0");
     }
 
@@ -107,7 +108,8 @@ class JwtVerifierTest {
         RSAPublicKey rsaPublic = (RSAPublicKey) rsa.getPublic();
         ECPublicKey ecPublic = (ECPublicKey) ec.getPublic();
         String document =
-                "{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\",\"crv\":\"P-256\",\"kid\":\"e\",\"x\":\"%s\",\"y\":\"%s\"},{\"kty\":\"odd\"}]}"
+                ("{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\","
+                        + "\"crv\":\"P-256\",\"kid\":\"e\",\"x\":\"%s\",\"y\":\"%s\"},{\"kty\":\"odd\"}]}")
                         .formatted(
                                 number(rsaPublic.getModulus()),
                                 number(rsaPublic.getPublicExponent()),

@@ -15,23 +15,33 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * To the keys of one project, resources of another project do not exist: checked for every declared operation and every
- * table.
+ * To the keys of one project, resources of another project do not exist: checked for every declared operation
+ * and every table.
  */
 class ProjectIsolationTest {
     private static final String ROWS = """
             SELECT string_agg(part, ' ') FROM (
-              SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) AS part FROM carillon.schedule t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run_history t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.dead_run t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.webhook_secret t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '') || coalesce(k.expires_at::text, ''), ','), ''))
+              SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) AS part FROM carillon.schedule t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.run_history t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.dead_run t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.lane t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), ''))
+                FROM carillon.webhook_secret t WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(k.id || k.scopes::text || coalesce(k.revoked_at::text, '')
+                || coalesce(k.expires_at::text, ''), ','), ''))
                           FROM carillon.api_key k WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t WHERE project = 'alpha'
-              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.audit t WHERE project = 'alpha') parts
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.project t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.bulk_action t
+                WHERE project = 'alpha'
+              UNION ALL SELECT md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) FROM carillon.audit t
+                WHERE project = 'alpha') parts
             """;
 
     @RegisterExtension
@@ -79,7 +89,7 @@ class ProjectIsolationTest {
     @ParameterizedTest
     @MethodSource("operations")
     void nothing_of_another_project_is_seen_or_changed(OpenApiDescription.Operation operation) {
-        String before = SERVER.queryText(ROWS);
+        String before = SERVER.query(ROWS).text();
         List<String> names = List.of(
                 "secret", "alpha", PlaintextApiKey.parse(alpha).orElseThrow().id(), bulk);
         for (String name : names) {
@@ -96,13 +106,16 @@ class ProjectIsolationTest {
                         .as("%s %s: %s", operation, name, reply.text())
                         .isEqualTo(404);
         }
-        assertThat(SERVER.queryText(ROWS))
+        assertThat(SERVER.query(ROWS).text())
                 .as("rows of alpha after " + operation)
                 .isEqualTo(before);
         // Deletes the resources that beta created under the same names, so that they do not affect the next operation.
         SERVER.database()
                 .execute(
-                        "DELETE FROM carillon.schedule WHERE project = 'beta'; DELETE FROM carillon.run WHERE project = 'beta'; DELETE FROM carillon.lane WHERE project = 'beta'; DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
+                        "DELETE FROM carillon.schedule WHERE project = 'beta';"
+                                + " DELETE FROM carillon.run WHERE project = 'beta';"
+                                + " DELETE FROM carillon.lane WHERE project = 'beta';"
+                                + " DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.carillon.CarillonBuilder;
 import io.carillon.server.hooks.ServerWebhooks;
 import io.carillon.server.openapi.OpenApiDescription;
 import io.carillon.spi.Keyring;
+import io.carillon.testkit.QueryResult;
 import io.carillon.testkit.TestDatabase;
 import io.carillon.webhook.guard.AddressPolicy;
 import java.io.IOException;
@@ -14,10 +15,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -30,8 +27,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A real server on a real database, called over HTTP; one per test class. Every response is validated against the API
- * description.
+ * A real server on a real database, called over HTTP; one per test class. Every response is validated against
+ * the API description.
  */
 public final class RestTestServer implements BeforeAllCallback, AfterAllCallback {
     static final JsonMapper JSON = OpenApiDescription.JSON;
@@ -239,15 +236,8 @@ public final class RestTestServer implements BeforeAllCallback, AfterAllCallback
                 .at("/key");
     }
 
-    /** Reads one value as the owner of the database. */
-    String queryText(String sql) {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getString(1);
-        } catch (SQLException failure) {
-            throw new AssertionError(failure);
-        }
+    /** Executes a query as the owner of the database. */
+    QueryResult query(String sql, Object... parameters) {
+        return database.query(sql, parameters);
     }
 }

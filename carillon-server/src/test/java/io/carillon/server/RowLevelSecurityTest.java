@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * PostgreSQL isolates projects even if a statement of the server lacks its condition, or uses the API of the wrong
- * project.
+ * PostgreSQL isolates projects even if a statement of the server lacks its condition, or uses the API of
+ * the wrong project.
  */
 class RowLevelSecurityTest {
     @RegisterExtension
@@ -86,7 +86,7 @@ class RowLevelSecurityTest {
                 "webhook_secret"
             })
     void a_statement_without_a_condition_sees_one_project_only(String table) {
-        String all = SERVER.queryText("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'");
+        String all = SERVER.query("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'").text();
         assertThat(Integer.parseInt(all)).isPositive();
         assertThat(RowLevelSecurityTest.<Object>inProject(
                         "alpha", connection -> first(connection, "SELECT count(*) FROM carillon." + table)))
@@ -100,21 +100,24 @@ class RowLevelSecurityTest {
 
     @Test
     void every_table_with_a_project_has_row_level_security_or_is_inaccessible() {
-        String open = SERVER.queryText("""
+        String open = SERVER.query("""
                 SELECT string_agg(c.relname, ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project' AND NOT a.attisdropped
                  WHERE n.nspname = 'carillon' AND c.relkind IN ('r', 'p')
                    AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
                    AND NOT (c.relrowsecurity AND EXISTS (
-                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'current_project_only' AND NOT p.polpermissive AND p.polcmd = '*'
-                            AND pg_get_expr(p.polqual, c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
-                """);
+                         SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'current_project_only'
+                           AND NOT p.polpermissive AND p.polcmd = '*'
+                            AND pg_get_expr(p.polqual,
+                              c.oid) LIKE '(project = ( SELECT current_setting(''carillon.project''%'))
+                """).text();
         assertThat(open).isNull();
-        assertThat(SERVER.queryText("""
+        assertThat(SERVER.query("""
                 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                 WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p') AND c.relname <> 'node'
+                 WHERE n.nspname = 'carillon' AND NOT c.relrowsecurity AND c.relkind IN ('r', 'p')
+                   AND c.relname <> 'node'
                    AND has_table_privilege('carillon_api', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
-                """))
+                """).text())
                 .as("tables without a policy that the role may access, except node")
                 .isEqualTo("0");
     }

@@ -161,13 +161,15 @@ class RunsTest {
         RestTestServer.Reply made = SERVER.post(
                         key(),
                         "/v1/runs:batch",
-                        "{\"target\":{\"handler\":\"echo\"},\"queue\":\"batch\",\"after\":\"1h\",\"runs\":[{\"payload\":1},{\"payload\":[2]},{}]}")
+                        "{\"target\":{\"handler\":\"echo\"},\"queue\":\"batch\",\"after\":\"1h\","
+                                + "\"runs\":[{\"payload\":1},{\"payload\":[2]},{}]}")
                 .requireStatus(201);
         assertThat(made.json().path("items")).hasSize(3);
         assertThat(SERVER.post(
                                 key(),
                                 "/v1/runs:batch",
-                                "{\"target\":{\"handler\":\"echo\"},\"queue\":\"batch\",\"runs\":[{\"payload\":1},{\"paylod\":2}]}")
+                                "{\"target\":{\"handler\":\"echo\"},\"queue\":\"batch\",\"runs\":[{\"payload\":1},"
+                                        + "{\"paylod\":2}]}")
                         .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/runs/1/paylod");

@@ -9,7 +9,8 @@ import tools.jackson.databind.JsonNode;
 /** Schedules over HTTP: created, changed, read and rejected. */
 class SchedulesTest {
     private static final String DAILY = """
-            {"when":{"cron":"0 2 * * *","zone":"Europe/Paris"},"target":{"handler":"report.build"},"payload":{"region":"eu","sum":1.10}}""";
+            {"when":{"cron":"0 2 * * *","zone":"Europe/Paris"},"target":{"handler":"report.build"},\
+            "payload":{"region":"eu","sum":1.10}}""";
 
     @RegisterExtension
     static final RestTestServer SERVER = new RestTestServer();
@@ -29,11 +30,14 @@ class SchedulesTest {
                 .requireStatus(201);
         assertThat(made.at("/createdAt")).isNotEmpty().isEqualTo(made.at("/updatedAt"));
         SERVER.database().execute("""
-                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, ended_at,
+                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+                  failures, due_at, planned_at, started_at, ended_at,
                                                   created_at, state, origin, target, target_name, schedule_id)
-                SELECT 'facts', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at + interval '2 s', at + interval '3 s',
+                SELECT 'facts', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at,
+                       at, at + interval '2 s', at + interval '3 s',
                        at, state, 'tick', 'handler', 'a', id
-                  FROM carillon.schedule, (VALUES (timestamptz '2026-01-02 03:00Z', 'succeeded'), ('2026-01-03 03:00Z', 'dead')) run(at, state)
+                  FROM carillon.schedule, (VALUES (timestamptz '2026-01-02 03:00Z', 'succeeded'),
+                    ('2026-01-03 03:00Z', 'dead')) run(at, state)
                  WHERE project = 'facts'
                 """);
 
@@ -77,7 +81,8 @@ class SchedulesTest {
         for (String name : java.util.List.of("a", "b", "c"))
             SERVER.put(key, "/v1/schedules/" + name, DAILY).requireStatus(201);
         String zone =
-                "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable' AND name IN ('b', 'c')";
+                "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable'"
+                        + " AND name IN ('b', 'c')";
         SERVER.database().execute(zone);
 
         RestTestServer.Reply page = SERVER.get(key, "/v1/schedules").requireStatus(200);
@@ -104,9 +109,11 @@ class SchedulesTest {
     @Test
     void keeps_every_policy() {
         String all = """
-                {"when":{"every":{"amount":2,"unit":"weeks","start":"2026-01-05T08:00:00Z"},"zone":"Europe/Berlin","from":"2026-01-01T00:00:00Z",
-                "until":"2999-01-01T00:00:00Z","except":["2026-12-25"],"maxRuns":99,"jitter":"30s","gap":"skip","repeat":"both"},
-                "target":{"handler":"a.b"},"queue":"mail","priority":"low","missed":"run-all","overlap":"queue-one","grace":"PT10M","catchUp":"2h",
+                {"when":{"every":{"amount":2,"unit":"weeks","start":"2026-01-05T08:00:00Z"},"zone":"Europe/Berlin",
+                "from":"2026-01-01T00:00:00Z","until":"2999-01-01T00:00:00Z","except":["2026-12-25"],"maxRuns":99,
+                "jitter":"30s","gap":"skip","repeat":"both"},
+                "target":{"handler":"a.b"},"queue":"mail","priority":"low","missed":"run-all","overlap":"queue-one",
+                "grace":"PT10M","catchUp":"2h",
                 "missedCap":7,"missedSpread":"PT5S","pauseAfter":3}""";
         SERVER.put(key(), "/v1/schedules/full", all).requireStatus(201);
         RestTestServer.Reply shown = SERVER.get(key(), "/v1/schedules/full").requireStatus(200);
@@ -177,7 +184,8 @@ class SchedulesTest {
     @Test
     void shows_all_schedules_on_one_timeline() {
         String dense =
-                "{\"when\":{\"cron\":\"* * * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
+                "{\"when\":{\"cron\":\"* * * * *"
+                        + " *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
         String hours =
                 "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
         SERVER.put(key(), "/v1/schedules/axis-dense", dense).requireStatus(201);
@@ -225,7 +233,8 @@ class SchedulesTest {
         SERVER.put(
                         key(),
                         "/v1/schedules/hourly",
-                        "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
+                        "{\"when\":{\"cron\":\"0 * * *"
+                                + " *\",\"from\":\"2026-01-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}")
                 .requireStatus(201);
         String run = SERVER.post(key(), "/v1/schedules/hourly/trigger", null)
                 .requireStatus(201)
@@ -267,7 +276,8 @@ class SchedulesTest {
         RestTestServer.Reply preview = SERVER.post(
                         key(),
                         "/v1/schedules:preview",
-                        "{\"when\":{\"cron\":\"30 2 * * *\",\"zone\":\"Europe/Berlin\"},\"after\":\"2026-03-28T12:00:00Z\",\"count\":2}")
+                        "{\"when\":{\"cron\":\"30 2 * *"
+                                + " *\",\"zone\":\"Europe/Berlin\"},\"after\":\"2026-03-28T12:00:00Z\",\"count\":2}")
                 .requireStatus(200);
         assertThat(preview.at("/entries/0/mark")).isEqualTo("moved");
         assertThat(SERVER.post(key(), "/v1/schedules:preview", "{\"when\":{\"cron\":\"* * * * *\"},\"count\":0}")
@@ -292,7 +302,8 @@ class SchedulesTest {
         assertThat(SERVER.put(
                                 key(),
                                 "/v1/schedules/x",
-                                "{\"when\":{\"cron\":\"* * * * *\",\"zone\":\"Mars/Base\"},\"target\":{\"handler\":\"a\"}}")
+                                "{\"when\":{\"cron\":\"* * * *"
+                                        + " *\",\"zone\":\"Mars/Base\"},\"target\":{\"handler\":\"a\"}}")
                         .requireStatus(422)
                         .at("/errors/0/pointer"))
                 .isEqualTo("/when/zone");

@@ -73,7 +73,7 @@ class SecretsTest {
         String all = read.text()
                 + SERVER.get(key, "/v1/secrets").requireStatus(200).text()
                 + SERVER.get(key, "/v1/audit").requireStatus(200).text()
-                + SERVER.queryText("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t");
+                + SERVER.query("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t").text();
         assertThat(all).contains("orders").doesNotContain(secret, secret.substring(6));
         assertThat(SERVER.post(key, "/v1/secrets", "{\"name\":\"orders\"}")
                         .requireStatus(409)
@@ -121,7 +121,8 @@ class SecretsTest {
         assertThat(webhookReceiver.received("/run").get(0).header("authorization"))
                 .isEqualTo("Bearer t0ps3cret");
         assertThat(SERVER.get(key, "/v1/runs/" + run).requireStatus(200).text()).doesNotContain("t0ps3cret");
-        assertThat(SERVER.queryText("SELECT string_agg(convert_from(payload, 'UTF8'), '') FROM carillon.run_history"))
+        assertThat(SERVER.query("SELECT string_agg(convert_from(payload, 'UTF8'), '') FROM carillon.run_history")
+                .text())
                 .contains("/run")
                 .doesNotContain("t0ps3cret");
         // A header value cannot be used to sign.

@@ -55,11 +55,14 @@ class StreamTest {
             assertThat(lines.readLine()).isEqualTo("retry: 2000");
             // 1,000 ended runs in each of three consecutive seconds of the database clock.
             SERVER.database().execute("""
-                    INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at,
+                    INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+                      failures, due_at, ended_at, created_at,
                                                       state, origin, target, target_name)
-                    SELECT 'burst', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, at, at, at, 'succeeded', 'direct',
+                    SELECT 'burst', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0,
+                           at, at, at, 'succeeded', 'direct',
                            'handler', 'burst-' || i
-                      FROM (SELECT i, carillon.clock() + i * interval '1 ms' AS at FROM generate_series(1, 3000) i) ended
+                      FROM (SELECT i, carillon.clock() + i * interval '1 ms' AS at
+                        FROM generate_series(1, 3000) i) ended
                     """);
             int received = 0;
             while (received < 3_000) {

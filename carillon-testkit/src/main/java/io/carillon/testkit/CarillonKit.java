@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CarillonKit implements AssertProvider<KitAssert> {
     private static final String RUNS = """
-            SELECT id, target_name, queue, CASE WHEN owner IS NULL THEN 'waiting' ELSE 'running' END AS state, key, due_at, attempt, failures,
+            SELECT id, target_name, queue, CASE WHEN owner IS NULL THEN 'waiting' ELSE 'running' END AS state, key,
+                   due_at, attempt, failures,
                    parked AS reason, payload, created_at
               FROM carillon.run WHERE target = 'handler' AND target_name = ANY (:names)
             UNION ALL

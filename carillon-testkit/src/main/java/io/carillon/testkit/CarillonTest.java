@@ -17,8 +17,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(CarillonExtension.class)
 public @interface CarillonTest {
     /**
-     * The instant at which the clock is stopped before each test, such as {@code 2026-03-29T00:30:00Z}; empty for real
-     * time.
+     * The instant at which the clock is stopped before each test, such as {@code 2026-03-29T00:30:00Z}; empty
+     * for real time.
      */
     String at() default "";
 }

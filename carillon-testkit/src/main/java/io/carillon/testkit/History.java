@@ -25,8 +25,8 @@ public record History(
     public record RetryExpectation(Retry retry, Duration tolerance) {}
 
     /**
-     * How soon the runs of a lost node are leased again, and how soon other nodes start new runs while runs are always
-     * due.
+     * How soon the runs of a lost node are leased again, and how soon other nodes start new runs while runs
+     * are always due.
      */
     public record FailoverTimes(Duration rescueWithin, Optional<Duration> startWithin) {}
 

@@ -7,14 +7,15 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Records what happens to the runs of a test database: which node leased each run and when, according to the tables.
- * Triggers in the database record the events in the transaction that writes them. The triggers exist as long as the
- * database.
+ * Records what happens to the runs of a test database: which node leased each run and when, according to the
+ * tables. Triggers in the database record the events in the transaction that writes them. The triggers exist as
+ * long as the database.
  */
 public final class HistoryRecorder {
     // The triggers run after the statement has written its tables, so they can read the final state of a run.
     private static final String INSTALL = """
-            CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text, at timestamptz DEFAULT clock_timestamp());
+            CREATE TABLE IF NOT EXISTS public.run_event (run uuid, attempt int, node uuid, kind text, detail text,
+              at timestamptz DEFAULT clock_timestamp());
             TRUNCATE public.run_event;
             CREATE OR REPLACE FUNCTION public.note_run_event() RETURNS trigger LANGUAGE plpgsql AS $$
             DECLARE
@@ -25,7 +26,8 @@ public final class HistoryRecorder {
                   (NEW.id, 0, NULL, 'CREATED', coalesce(NEW.project || '/' || NEW.target_name || '/' || NEW.key, ''));
               ELSIF TG_OP = 'DELETE' THEN
                 INSERT INTO public.run_event VALUES
-                  (OLD.id, OLD.attempt, OLD.owner, 'ENDED', coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
+                  (OLD.id, OLD.attempt, OLD.owner, 'ENDED',
+                    coalesce((SELECT state FROM carillon.run_history WHERE id = OLD.id LIMIT 1), ''));
               ELSIF NEW.owner IS NOT NULL AND NEW.attempt <> OLD.attempt THEN
                 INSERT INTO public.run_event VALUES (NEW.id, NEW.attempt, NEW.owner, 'LEASED', '');
               ELSIF NEW.owner IS NULL AND OLD.owner IS NOT NULL THEN

@@ -81,8 +81,8 @@ public final class NodeProcess implements AutoCloseable {
     }
 
     /**
-     * Waits for a line with this prefix, and returns it. Each call continues after the line that the previous call
-     * returned.
+     * Waits for a line with this prefix, and returns it. Each call continues after the line that the
+     * previous call returned.
      */
     public synchronized String awaitLine(String prefix, Duration atMost) {
         long since = System.nanoTime();
@@ -129,8 +129,8 @@ public final class NodeProcess implements AutoCloseable {
     }
 
     /**
-     * Requests an orderly shutdown by closing the standard input of the process, and kills the process if it does not
-     * end.
+     * Requests an orderly shutdown by closing the standard input of the process, and kills the process if it
+     * does not end.
      */
     @Override
     public void close() {

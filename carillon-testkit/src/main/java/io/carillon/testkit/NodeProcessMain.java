@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The main class of a {@link NodeProcess}. Calls the requested main class, and ends the JVM when the parent process
- * ends.
+ * The main class of a {@link NodeProcess}. Calls the requested main class, and ends the JVM when the
+ * parent process ends.
  */
 final class NodeProcessMain {
     private static final int SHUTDOWN_SECONDS = 40;
@@ -28,8 +28,8 @@ final class NodeProcessMain {
     }
 
     /**
-     * Waits until standard input, a pipe from the parent, is closed. This happens when the parent closes it or is
-     * killed.
+     * Waits until standard input, a pipe from the parent, is closed. This happens when the parent closes it
+     * or is killed.
      */
     private static void endWithParent() {
         try {

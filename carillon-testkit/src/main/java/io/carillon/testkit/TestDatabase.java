@@ -3,6 +3,8 @@ package io.carillon.testkit;
 import io.carillon.testkit.internal.server.SmallPool;
 import io.carillon.testkit.internal.server.Sql;
 import io.carillon.testkit.internal.server.TestServer;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
@@ -19,9 +21,12 @@ public final class TestDatabase implements AutoCloseable {
 
     // Rows of nodes and planning tokens stay: without them a running engine would treat its node as dead.
     private static final String CLEAR = """
-            DELETE FROM carillon.run; DELETE FROM carillon.run_history; DELETE FROM carillon.attempt; DELETE FROM carillon.dead_run;
-            DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate; DELETE FROM carillon.lane; DELETE FROM carillon.lane_attempt_stats;
-            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.unique_key_window; DELETE FROM carillon.open_attempt; DELETE FROM carillon.claim_record;
+            DELETE FROM carillon.run; DELETE FROM carillon.run_history; DELETE FROM carillon.attempt;
+              DELETE FROM carillon.dead_run;
+            DELETE FROM carillon.schedule; DELETE FROM carillon.ledger_gap; DELETE FROM carillon.gate;
+              DELETE FROM carillon.lane; DELETE FROM carillon.lane_attempt_stats;
+            DELETE FROM carillon.cancel_request; DELETE FROM carillon.progress; DELETE FROM carillon.unique_key_window;
+              DELETE FROM carillon.open_attempt; DELETE FROM carillon.claim_record;
             """;
 
     private final TestServer server;
@@ -85,6 +90,30 @@ public final class TestDatabase implements AutoCloseable {
     /** Executes statements, separated by semicolons, in one transaction. */
     public void execute(String sql) {
         new Sql(shared).run(sql);
+    }
+
+    /**
+     * Executes one statement that returns rows, in its own transaction. The parameters replace the question marks; pass
+     * an array as {@code (Object) array}.
+     */
+    public QueryResult query(String sql, Object... parameters) {
+        return query(shared, sql, parameters);
+    }
+
+    /**
+     * Executes a statement like {@link #query(String, Object...)}, on another data source, for example that of a
+     * {@link FaultProxy}.
+     */
+    public static QueryResult query(DataSource dataSource, String sql, Object... parameters) {
+        return new Sql(dataSource).call(session -> QueryResult.of(session.connection(), sql, parameters));
+    }
+
+    /**
+     * Executes a statement like {@link #query(String, Object...)}, on an open connection and in its transaction. The
+     * connection stays open.
+     */
+    public static QueryResult query(Connection connection, String sql, Object... parameters) throws SQLException {
+        return QueryResult.of(connection, sql, parameters);
     }
 
     /** Deletes all schedules, runs and their history, so that the next test starts without any. */

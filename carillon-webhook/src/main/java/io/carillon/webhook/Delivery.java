@@ -41,8 +41,8 @@ public record Delivery(
     }
 
     /**
-     * Returns the text to store, at most {@link TextCleaner#MAX_LENGTH} characters long; the body is shortened if
-     * necessary.
+     * Returns the text to store, at most {@link TextCleaner#MAX_LENGTH} characters long; the body is
+     * shortened if necessary.
      */
     String toText() {
         Delivery shorter = this;

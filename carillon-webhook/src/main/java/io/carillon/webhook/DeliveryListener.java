@@ -7,8 +7,8 @@ package io.carillon.webhook;
 @FunctionalInterface
 public interface DeliveryListener {
     /**
-     * Called after a delivery was sent or held back. On {@link Verdict#GONE} the owner of the webhook should disable
-     * it.
+     * Called after a delivery was sent or held back. On {@link Verdict#GONE} the owner of the webhook
+     * should disable it.
      */
     void onDelivery(DeliveryMetadata metadata, WebhookTarget target, Delivery delivery);
 }

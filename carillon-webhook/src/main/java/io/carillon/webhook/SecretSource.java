@@ -4,14 +4,14 @@ import io.carillon.spi.Secret;
 import java.util.List;
 
 /**
- * Provides secrets to deliveries. It is called for every attempt, so a rotation takes effect immediately. Must be
- * thread-safe.
+ * Provides secrets to deliveries. It is called for every attempt, so a rotation takes effect immediately.
+ * Must be thread-safe.
  */
 @FunctionalInterface
 public interface SecretSource {
     /**
-     * Returns the values of a secret, newest first: two while it is being rotated, none if the project has no such
-     * secret.
+     * Returns the values of a secret, newest first: two while it is being rotated, none if the project has
+     * no such secret.
      */
     List<Secret> find(String project, String name);
 

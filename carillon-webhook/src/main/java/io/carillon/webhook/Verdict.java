@@ -10,8 +10,8 @@ public enum Verdict {
      */
     ACCEPTED,
     /**
-     * The receiver asks for fewer requests: 429, 502, 503 or 504. The delivery is retried, not before the requested
-     * time.
+     * The receiver asks for fewer requests: 429, 502, 503 or 504. The delivery is retried, not before
+     * the requested time.
      */
     SLOW_DOWN,
     /**
@@ -22,8 +22,8 @@ public enum Verdict {
     /** Any other response, including redirects, which are never followed. The delivery is retried. */
     FAILED,
     /**
-     * No connection was made: the host is unreachable, or the address policy forbids its address. The delivery is
-     * retried.
+     * No connection was made: the host is unreachable, or the address policy forbids its address. The
+     * delivery is retried.
      */
     UNREACHABLE,
     /** No complete response within the timeout. The delivery is retried. */

@@ -140,8 +140,8 @@ public record WebhookTarget(
     }
 
     /**
-     * Lets a receiver that answers 202 continue the work and call back within this time with the callback token it
-     * received.
+     * Lets a receiver that answers 202 continue the work and call back within this time with the callback
+     * token it received.
      */
     public WebhookTarget callback(Duration within) {
         return new WebhookTarget(url, method, headers, secretHeaders, secret, body, timeouts, success, within);

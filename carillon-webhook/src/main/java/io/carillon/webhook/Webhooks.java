@@ -101,8 +101,8 @@ public final class Webhooks implements AutoCloseable {
     }
 
     /**
-     * Sends a webhook once, immediately, with the id of a run, for a receiver that lost the message. The run does not
-     * change.
+     * Sends a webhook once, immediately, with the id of a run, for a receiver that lost the message. The run
+     * does not change.
      */
     public Delivery replay(String project, RunId run, WebhookTarget target) throws InterruptedException {
         return send(DeliveryMetadata.manual(project, run), target, Map.of());

@@ -28,8 +28,8 @@ public final class WebhooksBuilder {
     }
 
     /**
-     * Sets the resolver of host names. Default: the resolver of the operating system. The resolved addresses are always
-     * checked.
+     * Sets the resolver of host names. Default: the resolver of the operating system. The resolved addresses
+     * are always checked.
      */
     public WebhooksBuilder resolver(Resolver resolver) {
         this.resolver = resolver;

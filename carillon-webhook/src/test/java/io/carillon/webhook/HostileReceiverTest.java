@@ -158,7 +158,8 @@ class HostileReceiverTest {
     void cookies_and_other_secrets_are_not_kept_and_text_is_cleaned() throws Exception {
         receiver.script = out -> write(
                 out,
-                "HTTP/1.1 200 OK\r\nSet-Cookie: sid=hidden\r\nX-Auth-Token: hidden\r\nWWW-Authenticate: hidden\r\nx-api-key: hidden\r\n"
+                "HTTP/1.1 200 OK\r\nSet-Cookie: sid=hidden\r\nX-Auth-Token: hidden\r\nWWW-Authenticate:"
+                        + " hidden\r\nx-api-key: hidden\r\n"
                         + "X-Long: " + "v".repeat(5000) + "\r\nX-Seen: yes\r\n" + "a%d: b\r\n".repeat(3)
                         + "content-length: 8\r\n\r\na\u0000b\u0001c\u00ff\u001b\n");
 

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The main class of a child process: reads commands from standard input until it closes, and answers each with one
- * line.
+ * The main class of a child process: reads commands from standard input until it closes, and answers each
+ * with one line.
  */
 public final class ChildMain {
     private ChildMain() {}

@@ -15,8 +15,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Another JVM with the class path of this one. It ends when this JVM ends for any reason, because its standard input
- * closes.
+ * Another JVM with the class path of this one. It ends when this JVM ends for any reason, because its
+ * standard input closes.
  */
 public final class ChildProcess implements AutoCloseable {
     private static final int END_SECONDS = 40;
@@ -35,8 +35,8 @@ public final class ChildProcess implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(jvmOptions));
-        // Build tools may start tests from a jar that only references the class path, and store the real class path
-        // here.
+        // Build tools may start tests from a jar that only references the class path, and store the real
+        // class path here.
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         command.addAll(List.of("-cp", classPath, ChildMain.class.getName(), role.name()));
         Process process = new ProcessBuilder(command)

@@ -24,8 +24,8 @@ public record FireMeter(Connection clock, long postmaster, Progress progress) {
         }
 
         /**
-         * Returns the lateness in one of several equal parts of the window. The parts serve as rounds of a continuous
-         * measurement.
+         * Returns the lateness in one of several equal parts of the window. The parts serve as rounds of
+         * a continuous measurement.
          */
         public Samples lateMillis(int part, int parts) {
             int size = (plan.allFires() - plan.warmFires()) / parts;

@@ -40,8 +40,10 @@ final class DbScheduler implements Peer {
     // that its documentation requires.
     private static final String TABLE = """
             CREATE TABLE scheduled_tasks (
-              task_name text NOT NULL, task_instance text NOT NULL, task_data bytea, execution_time timestamptz NOT NULL,
-              picked boolean NOT NULL, picked_by text, last_success timestamptz, last_failure timestamptz, consecutive_failures int,
+              task_name text NOT NULL, task_instance text NOT NULL, task_data bytea,
+                execution_time timestamptz NOT NULL,
+              picked boolean NOT NULL, picked_by text, last_success timestamptz, last_failure timestamptz,
+                consecutive_failures int,
               last_heartbeat timestamptz, version bigint NOT NULL, priority smallint,
               PRIMARY KEY (task_name, task_instance));
             CREATE INDEX ON scheduled_tasks (execution_time);

@@ -14,8 +14,8 @@ public interface Peer {
     String settings();
 
     /**
-     * Returns the approximate number of jobs per second that it can drain. It makes the rounds of all peers equally
-     * long.
+     * Returns the approximate number of jobs per second that it can drain. It makes the rounds of all
+     * peers equally long.
      */
     int expectedPerSecond();
 

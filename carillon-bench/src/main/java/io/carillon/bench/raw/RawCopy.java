@@ -18,7 +18,8 @@ import org.postgresql.copy.CopyManager;
 public final class RawCopy {
     private static final int CHUNK = 10_000;
     private static final String COPY = """
-            COPY carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload) FROM STDIN
+            COPY carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec,
+              payload) FROM STDIN
             """;
 
     private RawCopy() {}

@@ -47,9 +47,11 @@ public final class RawCycle {
                WHERE r.project = 'default' AND r.id = e.id AND r.attempt = e.attempt AND r.owner = ?
               RETURNING r.*)
             INSERT INTO carillon.run_history
-              (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, ended_at, created_at,
+              (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at,
+                started_at, ended_at, created_at,
                schedule_id, parent_id, owner, state, origin, target, target_name, key, headers)
-            SELECT project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, started_at, carillon.clock(), created_at,
+            SELECT project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at,
+                   started_at, carillon.clock(), created_at,
                    schedule_id, parent_id, owner, 'succeeded', origin, target, target_name, key, headers
               FROM done
             """;

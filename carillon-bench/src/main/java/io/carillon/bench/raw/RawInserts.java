@@ -16,7 +16,8 @@ public final class RawInserts {
     static final String INSERT = """
             INSERT INTO carillon.run
               (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'direct', 'handler', ?, 'json', ?)
+            VALUES ('default', ?, ?, ?, carillon.clock(), carillon.clock(), (carillon.clock() AT TIME ZONE 'UTC')::date,
+              'direct', 'handler', ?, 'json', ?)
             """;
 
     private RawInserts() {}

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measures how fast stored due runs that do nothing are drained: by plain SQL, one node, two node processes, and the
- * peers.
+ * Measures how fast stored due runs that do nothing are drained: by plain SQL, one node, two node processes,
+ * and the peers.
  */
 final class Drain implements Workload {
     private static final int WARM_UP = 200_000;

@@ -26,8 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Measures very many schedules that are due at one instant, while single runs of other lanes are due within the same
- * second.
+ * Measures very many schedules that are due at one instant, while single runs of other lanes are due within
+ * the same second.
  */
 final class Herd implements Workload {
     private static final int LANES = 40;
@@ -44,8 +44,8 @@ final class Herd implements Workload {
     }
 
     /**
-     * The milliseconds from due time to start, by the instant of the herd: for the herd and for the runs of other
-     * lanes.
+     * The milliseconds from due time to start, by the instant of the herd: for the herd and for the runs
+     * of other lanes.
      */
     private record Lateness(Map<Instant, Queue<Double>> herds, Map<Instant, Queue<Double>> others) {
         void started(BenchPayload benchPayload, RunContext run, ServerTime time) {

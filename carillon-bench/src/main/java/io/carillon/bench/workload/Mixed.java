@@ -137,7 +137,8 @@ final class Mixed implements Workload {
             slices.add(new Slice(
                     perSecond,
                     sql.number(
-                            "SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables WHERE relid = 'carillon.run'::regclass"),
+                            "SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables"
+                                    + " WHERE relid = 'carillon.run'::regclass"),
                     sql.number("SELECT pg_total_relation_size('carillon.run')")));
         }
         return slices;

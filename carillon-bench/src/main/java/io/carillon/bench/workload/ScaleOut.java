@@ -29,15 +29,18 @@ final class ScaleOut implements Workload {
     private static final double STOP_SECONDS = 5;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT 'p' || (i %% %3$d), gen_random_uuid(), 'q' || (i / %3$d %% 10), 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT 'p' || (i %% %3$d), gen_random_uuid(), 'q' || (i / %3$d %% 10), 1, at, at,
+                   (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
                    'bench.job', 'json', '{"number": 0, "text": ""}'
               FROM (SELECT i, carillon.clock() - i * interval '1 us' AS at FROM generate_series(%1$d, %2$d) i) runs
             """;
 
     private static final String RESCUED = """
             SELECT count(*) FROM carillon.attempt a
-             WHERE a.outcome = 'crashed' AND EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.id = a.run_id AND h.project = a.project)
+             WHERE a.outcome = 'crashed' AND EXISTS
+               (SELECT 1 FROM carillon.run_history h WHERE h.id = a.run_id AND h.project = a.project)
             """;
 
     @Override

@@ -29,8 +29,8 @@ public final class Printer {
     }
 
     /**
-     * Prints a list. An empty list is reported on standard error for people only; a program reads an empty list, or no
-     * line.
+     * Prints a list. An empty list is reported on standard error for people only; a program reads an empty list,
+     * or no line.
      *
      * @param name the field that {@link Format#NAME} prints
      * @param columns the fields that are the columns of the table
@@ -70,8 +70,8 @@ public final class Printer {
     }
 
     /**
-     * Returns the column title: HANDLER for {@code target.handler}, DUE AT for {@code dueAt}, NEXT RUNS for {@code
-     * nextRuns.0}.
+     * Returns the column title: HANDLER for {@code target.handler}, DUE AT for {@code dueAt}, NEXT RUNS
+     * for {@code nextRuns.0}.
      */
     private static String title(String column) {
         String named = column.replaceAll("\\.\\d+$", "");

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All settings, each with its source. Options override environment variables, and these override the configuration
- * file.
+ * All settings, each with its source. Options override environment variables, and these override
+ * the configuration file.
  */
 public final class Settings {
     /** The environment variable that names a configuration file. */

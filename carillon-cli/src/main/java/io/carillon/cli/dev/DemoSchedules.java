@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds and reports
- * progress.
+ * Three schedules that show typical runs: one succeeds, one is dead after retries, one takes 21 seconds
+ * and reports progress.
  */
 final class DemoSchedules {
     private static final int REPORT_PAGES = 30;
@@ -65,8 +65,8 @@ final class DemoSchedules {
     }
 
     /**
-     * Adds the demo schedules. The grace is short, so that one late run replaces all instants missed while the node was
-     * stopped.
+     * Adds the demo schedules. The grace is short, so that one late run replaces all instants missed while the
+     * node was stopped.
      */
     void addSchedules(CarillonBuilder builder) {
         for (Demo demo : ALL)

@@ -13,8 +13,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database of the development node: an embedded PostgreSQL with persistent data, or the database given by the
- * caller.
+ * The database of the development node: an embedded PostgreSQL with persistent data, or the database given
+ * by the caller.
  */
 final class DevDatabase implements AutoCloseable {
     /** Four connections for the engine, some for the handlers and one for the view. */
@@ -37,8 +37,8 @@ final class DevDatabase implements AutoCloseable {
     static DevDatabase open(DevOptions options, Consumer<String> progress) {
         DatabaseUrl url = options.url();
         if (url != null) return new DevDatabase(null, url);
-        // close() stops PostgreSQL after the node has stopped. A shutdown hook would stop it while attempts still
-        // finish.
+        // close() stops PostgreSQL after the node has stopped. A shutdown hook would stop it while
+        // attempts still finish.
         EmbeddedPostgres server = EmbeddedPostgres.in(options.postgres())
                 .progress(progress)
                 .stopAtExit(false)

@@ -17,8 +17,8 @@ final class DevReset {
     }
 
     /**
-     * Deletes the database and, with it, the keys. Other files in the directory, such as the log of the node, stay. Keys
-     * without a database stay too: the directory may be another one than the user meant.
+     * Deletes the database and, with it, the keys. Other files in the directory, such as the log of the node, stay.
+     * Keys without a database stay too: the directory may be another one than the user meant.
      */
     void run(Consumer<String> print) {
         List<Path> deleted = EmbeddedPostgres.delete(options.postgres(), options.key(), options.masterKeys());

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The REST API of the development node. The first API key is stored beside the data for later starts and other
- * commands.
+ * The REST API of the development node. The first API key is stored beside the data for later starts
+ * and other commands.
  */
 final class DevServer implements AutoCloseable {
     private static final Address DEFAULT_ADDRESS = new Address("127.0.0.1", 8080);

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Prints one line per event and flushes it immediately, for output without a terminal. Reports when the output is
- * closed.
+ * Prints one line per event and flushes it immediately, for output without a terminal. Reports when the
+ * output is closed.
  */
 final class PlainEventPrinter implements Consumer<ActivityEvent> {
     private static final DateTimeFormatter UTC = DateTimeFormatter.ofPattern(

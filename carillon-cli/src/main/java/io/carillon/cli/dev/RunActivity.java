@@ -80,8 +80,8 @@ final class RunActivity implements RunListener {
     }
 
     /**
-     * Reports the progress of a demo handler. The view shows it immediately; the database receives it with the next
-     * heartbeat.
+     * Reports the progress of a demo handler. The view shows it immediately; the database receives it with
+     * the next heartbeat.
      */
     synchronized void progress(RunContext run, long done, long total) {
         run.reportProgress(done, total);

@@ -4,9 +4,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A request to stop, from a signal or a key. A signal is passed on to the thread that started the node, which closes
- * everything in order. The JVM waits for that thread and exits with its exit code instead of the exit code of the
- * signal.
+ * A request to stop, from a signal or a key. A signal is passed on to the thread that started the node, which
+ * closes everything in order. The JVM waits for that thread and exits with its exit code instead of the exit code
+ * of the signal.
  */
 final class StopSignal {
     private static final long MAX_WAIT_SECONDS = 60;

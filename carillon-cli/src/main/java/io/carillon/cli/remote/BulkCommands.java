@@ -79,8 +79,8 @@ final class BulkCommands extends RemoteCommandGroup {
 
     @Command(description = "Count the matching runs.", sortOptions = false)
     int count(@Mixin Filter filter) {
-        // The server counts runs for an action. The dry run does not execute it; it only has to be allowed in this
-        // state.
+        // The server counts runs for an action. The dry run does not execute it; it only has to be allowed
+        // in this state.
         String action = ENDED_STATES.contains(filter.state) ? "redrive" : "cancel";
         JsonNode answer = client().post(PATH, filter.request(action).put("dryRun", true));
         printer().printResult(countText(answer), answer, "matching");

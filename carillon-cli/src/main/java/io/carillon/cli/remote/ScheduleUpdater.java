@@ -11,8 +11,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Changes parts of a schedule. The rest stays as it was read, and a concurrent change of another client is not
- * overwritten.
+ * Changes parts of a schedule. The rest stays as it was read, and a concurrent change of another client
+ * is not overwritten.
  */
 final class ScheduleUpdater {
     /** The options of the timing that can be cleared. */

@@ -64,8 +64,8 @@ final class StreamCommand extends RemoteCommandGroup {
         private String event = "";
         private int shownCount;
         /**
-         * Whether the server has accepted a connection. From then on the command waits for a server that is
-         * unavailable.
+         * Whether the server has accepted a connection. From then on the command waits for a server
+         * that is unavailable.
          */
         private boolean connected;
 

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A line of a screen, built from left to right. It never exceeds its width and contains no character that moves the
- * cursor.
+ * A line of a screen, built from left to right. It never exceeds its width and contains no character that
+ * moves the cursor.
  */
 public final class Line {
     private record Segment(TerminalStyle style, String text) {}

@@ -23,7 +23,8 @@ public record DatabaseUrl(
     private static final String JDBC = "jdbc:postgresql:";
     private static final Pattern JDBC_ADDRESS = Pattern.compile("jdbc:postgresql:(?://)?([^?]*).*");
     private static final Pattern URI = Pattern.compile(
-            "postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)(?:/(?<database>[^?]*))?(?:\\?(?<options>.*))?");
+            "postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)"
+                    + "(?:/(?<database>[^?]*))?(?:\\?(?<options>.*))?");
     private static final Pattern HOSTS = Pattern.compile("(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+)(?::\\d{1,5})?");
     /** The libpq options that have another name in the JDBC driver, with that name. */
     private static final Map<String, String> DRIVER_NAMES = Map.of(

@@ -15,7 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 class PrinterTest {
     private static final JsonMapper JSON = new JsonMapper();
     private static final JsonNode ITEM = JSON.readTree("""
-                    {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"z":["p","no"]},2],"text":"a: b\\u001b\\n","none":null}
+                    {"name":"a","when":{"cron":"0 2 * * *","except":[]},"list":[{"x":1,"z":["p","no"]},2],\
+                    "text":"a: b\\u001b\\n","none":null}
                     """);
 
     private static Printer as(Format format) {

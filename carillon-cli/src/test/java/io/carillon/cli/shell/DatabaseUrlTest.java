@@ -30,7 +30,8 @@ class DatabaseUrlTest {
                 "postgres://[::1]:5432/db         | jdbc:postgresql://[::1]:5432/db",
                 "postgres://a:1,b:2/db            | jdbc:postgresql://a:1,b:2/db",
                 "postgres://host/my%20db          | jdbc:postgresql://host/my%20db",
-                "postgres://host/db?application_name=x&connect_timeout=3 | jdbc:postgresql://host/db?ApplicationName=x&connectTimeout=3",
+                "postgres://host/db?application_name=x&connect_timeout=3 |"
+                        + " jdbc:postgresql://host/db?ApplicationName=x&connectTimeout=3",
             })
     void converts_it_to_a_jdbc_url(String given, String jdbc) {
         assertThat(DatabaseUrl.parse(given).jdbcUrl()).isEqualTo(jdbc);

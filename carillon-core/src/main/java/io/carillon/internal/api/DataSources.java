@@ -95,8 +95,8 @@ public final class DataSources {
     }
 
     /**
-     * Returns how many handlers may hold a transaction at the same time. Rejects a pool that is too small and shows the
-     * calculation.
+     * Returns how many handlers may hold a transaction at the same time. Rejects a pool that is too small and
+     * shows the calculation.
      */
     public static int transactionalSlots(DataSource source, boolean needed, int fallback) {
         OptionalInt size = poolSize(source);
@@ -107,7 +107,8 @@ public final class DataSources {
             throw new CarillonException(
                     ErrorCode.POOL_TOO_SMALL,
                     ("The pool has %d connections, but the engine needs %d: 1 for the heartbeat, 1 for LISTEN, 2 for"
-                                    + " claims, completions and planning%s. Increase the pool to at least %d connections, or"
+                                    + " claims, completions and planning%s. Increase the pool to at least %d"
+                                    + " connections, or"
                                     + " give the engine its own pool with engineDataSource(…).")
                             .formatted(
                                     size.getAsInt(),

@@ -20,8 +20,8 @@ final class CronPhrases {
     }
 
     /**
-     * Returns the set bits as text: three and more consecutive values as "a to b", long sequences with a constant step
-     * abbreviated.
+     * Returns the set bits as text: three and more consecutive values as "a to b", long sequences with a
+     * constant step abbreviated.
      */
     static String joinValues(long bits, IntFunction<String> name, String conjunction) {
         List<Integer> values = setBits(bits);

@@ -77,8 +77,8 @@ public final class DueRunExecutor {
         storage.maintenance().ensurePartitions(1);
         storage.maintenance().reservePages();
         storage.nodes().sweep(CRASH_LIMIT);
-        // No node registers here, so nothing else would release runs that are parked for a handler that this process
-        // has.
+        // No node registers here, so nothing else would release runs that are parked for a handler that
+        // this process has.
         storage.nodes().wakeParkedRuns(handlers.names());
         PlanningLoop planning = new PlanningLoop(
                 storage.plans(), parts.planner(), (lane, at) -> {}, () -> Duration.ofHours(1), listeners.schedules());

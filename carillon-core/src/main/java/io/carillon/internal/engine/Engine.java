@@ -29,7 +29,6 @@ import io.carillon.internal.engine.node.Rescuer;
 import io.carillon.internal.engine.wakeup.WakeupController;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
-import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.value.DatabaseClock;
@@ -44,11 +43,8 @@ import io.carillon.spi.ScheduleEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,7 +58,6 @@ public final class Engine implements AutoCloseable {
     private final EngineParts.NodeIdentity identity;
     private final Node node;
     private final ReadyQueue queue;
-    private final LongAdder ticksPlanned = new LongAdder();
     private final LaneDueTimes laneDueTimes;
     private final Workers workers;
     private final Completer completer;
@@ -79,6 +74,7 @@ public final class Engine implements AutoCloseable {
     private final WakeupController.BacklogBroadcaster backlogBroadcaster;
     private final ListenerDispatcher listenerDispatcher;
     private final OutcomeReporter outcomeReporter;
+    private final NodeStatusReader statusReader;
 
     public Engine(EngineParts parts, NodeConfig config) {
         this.config = config;
@@ -99,8 +95,8 @@ public final class Engine implements AutoCloseable {
         TransactionalCalls transactions = new TransactionalCalls(
                 parts.connections(), storage.runs(), Math.max(1, config.transactionalConcurrency()));
         AttemptRunner runner = new AttemptRunner(node.handlers(), completer, transactions, listeners.attempts());
-        // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers; hence the
-        // array.
+        // The claimer calls the claim sizer and the workers update it, but the sizer needs the workers;
+        // hence the array.
         ClaimSizer[] claimSizer = new ClaimSizer[1];
         workers = new Workers(queue, config.concurrency(), activeAttempt -> {
             claimSizer[0].recordStart();
@@ -145,8 +141,10 @@ public final class Engine implements AutoCloseable {
                 this::hintLocally,
                 () -> node.clusterSize().scaledInterval(planInterval, planInterval.multipliedBy(6)),
                 listeners.schedules());
+        statusReader = new NodeStatusReader(
+                node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
         planning.onPlanned(written -> {
-            ticksPlanned.add(written.ticks().size());
+            statusReader.recordPlanned(written.ticks().size());
             PlanningLoop.notifyPlanned(listeners.schedules(), written);
         });
         if (config.planning() == NodeConfig.Planning.LEADER) planning.planOnlyAsLeader(node::id);
@@ -206,8 +204,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Changes the wake-up mode while the node runs. {@link Wakeup.Mode#HTTP} has no running node; close the engine
-     * instead.
+     * Changes the wake-up mode while the node runs. {@link Wakeup.Mode#HTTP} has no running node; close
+     * the engine instead.
      */
     public void changeWakeup(Wakeup wakeup) {
         wakeupController.changeTo(wakeup);
@@ -339,8 +337,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Stops everything after this node was declared dead: queued attempts are discarded and running ones are asked to
-     * stop.
+     * Stops everything after this node was declared dead: queued attempts are discarded and running ones are
+     * asked to stop.
      */
     private void stopAllAttempts() {
         queue.clear().forEach(node.activeAttempts()::remove);
@@ -362,33 +360,7 @@ public final class Engine implements AutoCloseable {
 
     /** Returns the status of the loops and counts since the start. */
     public NodeStatus status() {
-        Map<String, NodeStatus.LoopStatus> loops = loops().collect(Collectors.toMap(
-                Loop::name,
-                loop -> new NodeStatus.LoopStatus(loop.isAlive(), loop.isFailing(), loop.rounds(), loop.failures())));
-        return new NodeStatus(
-                loops,
-                wakeupController.wakeup().mode(),
-                wakeupController.isListening(),
-                node.clock().skew(),
-                new NodeStatus.SlotUsage(workers.busySlots(), config.concurrency()),
-                node.activeAttempts().all().stream()
-                        .collect(Collectors.groupingBy(
-                                activeAttempt ->
-                                        activeAttempt.attemptValue().lane().queue(),
-                                Collectors.counting())),
-                planning.isLeading(),
-                counts());
-    }
-
-    private NodeStatus.Counts counts() {
-        RescueResult rescued = rescuer.total();
-        return new NodeStatus.Counts(
-                rescued.nodes(),
-                rescued.released(),
-                rescued.quarantined(),
-                ticksPlanned.sum(),
-                claimer.polls(),
-                claimer.pollTime());
+        return statusReader.read(loops());
     }
 
     /** Returns the runs that this node holds. */

@@ -13,8 +13,8 @@ final class OutcomeWindow {
     private long last = Long.MIN_VALUE;
 
     /**
-     * Counts one attempt. Returns whether it failed and at least half of at least {@value #MIN_ATTEMPTS} attempts
-     * failed.
+     * Counts one attempt. Returns whether it failed and at least half of at least
+     * {@value #MIN_ATTEMPTS} attempts failed.
      */
     synchronized boolean count(boolean hasFailed, long second) {
         advanceTo(second);

@@ -121,8 +121,8 @@ public final class Database {
     }
 
     /**
-     * Runs a short transaction with its own timeouts. It is committed when the work returns and rolled back when it
-     * throws.
+     * Runs a short transaction with its own timeouts. It is committed when the work returns and rolled back
+     * when it throws.
      */
     public <T> T transaction(SessionWork<T> sessionWork) {
         return transaction(

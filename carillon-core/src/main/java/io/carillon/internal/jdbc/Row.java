@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current row of a result, read by column name. The plain readers require a value; the {@code maybe} readers allow
- * null.
+ * The current row of a result, read by column name. The plain readers require a value; the {@code maybe}
+ * readers allow null.
  */
 public final class Row {
     private final ResultSet rows;

@@ -53,8 +53,8 @@ public final class StorageException extends CarillonException {
     }
 
     /**
-     * Returns whether another transaction held a lock for longer than the statement waits; the statement changed
-     * nothing.
+     * Returns whether another transaction held a lock for longer than the statement waits; the
+     * statement changed nothing.
      */
     public boolean isLockTimeout() {
         return sqlState.equals("55P03");

@@ -184,8 +184,8 @@ public final class PostgresStorage implements Storage {
     }
 
     /**
-     * Partitions are created outside the caller's transaction: they concern all nodes, and the caller may lack the
-     * permission.
+     * Partitions are created outside the caller's transaction: they concern all nodes, and the caller may
+     * lack the permission.
      */
     @Override
     public AdminPorts inTransaction(Connection caller) {

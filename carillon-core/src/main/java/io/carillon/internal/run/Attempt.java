@@ -80,8 +80,8 @@ public record Attempt(
     }
 
     /**
-     * Returns a key that is the same for all attempts: {@code schedule@planned-instant} for ticks, the run id
-     * otherwise.
+     * Returns a key that is the same for all attempts: {@code schedule@planned-instant} for ticks, the
+     * run id otherwise.
      */
     public String idempotencyKey() {
         if (references != null && references.schedule() != null && times.plannedAt() != null)

@@ -23,8 +23,8 @@ public final class ErrorText {
             boolean fits = text.getBuffer().length() <= TextCleaner.MAX_LENGTH;
             return TextCleaner.clean(fits ? text.toString() : shortened(error));
         } catch (Throwable broken) {
-            // The exception is user code and its methods may throw anything. A run whose error has no text would never
-            // end.
+            // The exception is user code and its methods may throw anything. A run whose error has no text
+            // would never end.
             return error.getClass().getName() + " (its message could not be read: "
                     + broken.getClass().getName() + ")";
         }

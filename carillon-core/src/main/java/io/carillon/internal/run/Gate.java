@@ -18,8 +18,8 @@ public record Gate(
     /** The kinds of gates. */
     public enum Kind {
         /**
-         * At most {@code limit} runs of a key at a time, the earliest due first. A run that waits for a retry does not
-         * count.
+         * At most {@code limit} runs of a key at a time, the earliest due first. A run that waits for a retry
+         * does not count.
          */
         CONCURRENCY,
         /**

@@ -9,9 +9,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The planned instants of a schedule after {@code after} and up to {@code last}, including those on excluded dates.
- * Cron instants are counted by month and instants of elapsed-time intervals by division; only calendar intervals are
- * iterated.
+ * The planned instants of a schedule after {@code after} and up to {@code last}, including those on excluded
+ * dates. Cron instants are counted by month and instants of elapsed-time intervals by division; only calendar
+ * intervals are iterated.
  *
  * @param first the first instant; null if the range is empty
  * @param last the last instant; null if the range is empty
@@ -60,7 +60,8 @@ public record InstantRange(
             Instant last = first;
             long count = 0;
             while (at.isPresent() && !at.get().isAfter(until) && when.excludes(at.get()) == excluded) {
-                InstantRange day = after(at.get().minusNanos(1)).extendTo(InstantSearch.endOfSameDate(when, at.get(), until), when);
+                InstantRange day = after(at.get().minusNanos(1))
+                        .extendTo(InstantSearch.endOfSameDate(when, at.get(), until), when);
                 last = day.last == null ? at.get() : day.last;
                 count += day.count;
                 at = when.nextIncludingExcluded(last);

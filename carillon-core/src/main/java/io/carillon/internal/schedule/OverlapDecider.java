@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Decides what happens to the runs of one schedule that wait for its overlap gate. Has no side effects. Runs that a
- * user requested explicitly, such as a redrive, wait under every policy; only planned instants and triggers are
- * dropped.
+ * Decides what happens to the runs of one schedule that wait for its overlap gate. Has no side effects. Runs
+ * that a user requested explicitly, such as a redrive, wait under every policy; only planned instants and
+ * triggers are dropped.
  */
 public final class OverlapDecider {
     private static final String SKIPPED = "overlap: an earlier run had not ended";

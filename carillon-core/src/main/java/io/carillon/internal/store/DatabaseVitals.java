@@ -47,8 +47,8 @@ public record DatabaseVitals(
      *
      * @param connections the number of connections in use
      * @param jitAboveCost the estimated cost above which PostgreSQL compiles statements; null if it never does
-     * @param missingTimeouts settings that the data source needs so that a node can give up a server that does not
-     * answer
+     * @param missingTimeouts settings that the data source needs so that a node can give up a server that
+     * does not answer
      */
     public record Server(
             Instant now,
@@ -68,8 +68,8 @@ public record DatabaseVitals(
     public static final double JIT_SAFE_COST = 100_000;
 
     /**
-     * Returns whether PostgreSQL may compile frequent statements of Carillon. The compilation takes longer than their
-     * execution.
+     * Returns whether PostgreSQL may compile frequent statements of Carillon. The compilation takes longer
+     * than their execution.
      */
     public static boolean mayCompileStatements(@Nullable Double jitAboveCost) {
         return jitAboveCost != null && jitAboveCost < JIT_SAFE_COST;

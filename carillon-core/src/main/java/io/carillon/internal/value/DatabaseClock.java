@@ -107,8 +107,8 @@ public final class DatabaseClock {
     /** Returns the time until the database clock reaches this instant, at most one day, or -1 if it has passed. */
     public long nanosUntil(Instant instant) {
         Duration left = Duration.between(now(), instant);
-        // Limited in both directions: instants of users may be centuries away, and a long overflows after 292 years of
-        // nanoseconds.
+        // Limited in both directions: instants of users may be centuries away, and a long overflows after 292
+        // years of nanoseconds.
         if (left.isNegative()) return -1;
         return left.compareTo(Duration.ofDays(1)) > 0 ? Duration.ofDays(1).toNanos() : left.toNanos();
     }

@@ -5,8 +5,8 @@ import io.carillon.ErrorCode;
 import java.util.regex.Pattern;
 
 /**
- * The rules for names and keys. A valid name of a project, schedule, queue or handler is safe in URLs, logs and SQL
- * arrays.
+ * The rules for names and keys. A valid name of a project, schedule, queue or handler is safe in URLs, logs
+ * and SQL arrays.
  */
 public final class Names {
     private static final Pattern NAME = Pattern.compile("[a-z0-9._-]{1,100}");
@@ -26,8 +26,8 @@ public final class Names {
     }
 
     /**
-     * Returns the key if it is valid. A key is text of the user: 1 to 200 characters, any except NUL and unpaired
-     * surrogates.
+     * Returns the key if it is valid. A key is text of the user: 1 to 200 characters, any except NUL
+     * and unpaired surrogates.
      */
     public static String checkKey(String kind, String key) {
         if (key.isEmpty() || key.length() > KEY_LENGTH || !TextCleaner.isClean(key)) {

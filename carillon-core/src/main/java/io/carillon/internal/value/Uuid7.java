@@ -23,8 +23,8 @@ public final class Uuid7 {
     }
 
     /**
-     * Returns a new id with this time. Within one millisecond, later calls return greater ids, except once in 4,096
-     * calls.
+     * Returns a new id with this time. Within one millisecond, later calls return greater ids, except once
+     * in 4,096 calls.
      */
     public static UUID at(Instant time) {
         return of(time.toEpochMilli() << 12 | (COUNTER.getAndIncrement() & 0xFFF));

@@ -145,7 +145,7 @@ class JsonCodecTest {
         assertThat(refused(self)).hasMessageContaining("JSON");
     }
 
-    /** A stack that overflows inside a class initialiser of Jackson leaves that class unusable for the whole process. */
+    /** A stack overflow inside a class initialiser of Jackson leaves that class unusable for the whole process. */
     @Test
     void reads_no_further_than_the_limit_of_nesting() {
         Ring ring = new Ring();

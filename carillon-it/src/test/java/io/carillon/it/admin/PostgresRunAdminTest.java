@@ -48,7 +48,7 @@ class PostgresRunAdminTest extends RunAdminContract {
 
             CompletableFuture<CancelResult> answer = CompletableFuture.supplyAsync(
                     () -> fixture().secondStorage().runAdmin().cancel(PROJECT, id, "enough"));
-            await().until(() -> answer.isDone() || FIXTURE.rows().number(WAITING) > 0);
+            await().until(() -> answer.isDone() || FIXTURE.query(WAITING).number() > 0);
             ending.commit();
             ending.setAutoCommit(true);
 
@@ -68,7 +68,7 @@ class PostgresRunAdminTest extends RunAdminContract {
             }
 
             CompletableFuture<Integer> answer = CompletableFuture.supplyAsync(this::cancelWaiting);
-            await().until(() -> answer.isDone() || FIXTURE.rows().number(WAITING) > 0);
+            await().until(() -> answer.isDone() || FIXTURE.query(WAITING).number() > 0);
             locking.rollback();
             locking.setAutoCommit(true);
 

@@ -56,7 +56,7 @@ class BadStartTest {
                             .start());
 
             assertThat(refusal).hasMessageContaining("SchemaMode.AUTO");
-            assertThat(new ApiFixture(empty).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'"))
+            assertThat(empty.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'").number())
                     .isZero();
         }
     }
@@ -79,7 +79,7 @@ class BadStartTest {
                     () -> Carillon.on(newer.dataSource()).start());
 
             assertThat(fixture.tableDigests()).isEqualTo(before);
-            assertThat(fixture.number("SELECT count(*) FROM carillon.node")).isZero();
+            assertThat(fixture.query("SELECT count(*) FROM carillon.node").number()).isZero();
         }
     }
 
@@ -259,7 +259,7 @@ class BadStartTest {
     }
 
     private static long schemas() {
-        return new ApiFixture(database).number("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'");
+        return database.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'").number();
     }
 
     private static CarillonException refused(ErrorCode code, ThrowingCallable start) {

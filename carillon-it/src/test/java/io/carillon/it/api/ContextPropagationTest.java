@@ -149,7 +149,7 @@ class ContextPropagationTest {
             client.in(connection).enqueue(JOB, new Job("mine"));
         }
 
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE headers LIKE 'traceparent=00-%'"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers LIKE 'traceparent=00-%'").number())
                 .isEqualTo(2_505);
     }
 
@@ -158,7 +158,7 @@ class ContextPropagationTest {
         AuthorizationPropagator authorizationPropagator = new AuthorizationPropagator(KEY, HOUR, () -> "bearer ann");
         Carillon client = fixture.client(builder -> builder.contextPropagator(authorizationPropagator));
         RunId id = client.enqueue(JOB, new Job("x")).run();
-        assertThat(fixture.text("SELECT headers FROM carillon.run"))
+        assertThat(fixture.query("SELECT headers FROM carillon.run").text())
                 .startsWith("authorization=")
                 .doesNotContain("ann");
 
@@ -173,8 +173,10 @@ class ContextPropagationTest {
     void an_expired_foreign_or_moved_authorization_is_ignored() {
         RunId expired = enqueueAs(new AuthorizationPropagator(KEY, Duration.ofMillis(1), () -> "bearer ann"));
         eventually()
-                .until(() -> fixture.number(
-                                "SELECT count(*) FROM carillon.run WHERE created_at < carillon.clock() - interval '20 ms'")
+                .until(() -> fixture.query(
+                                "SELECT count(*) FROM carillon.run"
+                                        + " WHERE created_at < carillon.clock() - interval '20 ms'")
+                                        .number()
                         == 1);
         RunId foreign = enqueueAs(
                 new AuthorizationPropagator(new SecretKeySpec(new byte[16], "AES"), HOUR, () -> "bearer ann"));

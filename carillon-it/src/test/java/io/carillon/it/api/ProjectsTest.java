@@ -143,7 +143,8 @@ class ProjectsTest {
     void a_role_that_does_not_own_the_tables_enqueues_in_bulk_and_reads_every_project() {
         String user = database.name() + "_worker";
         database.execute(
-                "CREATE ROLE %1$s LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA carillon TO %1$s; GRANT ALL ON ALL TABLES IN SCHEMA carillon TO %1$s"
+                ("CREATE ROLE %1$s LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA carillon TO %1$s; GRANT ALL ON ALL TABLES"
+                        + " IN SCHEMA carillon TO %1$s")
                         .formatted(user));
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(database.jdbcUrl());

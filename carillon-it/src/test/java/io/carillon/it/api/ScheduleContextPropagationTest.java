@@ -74,7 +74,7 @@ class ScheduleContextPropagationTest {
         carillon.runDue(Duration.ofSeconds(5));
 
         assertThat(seen).containsExactly("ann", "ann", "ann");
-        assertThat(fixture.rows("SELECT headers FROM carillon.run_history").toString())
+        assertThat(fixture.query("SELECT headers FROM carillon.run_history").rows().toString())
                 .contains("authorization=")
                 .doesNotContain("ann");
     }
@@ -141,8 +141,10 @@ class ScheduleContextPropagationTest {
         save(carillon, "a");
         fixture.database()
                 .execute(
-                        "UPDATE carillon.schedule SET headers = (SELECT headers FROM carillon.schedule WHERE name = 'other');"
-                                + " UPDATE carillon.run SET headers = (SELECT headers FROM carillon.schedule WHERE name = 'other')");
+                        "UPDATE carillon.schedule SET headers = (SELECT headers FROM carillon.schedule"
+                                + " WHERE name = 'other');"
+                                + " UPDATE carillon.run SET headers = (SELECT headers FROM carillon.schedule"
+                                + " WHERE name = 'other')");
         advanceAndRunDue(carillon);
         carillon.schedules().trigger("other");
         carillon.runDue(Duration.ofSeconds(5));
@@ -155,9 +157,9 @@ class ScheduleContextPropagationTest {
                 fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
         save(carillon, "a");
 
-        assertThat(fixture.number("SELECT count(*) FROM carillon.schedule WHERE headers IS NOT NULL"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers IS NOT NULL").number())
                 .isZero();
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE headers IS NOT NULL"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers IS NOT NULL").number())
                 .isZero();
     }
 
@@ -221,7 +223,7 @@ class ScheduleContextPropagationTest {
     }
 
     private List<String> headers() {
-        return fixture.rows("SELECT headers FROM carillon.run").stream()
+        return fixture.query("SELECT headers FROM carillon.run").rows().stream()
                 .map(row -> row.get(0))
                 .toList();
     }

@@ -44,7 +44,8 @@ class ArchitectureRuleSamplesTest {
                     }
                 }
                 """,
-                "package io.carillon.internal.store; public interface SampleStore { void in(java.sql.Connection connection); }",
+                "package io.carillon.internal.store; public interface SampleStore { void in(java.sql.Connection"
+                        + " connection); }",
                 """
                 package io.carillon.internal.engine;
                 final class Threads { static Thread thread(Runnable loop) { return new Thread(loop); } }
@@ -64,7 +65,10 @@ class ArchitectureRuleSamplesTest {
                 """,
                 """
                 package io.carillon;
-                public class Carillon { io.carillon.internal.store.SampleStore store; public javax.sql.DataSource source; }
+                public class Carillon {
+                    io.carillon.internal.store.SampleStore store;
+                    public javax.sql.DataSource source;
+                }
                 """,
                 """
                 package io.carillon.cli;

@@ -13,7 +13,8 @@ public final class JavaTexts {
     /** Matches comments and character literals first, so that a quote inside them does not start a string. */
     private static final Pattern JAVA_TOKEN = Pattern.compile(
             "//[^\\n]*+|/\\*.*?\\*/|'(?:\\\\.|[^'\\\\])++'"
-                    + "|\"\"\"(?<block>(?:[^\\\\\"]++|\\\\.|\"(?!\"\"))*+)\"\"\"|\"(?<text>(?:[^\"\\\\\\n]++|\\\\.)*+)\"",
+                    + "|\"\"\"(?<block>(?:[^\\\\\"]++|\\\\.|\"(?!\"\"))*+)\"\"\"|\"(?<text>(?:[^\"\\\\\\n]++|"
+                    + "\\\\.)*+)\"",
             Pattern.DOTALL);
 
     private JavaTexts() {}

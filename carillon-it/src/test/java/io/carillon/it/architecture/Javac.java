@@ -26,8 +26,8 @@ final class Javac {
     private static final Pattern TYPE = Pattern.compile("\\b(?:class|interface|record|enum)\\s+(\\w+)");
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
-    // Kept open for all samples, because opening all jars of the class path takes most of the time of a small
-    // compilation.
+    // Kept open for all samples, because opening all jars of the class path takes most of the time of
+    // a small compilation.
     private static final StandardJavaFileManager FILES = files();
 
     private Javac() {}

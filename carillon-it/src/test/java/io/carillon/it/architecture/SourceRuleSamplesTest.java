@@ -65,7 +65,8 @@ class SourceRuleSamplesTest {
         write(MAIN + "OneTooMany.java", "class OneTooMany {}\n");
         assertThat(rules.fullPackages())
                 .containsExactly(
-                        "one/src/main/java/io/carillon/run has 26 files, more than 25: split the package by responsibility");
+                        "one/src/main/java/io/carillon/run has 26 files, more than 25: split the package by"
+                                + " responsibility");
     }
 
     @ParameterizedTest
@@ -157,7 +158,8 @@ class SourceRuleSamplesTest {
         write("one/src/main/resources/db/V1.sql", "-- not now()\n/* nor\n current_date */ SELECT 1;");
         write(
                 MAIN + "Talk.java",
-                "// \"now()\n/* now() \"\"\" */ class Talk { /** now() */ String a = \"SELECT 1 -- now()\"; boolean now() { return now(); } }");
+                "// \"now()\n/* now() \"\"\" */ class Talk { /** now() */ String a = \"SELECT 1 -- now()\";"
+                        + " boolean now() { return now(); } }");
 
         assertThat(clockViolations()).isEmpty();
     }
@@ -183,7 +185,8 @@ class SourceRuleSamplesTest {
         createMigrations();
         write(
                 MAIN + "Good.java",
-                "// carillon.run\nclass Good { String a = \"UPDATE carillon.audit SET at = carillon.clock() -- carillon.run\";"
+                "// carillon.run\nclass Good { String a = \"UPDATE carillon.audit"
+                        + " SET at = carillon.clock() -- carillon.run\";"
                         + " String b = \"io.carillon.run carillon.http carillon.project\"; }");
 
         assertThat(tableViolations()).isEmpty();
@@ -193,7 +196,8 @@ class SourceRuleSamplesTest {
         write(
                 "one/src/main/resources/0001_tables.sql",
                 "CREATE FUNCTION carillon.clock() RETURNS int;\nCREATE TABLE carillon.project ();\n"
-                        + "CREATE TABLE carillon.run ();\nCREATE OR REPLACE FUNCTION carillon.claim(n int) RETURNS int;");
+                        + "CREATE TABLE carillon.run ();\nCREATE OR REPLACE FUNCTION carillon.claim(n int) RETURNS"
+                        + " int;");
         write("one/src/main/resources/0002_server_tables.sql", "CREATE TABLE carillon.audit ();");
     }
 

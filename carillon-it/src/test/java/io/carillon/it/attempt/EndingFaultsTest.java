@@ -45,7 +45,8 @@ class EndingFaultsTest extends StoreContract {
                   IF OLD.id = '%s' THEN RAISE EXCEPTION 'refused' USING ERRCODE = '%s'; END IF;
                   RETURN CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
                 END $$;
-                CREATE OR REPLACE TRIGGER refuse BEFORE UPDATE OR DELETE ON carillon.run FOR EACH ROW EXECUTE FUNCTION refuse()
+                CREATE OR REPLACE TRIGGER refuse BEFORE UPDATE OR DELETE ON carillon.run FOR EACH ROW
+                  EXECUTE FUNCTION refuse()
                 """.formatted(run.value(), state));
     }
 

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A fenced write that waits for another transaction on the same row takes effect if its fence still holds after the
- * wait.
+ * A fenced write that waits for another transaction on the same row takes effect if its fence still holds
+ * after the wait.
  */
 class EndingRaceTest extends StoreContract {
     @RegisterExtension
@@ -96,9 +96,9 @@ class EndingRaceTest extends StoreContract {
         for (RunId run : runs)
             assertThat(get(run)).returns(ending.state, Run::state).returns(ending.failures, Run::failures);
         boolean again = ending == Ending.RETRY || ending == Ending.SNOOZE;
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.attempt").number())
                 .isEqualTo(again ? 3 : 0);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.open_attempt"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.open_attempt").number())
                 .isEqualTo(ending == Ending.AWAIT ? 3 : 0);
     }
 
@@ -137,11 +137,11 @@ class EndingRaceTest extends StoreContract {
 
         assertThat(verdicts).containsExactly(WriteResult.LEASE_LOST);
         assertThat(get(run).state()).isEqualTo(RunState.RUNNING);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.attempt"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.attempt").number())
                 .isZero();
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.open_attempt"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.open_attempt").number())
                 .isZero();
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.dead_run"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.dead_run").number())
                 .isZero();
     }
 
@@ -245,10 +245,9 @@ class EndingRaceTest extends StoreContract {
     private static void awaitWaiter(int holder, CompletableFuture<?> answer) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
         while (System.nanoTime() < deadline) {
-            if (FIXTURE.rows()
-                            .number(
+            if (FIXTURE.query(
                                     "SELECT count(*) FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))",
-                                    holder)
+                                    holder).number()
                     > 0) return;
             assertThat(answer).as("the call waits for the other transaction").isNotDone();
         }

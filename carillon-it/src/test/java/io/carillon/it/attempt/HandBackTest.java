@@ -28,7 +28,6 @@ import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -77,10 +76,11 @@ class HandBackTest {
             engine.start();
 
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == 1);
+                    .until(() -> database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                            .number() == 1);
 
             assertThat(calls).hasValue(2);
-            assertThat(number("SELECT max(attempt) FROM carillon.run_history")).isEqualTo(2);
+            assertThat(database.query("SELECT max(attempt) FROM carillon.run_history").number()).isEqualTo(2);
             await().until(() -> engine.activeRuns().isEmpty());
             await().until(() -> engine.status().slots().busy() == 0);
         }
@@ -135,16 +135,17 @@ class HandBackTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> locked.handBacks.get() >= 1);
             long rescues = loopTurns(engine, "rescue");
             await().atMost(Duration.ofSeconds(30)).until(() -> loopTurns(engine, "rescue") >= rescues + 2);
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL").number())
                     .isEqualTo(10);
 
             locked.release();
 
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> number("SELECT count(*) FROM carillon.run WHERE owner IS NULL") == 8);
+                    .until(() -> database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number() == 8);
             over.countDown();
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == 10);
+                    .until(() -> database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                            .number() == 10);
             assertThat(calls).as("each run once").hasValue(10);
         } finally {
             over.countDown();
@@ -167,12 +168,12 @@ class HandBackTest {
                 engine.start();
                 assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
             }
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number())
                     .isEqualTo(10);
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE attempt > 0"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE attempt > 0").number())
                     .as("claimed runs")
                     .isGreaterThan(1);
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'").number())
                     .as("started runs")
                     .isEqualTo(1);
         }
@@ -216,7 +217,7 @@ class HandBackTest {
             closed.get(30, TimeUnit.SECONDS);
 
             assertThat(calls).hasValue(0);
-            assertThat(number("SELECT count(*) FROM carillon.run WHERE owner IS NULL"))
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number())
                     .isEqualTo(1);
         } finally {
             over.countDown();
@@ -263,14 +264,5 @@ class HandBackTest {
                                 null))
                         .limit(count)
                         .toList());
-    }
-
-    private long number(String sql) throws SQLException {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getLong(1);
-        }
     }
 }

@@ -29,7 +29,7 @@ class PostgresRunEndingTest extends RunEndingContract {
 
         String columns =
                 "state, queue, priority, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
-        assertThat(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)))
-                .isEqualTo(FIXTURE.rows().texts("SELECT (%s)::text FROM carillon.run_history".formatted(columns)));
+        assertThat(FIXTURE.query("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)).texts())
+                .isEqualTo(FIXTURE.query("SELECT (%s)::text FROM carillon.run_history".formatted(columns)).texts());
     }
 }

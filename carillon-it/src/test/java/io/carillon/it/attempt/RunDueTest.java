@@ -77,7 +77,7 @@ class RunDueTest {
         assertThat(used).hasSize(2).containsOnly(Thread.currentThread());
         assertThat(carillonThreads()).isEqualTo(before);
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(0, 0));
-        assertThat(fixture.number("SELECT count(*) FROM carillon.node")).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.node").number()).isZero();
     }
 
     @Test
@@ -209,7 +209,8 @@ class RunDueTest {
         RunDueResult result = carillon.runDue(budget);
 
         assertThat(result).isEqualTo(new RunDueResult(1, 0));
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NULL AND start_by < 'infinity'"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL AND start_by < 'infinity'")
+                .number())
                 .isEqualTo(9);
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(9, 0));
         assertThat(done).hasSize(10);
@@ -243,7 +244,8 @@ class RunDueTest {
         for (int death = 0; death < 4; death++) {
             fixture.database()
                     .execute(
-                            "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1, started_at = carillon.clock(),"
+                            "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1,"
+                                    + " started_at = carillon.clock(),"
                                     + " leased_until = carillon.clock() + interval '30 seconds'");
             assertThat(carillon.runDue(BUDGET).processed()).isZero();
             clock.advance(Duration.ofSeconds(31));
@@ -257,7 +259,7 @@ class RunDueTest {
             assertThat(run.attempt()).isEqualTo(5);
             assertThat(run.failures()).isZero();
         });
-        assertThat(fixture.number("SELECT max(crashes) + max(node_deaths) FROM carillon.run_history"))
+        assertThat(fixture.query("SELECT max(crashes) + max(node_deaths) FROM carillon.run_history").number())
                 .as("an expired lease is not a crash")
                 .isZero();
     }

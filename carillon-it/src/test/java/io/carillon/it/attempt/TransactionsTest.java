@@ -88,7 +88,8 @@ class TransactionsTest {
         List<RunId> waiting = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
-        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") > 0);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                .number() > 0);
 
         RunId plain = carillon.enqueue(NOTE, new Invoice("N")).run();
 
@@ -173,13 +174,13 @@ class TransactionsTest {
         fixture.database().execute("UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1");
         goOn.countDown();
 
-        eventually().until(() -> number(OPEN_TRANSACTIONS) == 0);
+        eventually().until(() -> fixture.query(OPEN_TRANSACTIONS).number() == 0);
         assertThat(booked()).isZero();
         assertThat(carillon.runs().get(id)).hasValueSatisfying(run -> {
             assertThat(run.state()).isEqualTo(RunState.RUNNING);
             assertThat(run.attempt()).isEqualTo(2);
         });
-        assertThat(number("SELECT count(*) FROM carillon.run_history")).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number()).isZero();
     }
 
     @Test
@@ -198,9 +199,10 @@ class TransactionsTest {
                 POST,
                 IntStream.range(0, 200).mapToObj(i -> new Invoice("R-" + i)).toList());
 
-        eventually().until(() -> number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'") == 200);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                .number() == 200);
         assertThat(booked()).isEqualTo(200);
-        assertThat(number("SELECT count(DISTINCT run) FROM book")).isEqualTo(200);
+        assertThat(fixture.query("SELECT count(DISTINCT run) FROM book").number()).isEqualTo(200);
     }
 
     @Test
@@ -220,7 +222,7 @@ class TransactionsTest {
         awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
 
         eventually().until(() -> noted.get() == 1);
-        eventually().until(() -> number("SELECT count(*) FROM carillon.run") == 0);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
         assertThat(noted).hasValue(1);
     }
 
@@ -257,7 +259,7 @@ class TransactionsTest {
             connection.setAutoCommit(true);
         }
 
-        assertThat(number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isZero();
         assertThat(client.enqueue(POST, new Invoice("R-1"), Enqueue.now().uniqueKey("R-1")))
                 .isInstanceOf(EnqueueResult.Enqueued.class);
     }
@@ -296,7 +298,7 @@ class TransactionsTest {
         }
 
         assertThat(booked()).isEqualTo(1);
-        assertThat(number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isZero();
     }
 
     private static NodeConfig oneTransactionalSlot(int concurrency) {
@@ -307,11 +309,7 @@ class TransactionsTest {
     }
 
     private long booked() {
-        return number("SELECT count(*) FROM book");
-    }
-
-    private long number(String sql) {
-        return fixture.number(sql);
+        return fixture.query("SELECT count(*) FROM book").number();
     }
 
     private static void post(Connection connection, Invoice invoice, RunId run) throws SQLException {

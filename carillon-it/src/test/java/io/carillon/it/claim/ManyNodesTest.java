@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Twelve nodes on one database: a notification of one run makes few nodes claim, and one of a backlog reaches all
- * nodes.
+ * Twelve nodes on one database: a notification of one run makes few nodes claim, and one of a backlog
+ * reaches all nodes.
  */
 class ManyNodesTest {
     private static final int NODES = 12;

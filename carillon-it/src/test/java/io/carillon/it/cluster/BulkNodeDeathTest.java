@@ -17,8 +17,12 @@ class BulkNodeDeathTest {
     private static final Pattern ID = Pattern.compile("\"id\":\"(blk_\\w+)\"");
     // Blocks the server after its first chunk until the test releases lock 42.
     private static final String BLOCKING_TRIGGER = """
-            CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END $$;
-            CREATE TRIGGER stumble BEFORE UPDATE ON carillon.bulk_action FOR EACH ROW WHEN (OLD.done > 0) EXECUTE FUNCTION stumble()
+            CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+              PERFORM pg_advisory_xact_lock_shared(42);
+              RETURN NEW;
+            END $$;
+            CREATE TRIGGER stumble BEFORE UPDATE ON carillon.bulk_action FOR EACH ROW WHEN (OLD.done > 0)
+              EXECUTE FUNCTION stumble()
             """;
     private static final String BLOCKED =
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted";
@@ -50,8 +54,8 @@ class BulkNodeDeathTest {
                 Matcher found = ID.matcher(begun.body());
                 assertThat(found.find()).isTrue();
                 id = found.group(1);
-                await().atMost(Duration.ofSeconds(20)).until(() -> servers.number(BLOCKED) >= 1);
-                assertThat(servers.number("SELECT done FROM carillon.bulk_action"))
+                await().atMost(Duration.ofSeconds(20)).until(() -> servers.database.query(BLOCKED).number() >= 1);
+                assertThat(servers.database.query("SELECT done FROM carillon.bulk_action").number())
                         .isEqualTo(1_000);
                 servers.get(0).process().kill();
                 statement.execute("SELECT pg_advisory_unlock(42)");
@@ -61,11 +65,12 @@ class BulkNodeDeathTest {
                     .until(() -> servers.send(servers.get(1), "GET", "/v1/bulk-actions/" + id, "")
                             .body()
                             .contains("\"state\":\"done\""));
-            assertThat(servers.number("SELECT done FROM carillon.bulk_action")).isEqualTo(2_550);
-            assertThat(servers.number("SELECT count(*) FROM carillon.run")).isZero();
-            assertThat(servers.number("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'"))
+            assertThat(servers.database.query("SELECT done FROM carillon.bulk_action").number()).isEqualTo(2_550);
+            assertThat(servers.database.query("SELECT count(*) FROM carillon.run").number()).isZero();
+            assertThat(servers.database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'")
+                    .number())
                     .isEqualTo(2_550);
-            assertThat(servers.number("SELECT count(*) FROM carillon.audit WHERE action = 'bulk.end'"))
+            assertThat(servers.database.query("SELECT count(*) FROM carillon.audit WHERE action = 'bulk.end'").number())
                     .isEqualTo(1);
         }
     }

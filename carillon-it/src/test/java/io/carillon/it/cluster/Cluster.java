@@ -8,12 +8,9 @@ import io.carillon.testkit.History;
 import io.carillon.testkit.HistoryEvent;
 import io.carillon.testkit.HistoryRecorder;
 import io.carillon.testkit.NodeProcess;
+import io.carillon.testkit.QueryResult;
 import io.carillon.testkit.TestDatabase;
 import java.math.BigDecimal;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,7 +25,8 @@ final class Cluster implements AutoCloseable {
     // An attempt whose node was killed counts until the kill; the next attempt starts later.
     private static final String MAX_CONCURRENT = """
             WITH span AS (
-              SELECT s.at AS from_at, coalesce(d.at, (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
+              SELECT s.at AS from_at, coalesce(d.at,
+                (SELECT k.at FROM side_log k WHERE k.event = 'killed ' || s.node)) AS to_at
                 FROM side_log s
                 LEFT JOIN side_log d ON d.run = s.run AND d.attempt = s.attempt AND d.event = 'done'
                WHERE s.event = 'started' AND s.run = ANY (string_to_array(?, ',')))
@@ -82,27 +80,12 @@ final class Cluster implements AutoCloseable {
         return nodes.get(name);
     }
 
-    void execute(String sql) {
-        database.execute(sql);
+    TestDatabase database() {
+        return database;
     }
 
-    /** Returns the rows of a query, each as the text of its columns. */
-    List<List<String>> rows(String sql, String... parameters) {
-        try (Connection connection = database.dataSource().getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) statement.setString(i + 1, parameters[i]);
-            try (ResultSet rows = statement.executeQuery()) {
-                List<List<String>> all = new ArrayList<>();
-                while (rows.next()) {
-                    List<String> row = new ArrayList<>();
-                    for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) row.add(rows.getString(i));
-                    all.add(row);
-                }
-                return all;
-            }
-        } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-        }
+    QueryResult query(String sql, Object... parameters) {
+        return database.query(sql, parameters);
     }
 
     /** Kills a node and records the time. */
@@ -118,7 +101,7 @@ final class Cluster implements AutoCloseable {
     }
 
     private void noteLoss(String victim) {
-        rows("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
+        query("INSERT INTO side_log (event, node) VALUES (?, ?) RETURNING 1", "killed " + victim, victim);
     }
 
     /** Starts a new node, with a new name, for each node that has died, and records the deaths. */
@@ -142,7 +125,7 @@ final class Cluster implements AutoCloseable {
     private History history(Duration late) {
         List<HistoryEvent> events = new ArrayList<>(recorder.events());
         for (List<String> row :
-                rows("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'"))
+                query("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'").rows())
             events.add(new HistoryEvent(
                     row.get(0),
                     Integer.parseInt(row.get(1)),
@@ -151,7 +134,8 @@ final class Cluster implements AutoCloseable {
                     instant(row.get(3)),
                     ""));
         History history = History.of(events).expectRetries(ClusterNode.RETRY, late);
-        for (List<String> row : rows("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'"))
+        for (List<String> row : query("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'")
+                .rows())
             history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
@@ -162,8 +146,9 @@ final class Cluster implements AutoCloseable {
      */
     History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
-        for (List<String> row : rows(
-                "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'"))
+        for (List<String> row : query(
+                "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'")
+                        .rows())
             history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
@@ -177,23 +162,25 @@ final class Cluster implements AutoCloseable {
         await("all live nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listeningNodes() == liveNodes());
         Map<String, Instant> heartbeats = new LinkedHashMap<>();
         for (List<String> row :
-                rows("SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL"))
+                query("SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL").rows())
             heartbeats.put(row.get(0), instant(row.get(1)));
         int listening = listeningNodes();
-        Instant now = instant(text("SELECT extract(epoch FROM clock_timestamp())"));
+        Instant now = instant(query("SELECT extract(epoch FROM clock_timestamp())").text());
         return history()
                 .expectRescueWithin(Duration.ofSeconds(15))
                 .finalState(new History.FinalState(now, heartbeats, listening, 0, Set.of(mayWait)));
     }
 
     private int liveNodes() {
-        return (int) number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL");
+        return (int) query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL").number();
     }
 
     private int listeningNodes() {
         return (int)
-                number(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
+                query(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND query = 'LISTEN carillon'")
+                                .number();
     }
 
     private static Instant instant(String epoch) {
@@ -203,15 +190,7 @@ final class Cluster implements AutoCloseable {
 
     /** Returns the largest number of these runs that executed at the same time. */
     long maxConcurrent(List<String> runs) {
-        return number(MAX_CONCURRENT, String.join(",", runs));
-    }
-
-    String text(String sql, String... parameters) {
-        return rows(sql, parameters).get(0).get(0);
-    }
-
-    long number(String sql, String... parameters) {
-        return Long.parseLong(text(sql, parameters));
+        return query(MAX_CONCURRENT, String.join(",", runs)).number();
     }
 
     @Override

@@ -41,7 +41,8 @@ final class ClusterNode {
             Retry.exponential(Duration.ofMillis(50)).cap(Duration.ofMillis(400)).attempts(6);
 
     static final String SIDE_LOG = """
-            CREATE TABLE side_log (run text, attempt int, node text, planned timestamptz, event text, at timestamptz DEFAULT clock_timestamp())
+            CREATE TABLE side_log (run text, attempt int, node text, planned timestamptz, event text,
+              at timestamptz DEFAULT clock_timestamp())
             """;
 
     private final DataSource dataSource;

@@ -1,5 +1,6 @@
 package io.carillon.it.cluster;
 
+import static io.carillon.it.cluster.ReplicatedPostgres.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,10 +11,6 @@ import io.carillon.NodeConfig;
 import io.carillon.embedded.EmbeddedPostgres;
 import io.carillon.run.HandlerType;
 import io.carillon.run.RunId;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,21 +61,23 @@ class DatabaseFreezeTest {
             RunId held = node.enqueue(ITEM, new Item(1)).run();
             await().atMost(Duration.ofSeconds(20))
                     .until(
-                            () -> texts(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
+                            () -> query(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL").texts()
                                     .size(),
                             size -> size == 1);
-            long before = Long.parseLong(texts(postgres, "SELECT min(heartbeat_count) FROM carillon.node")
-                    .get(0));
+            long before = query(postgres, "SELECT min(heartbeat_count) FROM carillon.node").number();
 
             await("all pools are full")
                     .atMost(Duration.ofSeconds(30))
                     .until(() ->
-                            texts(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
+                            query(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
+                                    .texts()
                                             .size()
                                     == NODES * POOL);
-            List<String> others = texts(
+            List<String> others = query(
                     postgres,
-                    "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2') AND query NOT LIKE 'LISTEN%'");
+                    "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2')"
+                            + " AND query NOT LIKE 'LISTEN%'")
+                            .texts();
             // The postmaster first, so that no new process starts while they are listed.
             signal("STOP", List.of("" + postgres.pid()));
             List<String> all = processes(postgres);
@@ -100,14 +99,15 @@ class DatabaseFreezeTest {
                     .atMost(Duration.ofSeconds(90))
                     .ignoreExceptions()
                     .until(
-                            () -> texts(
+                            () -> query(
                                             postgres,
-                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL OR heartbeat_count > "
-                                                    + (before + 2))
+                                            "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL"
+                                                    + " OR heartbeat_count > "
+                                                    + (before + 2)).texts()
                                     .size(),
                             size -> size >= NODES);
 
-            assertThat(texts(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL"))
+            assertThat(query(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL").texts())
                     .isEmpty();
             assertThat(node.runs().get(held).orElseThrow().attempt()).isEqualTo(1);
             finish.countDown();
@@ -123,9 +123,8 @@ class DatabaseFreezeTest {
         return sum(postgres);
     }
 
-    private static long sum(EmbeddedPostgres postgres) throws SQLException {
-        return Long.parseLong(texts(postgres, "SELECT sum(heartbeat_count) FROM carillon.node")
-                .get(0));
+    private static long sum(EmbeddedPostgres postgres) {
+        return query(postgres, "SELECT sum(heartbeat_count) FROM carillon.node").number();
     }
 
     /** Returns the postmaster and all its children. */
@@ -144,17 +143,6 @@ class DatabaseFreezeTest {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start()
                 .waitFor();
-    }
-
-    private static List<String> texts(EmbeddedPostgres postgres, String sql) throws SQLException {
-        try (Connection connection =
-                        java.sql.DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            List<String> texts = new ArrayList<>();
-            while (rows.next()) texts.add(rows.getString(1));
-            return texts;
-        }
     }
 
     private static HikariDataSource pool(EmbeddedPostgres postgres, String name) {

@@ -55,7 +55,8 @@ class FrozenHostTest {
             try (Carillon one = node(shipped, COMMAND);
                     Carillon other = node(documented, LIBRARY);
                     Carillon writer = Carillon.on(writers).build()) {
-                assertThat(ReplicatedPostgres.ask(postgres.primary, "SELECT sync_state FROM pg_stat_replication"))
+                assertThat(ReplicatedPostgres.query(postgres.primary, "SELECT sync_state FROM pg_stat_replication")
+                        .texts())
                         .containsExactly("sync");
                 Thread writes = new Thread(() -> write(writer), "writer");
                 writes.start();
@@ -132,8 +133,9 @@ class FrozenHostTest {
     /** Returns the attempt in which each run succeeded, read from the new primary. */
     private static Map<RunId, Integer> ended(ReplicatedPostgres postgres) throws SQLException {
         Map<RunId, Integer> ended = new java.util.HashMap<>();
-        for (String row : ReplicatedPostgres.ask(
-                postgres.standby, "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")) {
+        for (String row : ReplicatedPostgres.query(
+                postgres.standby, "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")
+                        .texts()) {
             String[] parts = row.split(" ", -1);
             Integer twice = ended.put(new RunId(java.util.UUID.fromString(parts[0])), Integer.parseInt(parts[1]));
             assertThat(twice).as("ended twice: " + parts[0]).isNull();

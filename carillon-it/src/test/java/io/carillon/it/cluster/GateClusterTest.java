@@ -36,18 +36,21 @@ class GateClusterTest {
             List<Future<List<String>>> lines = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) lines.add(callers.submit(() -> enqueueFifo(cluster)));
             for (String victim : List.of("node-1", "node-2")) {
-                long before = cluster.number("SELECT count(*) FROM side_log WHERE event = 'done'");
+                long before = cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'").number();
                 await().atMost(Duration.ofSeconds(30))
-                        .until(() -> cluster.number("SELECT count(*) FROM side_log WHERE event = 'done'") > before + 8);
+                        .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'")
+                                .number() > before + 8);
                 cluster.kill(victim);
                 cluster.start(victim + "-again");
             }
             callers.shutdown();
 
             await().atMost(Duration.ofSeconds(60))
-                    .until(() -> cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                    .until(() -> cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                            .number()
                             == LIMITED + CALLERS * EACH);
-            List<String> ordered = cluster.rows("SELECT run FROM side_log WHERE event = 'done' ORDER BY at").stream()
+            List<String> ordered = cluster.query("SELECT run FROM side_log WHERE event = 'done' ORDER BY at")
+                    .rows().stream()
                     .flatMap(List::stream)
                     .distinct()
                     .filter(run -> !limited.contains(run))

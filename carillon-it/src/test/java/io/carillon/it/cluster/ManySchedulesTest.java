@@ -9,8 +9,6 @@ import io.carillon.schedule.When;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestClock;
 import io.carillon.testkit.TestDatabase;
-import java.sql.ResultSet;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,14 +49,14 @@ class ManySchedulesTest {
                 clock.stopAt(Instant.parse("2026-05-04T12:00:00Z").plus(Duration.ofMinutes(minute)));
                 long expected = (long) minute * SCHEDULES;
                 await().atMost(Duration.ofSeconds(60))
-                        .until(() -> number("SELECT count(*) FROM carillon.run_history") == expected);
+                        .until(() -> database.query("SELECT count(*) FROM carillon.run_history").number() == expected);
             }
 
             assertThat(starts).hasSize(SCHEDULES * MINUTES);
             assertThat(starts.values()).allMatch(times -> times.get() == 1);
-            assertThat(number("SELECT count(*) FROM (SELECT schedule_id, count(DISTINCT planned_at) AS instants"
+            assertThat(database.query("SELECT count(*) FROM (SELECT schedule_id, count(DISTINCT planned_at) AS instants"
                             + " FROM carillon.run_history WHERE state = 'succeeded' AND origin = 'tick' GROUP BY 1) s"
-                            + " WHERE instants = " + MINUTES))
+                            + " WHERE instants = " + MINUTES).number())
                     .isEqualTo(SCHEDULES);
             assertThat(perNode.keySet()).containsExactlyInAnyOrder("a", "b", "c");
         } finally {
@@ -75,14 +73,5 @@ class ManySchedulesTest {
                     perNode.computeIfAbsent(name, key -> new AtomicInteger()).incrementAndGet();
                 })
                 .start();
-    }
-
-    private long number(String sql) throws Exception {
-        try (var connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getLong(1);
-        }
     }
 }

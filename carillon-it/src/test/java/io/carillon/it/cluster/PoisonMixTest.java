@@ -29,21 +29,25 @@ class PoisonMixTest {
     // The state of each kind of run: ended, or the reason why it is parked.
     private static final String OUTCOMES = """
             SELECT l.what, coalesce(h.state, r.parked), count(*)
-              FROM lot l LEFT JOIN carillon.run_history h ON h.id = l.run::uuid LEFT JOIN carillon.run r ON r.id = l.run::uuid
+              FROM lot l LEFT JOIN carillon.run_history h ON h.id = l.run::uuid
+                LEFT JOIN carillon.run r ON r.id = l.run::uuid
              GROUP BY 1, 2 ORDER BY 1, 2
             """;
     private static final String REASONS = """
-            SELECT count(*) FROM lot l JOIN carillon.run_history h ON h.id = l.run::uuid JOIN carillon.dead_run d ON d.id = h.id
+            SELECT count(*) FROM lot l JOIN carillon.run_history h ON h.id = l.run::uuid
+              JOIN carillon.dead_run d ON d.id = h.id
              WHERE l.what = ? AND h.reason LIKE ? AND d.error = h.reason
             """;
     private static final String LEFT =
             "SELECT count(*) FROM carillon.run WHERE parked IS DISTINCT FROM 'no-handler' OR owner IS NOT NULL";
 
     private static final String KILLED =
-            "SELECT round(extract(epoch FROM at - ?::timestamptz), 1) FROM side_log WHERE event LIKE 'killed %' ORDER BY at";
+            "SELECT round(extract(epoch FROM at - ?::timestamptz), 1) FROM side_log WHERE event LIKE 'killed %'"
+                    + " ORDER BY at";
 
     private static final String STARTED =
-            "SELECT round(extract(epoch FROM started_at - at), 1) FROM carillon.node, (SELECT ?::timestamptz AS at) f WHERE started_at > at ORDER BY 1";
+            "SELECT round(extract(epoch FROM started_at - at), 1) FROM carillon.node, (SELECT ?::timestamptz AS at) f"
+                    + " WHERE started_at > at ORDER BY 1";
 
     private static final String BY_NODE_DEATHS =
             "SELECT node_deaths, count(*) FROM carillon.run_history WHERE target_name = 'work' GROUP BY 1 ORDER BY 1";
@@ -104,7 +108,7 @@ class PoisonMixTest {
                 if (harmless) cluster.client.enqueue(WORK, new Work(1_000));
                 else cluster.client.enqueue(POISON, new Poison(PoisonEffect.HALT));
             }
-            String from = cluster.text("SELECT clock_timestamp()");
+            String from = cluster.query("SELECT clock_timestamp()").text();
             long began = System.nanoTime();
             for (String queue : List.of("work", "poison"))
                 cluster.client.queues().resume(queue);
@@ -112,19 +116,22 @@ class PoisonMixTest {
                     .pollInterval(Duration.ofMillis(100))
                     .until(() -> {
                         cluster.replaceDead();
-                        return cluster.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                        return cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                                .number()
                                 == good;
                     });
             double seconds = (System.nanoTime() - began) / 1e9;
             assertThat(
-                            cluster.number(
-                                    "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined' AND target_name = 'work'"))
+                            cluster.query(
+                                    "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined'"
+                                            + " AND target_name = 'work'")
+                                            .number())
                     .isZero();
-            List<Double> deaths = times(cluster.rows(KILLED, from));
-            List<Double> starts = times(cluster.rows(STARTED, from));
+            List<Double> deaths = times(cluster.query(KILLED, from).rows());
+            List<Double> starts = times(cluster.query(STARTED, from).rows());
             System.out.printf(
                     "%.1f s; nodes died after %s s, new nodes started after %s s; good runs by node deaths %s%n",
-                    seconds, deaths, starts, cluster.rows(BY_NODE_DEATHS));
+                    seconds, deaths, starts, cluster.query(BY_NODE_DEATHS).rows());
             assertThat(deaths).hasSizeLessThanOrEqualTo(halting * 3 / 2);
             double lived = 3 * seconds;
             for (int i = 0; i < deaths.size(); i++)
@@ -139,7 +146,7 @@ class PoisonMixTest {
 
     private static void mix(int good, int each, Duration atMost) {
         try (Cluster cluster = new Cluster(Duration.ofMillis(200), Duration.ofMillis(1_500), 3)) {
-            cluster.execute("CREATE TABLE lot (run text PRIMARY KEY, what text)");
+            cluster.database().execute("CREATE TABLE lot (run text PRIMARY KEY, what text)");
             long began = System.nanoTime();
             enqueue(cluster, good, each);
 
@@ -147,10 +154,10 @@ class PoisonMixTest {
                 cluster.replaceDead();
                 // When only bad runs are left, the breaker of their queue opens, as intended: resume the queue as an
                 // operator would.
-                if (cluster.number(OPEN_BREAKERS) > 0)
+                if (cluster.query(OPEN_BREAKERS).number() > 0)
                     for (String queue : List.of("work", "poison"))
                         cluster.client.queues().resume(queue);
-                return cluster.number(LEFT) == 0;
+                return cluster.query(LEFT).number() == 0;
             });
             long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
             System.out.printf(
@@ -159,11 +166,11 @@ class PoisonMixTest {
                     good,
                     each,
                     seconds,
-                    cluster.text("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'"),
-                    cluster.text("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'"),
-                    cluster.rows(OUTCOMES));
+                    cluster.query("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'").text(),
+                    cluster.query("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'").text(),
+                    cluster.query(OUTCOMES).rows());
 
-            assertThat(cluster.rows(OUTCOMES))
+            assertThat(cluster.query(OUTCOMES).rows())
                     .containsExactly(
                             List.of("garbage", "dead", "" + each),
                             List.of("good", "succeeded", "" + good),
@@ -171,11 +178,11 @@ class PoisonMixTest {
                             List.of("memory", "dead", "" + each),
                             List.of("stack", "dead", "" + each),
                             List.of("unknown", "no-handler", "" + each));
-            assertThat(cluster.number(REASONS, "halt", "its node died%times while it ran alone"))
+            assertThat(cluster.query(REASONS, "halt", "its node died%times while it ran alone").number())
                     .isEqualTo(each);
-            assertThat(cluster.number(REASONS, "memory", "%OutOfMemoryError%")).isEqualTo(each);
-            assertThat(cluster.number(REASONS, "stack", "%StackOverflowError%")).isEqualTo(each);
-            assertThat(cluster.number(REASONS, "garbage", "%")).isEqualTo(each);
+            assertThat(cluster.query(REASONS, "memory", "%OutOfMemoryError%").number()).isEqualTo(each);
+            assertThat(cluster.query(REASONS, "stack", "%StackOverflowError%").number()).isEqualTo(each);
+            assertThat(cluster.query(REASONS, "garbage", "%").number()).isEqualTo(each);
             assertThat(cluster.client.health().issues())
                     .anyMatch(issue ->
                             issue.text().contains("%d runs wait for the handler '%s'".formatted(each, UNKNOWN.name())));
@@ -203,7 +210,7 @@ class PoisonMixTest {
                 case "memory" -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.EXHAUST_MEMORY)));
                 default -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.OVERFLOW_STACK)));
             };
-            cluster.rows("INSERT INTO lot VALUES (?, ?) RETURNING 1", run, what);
+            cluster.query("INSERT INTO lot VALUES (?, ?) RETURNING 1", run, what).rows();
             cluster.replaceDead();
         }
     }

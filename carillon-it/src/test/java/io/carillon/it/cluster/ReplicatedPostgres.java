@@ -1,18 +1,16 @@
 package io.carillon.it.cluster;
 
 import io.carillon.embedded.EmbeddedPostgres;
+import io.carillon.testkit.QueryResult;
+import io.carillon.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * A primary and its synchronous standby, which starts from a copy of the data directory. The primary can be frozen and
@@ -76,20 +74,17 @@ final class ReplicatedPostgres implements AutoCloseable {
     }
 
     /** Promotes the standby and returns when it accepts writes. */
-    void promote() throws SQLException {
-        ask(standby, "SELECT pg_promote()");
+    void promote() {
+        query(standby, "SELECT pg_promote()");
     }
 
-    /** Returns the first column of a query. */
-    static List<String> ask(EmbeddedPostgres postgres, String sql) throws SQLException {
-        try (Connection connection =
-                        DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            List<String> texts = new ArrayList<>();
-            while (rows.next()) texts.add(rows.getString(1));
-            return texts;
-        }
+    /** Executes a query on this server, with a new connection. */
+    static QueryResult query(EmbeddedPostgres postgres, String sql) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(postgres.jdbcUrl());
+        source.setUser(postgres.user());
+        source.setPassword(postgres.password());
+        return TestDatabase.query(source, sql);
     }
 
     @Override

@@ -7,10 +7,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,18 +80,6 @@ final class Servers implements AutoCloseable {
             return new ServerReply(0, "", Optional.empty(), false);
         } catch (InterruptedException stopped) {
             throw new AssertionError(stopped);
-        }
-    }
-
-    /** Returns the number that a query of the table owner selects. */
-    long number(String sql) {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getLong(1);
-        } catch (SQLException failure) {
-            throw new AssertionError(failure);
         }
     }
 

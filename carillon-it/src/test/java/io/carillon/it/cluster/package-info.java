@@ -1,5 +1,5 @@
 /**
- * Tests with several processes, which are killed, frozen and restarted. Start at {@link
- * io.carillon.it.cluster.Cluster}.
+ * Tests with several processes, which are killed, frozen and restarted. Start at
+ * {@link io.carillon.it.cluster.Cluster}.
  */
 package io.carillon.it.cluster;

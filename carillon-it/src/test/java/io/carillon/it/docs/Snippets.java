@@ -127,15 +127,16 @@ Carillon carillon = Carillon.on(dataSource)
 Optional<String> receipt = carillon.runs().result(run, String.class);   // empty unless the run succeeded with a result
     }
 
-    static void runs(Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
+    static void runs(
+            Carillon carillon, Reminder reminder, List<Reminder> reminders, UUID order, Connection connection) {
 carillon.enqueue(REMIND, reminder);
 carillon.enqueue(REMIND, reminder, Enqueue.after(ofHours(24)).uniqueKey("remind:" + order));
-carillon.enqueue(REMIND, reminder, Enqueue.now().uniqueKey("remind:" + order, ofHours(1)));   // holds the key for an hour at least
+carillon.enqueue(REMIND, reminder, Enqueue.now().uniqueKey("remind:" + order, ofHours(1))); // keeps the key for an hour
 carillon.enqueueAll(REMIND, reminders);
 carillon.in(connection).enqueue(REMIND, reminder);   // in your transaction; visible when it commits
-carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));           // one run of this key at a time
+carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to()));           // one at a time
 carillon.enqueue(REMIND, reminder, Enqueue.now().concurrencyKey(reminder.to(), 5));        // five at a time
-carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // one after the other, in order
+carillon.enqueue(REMIND, reminder, Enqueue.now().fifoKey("order:" + order));               // in order, one by one
 carillon.enqueue(REMIND, reminder, Enqueue.now().rateKey(reminder.to(), 5, ofSeconds(1))); // five starts in any second
     }
 
@@ -178,15 +179,17 @@ server.bootstrapKey().ifPresent(System.out::println);
 
     static void tokens(Carillon carillon, DataSource dataSource) {
 JwkSet keys = JwkSet.fromUri(URI.create("https://id.example/.well-known/jwks.json"));
-CarillonServer.on(carillon, dataSource).tokenVerifier(JwtVerifier.withPublicKeys("https://id.example", "carillon", keys)).start();
+CarillonServer.on(carillon, dataSource)
+    .tokenVerifier(JwtVerifier.withPublicKeys("https://id.example", "carillon", keys))
+    .start();
     }
 
     static void limits(Carillon carillon) {
-carillon.queues().limit("mail", QueueLimits.maxRunning(10));                            // ten at a time, on all nodes together
+carillon.queues().limit("mail", QueueLimits.maxRunning(10));                            // ten at a time on all nodes
 carillon.queues().limit("mail", QueueLimits.rate(600, ofMinutes(1)));                   // ten starts per second
 carillon.queues().limit("mail", QueueLimits.maxRunning(10).andRate(600, ofMinutes(1))); // both
 carillon.queues().limit("mail", QueueLimits.none());
-carillon.queues().weight("mail", 3);                                                    // three times the share of a queue without a weight
+carillon.queues().weight("mail", 3);   // three times the share of a queue without a weight
     }
 
     static void overlaps(Carillon carillon) {
@@ -226,7 +229,7 @@ Optional<Explanation> why = carillon.runs().explain(run);
     static void wakeup(DataSource dataSource, WakeTransport transport, Carillon carillon) {
 Carillon.on(dataSource).wakeup(Wakeup.polling()).start();
 Carillon.on(dataSource).wakeup(Wakeup.hybrid(transport)).start();
-Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // the error names a missing transport
+Carillon.on(dataSource).wakeup(Wakeup.named(System.getenv("WAKEUP"), null)).start();   // rejects a missing transport
 carillon.wakeup(Wakeup.polling());   // at run time; no data changes
     }
 
@@ -249,7 +252,8 @@ meters.watch(carillon);
 
     static void contextPropagators(DataSource dataSource, OpenTelemetry openTelemetry, SecretKey key, Calls calls) {
 Carillon traced = Carillon.on(dataSource).contextPropagator(new CarillonTraces(openTelemetry)).start();
-AuthorizationPropagator authorizationPropagator = new AuthorizationPropagator(key, ofHours(1), () -> calls.currentToken());
+AuthorizationPropagator authorizationPropagator =
+    new AuthorizationPropagator(key, ofHours(1), () -> calls.currentToken());
 Carillon.on(dataSource)
     .contextPropagator(authorizationPropagator)
     .handle(REMIND, (reminder, run) -> calls.asCaller(authorizationPropagator.current().orElseThrow(), reminder))
@@ -257,7 +261,9 @@ Carillon.on(dataSource)
     }
 
     static void retention(DataSource dataSource) {
-Carillon.on(dataSource).config(NodeConfig.defaults().historyRetention(ofDays(90)).deadRunRetention(ofDays(365))).start();
+Carillon.on(dataSource)
+    .config(NodeConfig.defaults().historyRetention(ofDays(90)).deadRunRetention(ofDays(365)))
+    .start();
     }
 
     interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }

@@ -67,7 +67,7 @@ class EnqueueTest {
             assertThat(answers)
                     .extracting(EnqueueResult::run)
                     .containsOnly(answers.get(0).run());
-            assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isEqualTo(1);
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(1);
         } finally {
             threads.shutdownNow();
         }
@@ -125,7 +125,7 @@ class EnqueueTest {
         assertThat(answers.stream().map(EnqueueResult::run))
                 .doesNotHaveDuplicates()
                 .isSorted();
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run")).isEqualTo(4_500);
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(4_500);
         assertThat(client.enqueueAll(JOB, List.of())).isEmpty();
     }
 
@@ -142,18 +142,18 @@ class EnqueueTest {
 
         carillon.enqueueAll(JOB, IntStream.range(0, 3_000).mapToObj(Job::new).toList());
 
-        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run_history") == 3_000);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history").number() == 3_000);
         assertThat(done).hasSize(3_000);
         assertThat(twice).isEmpty();
-        assertThat(fixture.number("SELECT max(attempt) FROM carillon.run_history"))
+        assertThat(fixture.query("SELECT max(attempt) FROM carillon.run_history").number())
                 .isEqualTo(1);
     }
 
     @Test
     void a_run_starts_at_its_instant_and_not_before() {
         Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
-        Instant in = Instant.parse(fixture.text("SELECT to_char((clock_timestamp() + interval '700 milliseconds')"
-                + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"));
+        Instant in = Instant.parse(fixture.query("SELECT to_char((clock_timestamp() + interval '700 milliseconds')"
+                + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')").text());
 
         Run at = awaitState(
                 carillon, carillon.enqueue(JOB, new Job(1), Enqueue.at(in)).run(), RunState.SUCCEEDED);

@@ -30,8 +30,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /**
- * Enqueueing: all runs of a call are stored or none, unique keys hold once, and a caller's transaction decides by its
- * commit.
+ * Enqueueing: all runs of a call are stored or none, unique keys hold once, and a caller's transaction decides
+ * by its commit.
  */
 abstract class RunInboxContract extends StoreContract {
     @Test

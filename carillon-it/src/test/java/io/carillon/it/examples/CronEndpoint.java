@@ -13,8 +13,8 @@ import java.security.MessageDigest;
 import java.time.Duration;
 
 /**
- * An endpoint for an external cron service, called every minute: {@code curl -X POST -H "Authorization: Bearer …"
- * https://…/run-due}.
+ * An endpoint for an external cron service, called every minute:
+ * {@code curl -X POST -H "Authorization: Bearer …" https://…/run-due}.
  */
 public final class CronEndpoint implements AutoCloseable {
     private final Carillon carillon;

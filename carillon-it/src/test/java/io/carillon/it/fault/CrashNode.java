@@ -72,8 +72,8 @@ public final class CrashNode {
     }
 
     /**
-     * Returns an engine whose handlers succeed; handlers with {@code retry} in their name fail once before they
-     * succeed.
+     * Returns an engine whose handlers succeed; handlers with {@code retry} in their name fail once
+     * before they succeed.
      */
     static Engine engine(Storage storage, javax.sql.DataSource source, String name, List<String> handlers) {
         Map<String, BoundHandler> bound = handlers.stream()

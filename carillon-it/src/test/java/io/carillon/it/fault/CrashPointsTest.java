@@ -16,10 +16,7 @@ import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,10 +103,10 @@ class CrashPointsTest {
             try (Engine survivor = CrashNode.engine(storage, source, "survivor", handlers)) {
                 survivor.start();
                 await().atMost(Duration.ofSeconds(40))
-                        .until(() -> texts("SELECT id::text FROM carillon.run WHERE origin = 'direct'")
+                        .until(() -> database.query("SELECT id::text FROM carillon.run WHERE origin = 'direct'").texts()
                                 .isEmpty());
                 await().atMost(Duration.ofSeconds(40))
-                        .until(() -> texts("SELECT 1::text FROM carillon.node WHERE dead_at IS NULL")
+                        .until(() -> database.query("SELECT 1::text FROM carillon.node WHERE dead_at IS NULL").texts()
                                         .size()
                                 == 1);
             }
@@ -149,8 +146,8 @@ class CrashPointsTest {
         assertThat(unsure).as("nodes that crashed during an enqueue").hasSize((int) workerCrashes.stream()
                 .filter(crash -> crash.point().startsWith("inbox."))
                 .count());
-        List<String> ended = texts("SELECT target_name || ' ' || state || ' ' || failures || ' ' || crashes"
-                + " FROM carillon.run_history WHERE origin = 'direct'");
+        List<String> ended = database.query("SELECT target_name || ' ' || state || ' ' || failures || ' ' || crashes"
+                + " FROM carillon.run_history WHERE origin = 'direct'").texts();
         List<String> expected = new ArrayList<>();
         for (Crash crash : workerCrashes) {
             int failures = crash.handler().startsWith("retry") ? 1 : 0;
@@ -159,16 +156,19 @@ class CrashPointsTest {
             for (int i = 0; i < runs; i++) expected.add(crash.handler() + " succeeded " + failures + " 0");
         }
         assertThat(ended).containsExactlyInAnyOrderElementsOf(expected);
-        assertThat(texts("SELECT id::text FROM carillon.run_history GROUP BY id HAVING count(*) > 1"))
+        assertThat(database.query("SELECT id::text FROM carillon.run_history GROUP BY id HAVING count(*) > 1").texts())
                 .isEmpty();
-        assertThat(texts("""
+        assertThat(database.query("""
                         SELECT planned_at::text FROM (
                           SELECT planned_at, planned_at - lag(planned_at) OVER (ORDER BY planned_at) AS step
                             FROM (SELECT planned_at FROM carillon.run WHERE origin = 'tick'
-                                  UNION ALL SELECT planned_at FROM carillon.run_history WHERE origin = 'tick') ticks) steps
+                                  UNION ALL SELECT planned_at FROM carillon.run_history
+                                    WHERE origin = 'tick') ticks) steps
                          WHERE step <> interval '1 second'
-                        """)).as("instants that are missing or there twice").isEmpty();
-        assertThat(texts("SELECT id::text FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'"))
+                        """).texts()).as("instants that are missing or there twice").isEmpty();
+        assertThat(database.query("SELECT id::text FROM carillon.run_history WHERE origin = 'tick'"
+                + " AND state = 'succeeded'")
+                .texts())
                 .hasSizeGreaterThan(3);
     }
 
@@ -181,15 +181,5 @@ class CrashPointsTest {
                 new ScheduleDefinition.RunTemplate(
                         "default", 1, "handler", TICKS, like.payload().bytes(), "json"),
                 SchedulePolicies.defaults());
-    }
-
-    private List<String> texts(String sql) throws SQLException {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            List<String> texts = new ArrayList<>();
-            while (rows.next()) texts.add(rows.getString(1));
-            return texts;
-        }
     }
 }

@@ -35,10 +35,6 @@ import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -145,8 +141,10 @@ final class FaultScenario {
         RunId orphan = enqueue(real, "orphans", "quick");
         expectedOnce.add(orphan);
         database.execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
-                + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{quick}', 1, 'notify');"
-                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1, node_deaths = 1"
+                + " VALUES ('00000000-0000-7000-8000-000000000001', 'ghost', 'gone', 1, 'dev', 1, '{quick}', 1,"
+                + " 'notify');"
+                + " UPDATE carillon.run SET owner = '00000000-0000-7000-8000-000000000001', attempt = 1,"
+                + " node_deaths = 1"
                 + " WHERE queue = 'orphans';"
                 + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                 + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run WHERE queue = 'orphans'");
@@ -166,16 +164,12 @@ final class FaultScenario {
         await().atMost(Duration.ofSeconds(40))
                 .pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> {
-                    assertThat(number(
-                                    database,
-                                    "SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
-                                            + " AND queue <> 'frozen' AND target_name <> 'unknown'"))
+                    assertThat(database.query("SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
+                                            + " AND queue <> 'frozen' AND target_name <> 'unknown'").number())
                             .as("%s: runs that have not ended", portFaults)
                             .isZero();
-                    assertThat(number(
-                                    database,
-                                    "SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
-                                            + " AND target_name = 'unknown'"))
+                    assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
+                                            + " AND target_name = 'unknown'").number())
                             .as("%s: runs without a handler that a node holds", portFaults)
                             .isZero();
                     NodeStatus status = engine.status();
@@ -189,33 +183,30 @@ final class FaultScenario {
     private void checkOutcome(TestDatabase database, RunId stopped) {
         Map<String, Long> states = new HashMap<>();
         for (RunId id : expectedOnce) {
-            String state = text(
-                    database,
-                    "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + id.value() + "'");
+            String state = database.query("SELECT string_agg(state, '+') FROM carillon.run_history"
+                    + " WHERE id = '" + id.value() + "'")
+                    .text();
             states.merge(state, 1L, Long::sum);
         }
         addIfWrong(!states.equals(Map.of("succeeded", (long) expectedOnce.size())), "ended as " + states);
         addIfWrong(
                 !"cancelled"
-                        .equals(text(
-                                database,
-                                "SELECT string_agg(state, '+') FROM carillon.run_history WHERE id = '" + stopped.value()
-                                        + "'")),
+                        .equals(database.query("SELECT string_agg(state, '+') FROM carillon.run_history"
+                                + " WHERE id = '" + stopped.value()
+                                        + "'").text()),
                 "the cancelled run did not end as cancelled");
         addIfWrong(
-                number(database, "SELECT count(*) FROM carillon.run WHERE target_name = 'unknown'") != 3,
+                database.query("SELECT count(*) FROM carillon.run WHERE target_name = 'unknown'").number() != 3,
                 "runs without a handler are missing");
         addIfWrong(
-                number(
-                                database,
-                                "SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
-                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
+                database.query("SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
+                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d").number()
                         > 0,
                 "an instant ran twice");
         addIfWrong(
-                number(
-                                database,
-                                "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+                database.query("SELECT count(*) FROM carillon.run_history WHERE origin = 'tick'"
+                        + " AND state = 'succeeded'")
+                        .number()
                         < 3,
                 "fewer than 3 instants ran");
         endingCounts.forEach(
@@ -311,21 +302,6 @@ final class FaultScenario {
                 .pollInterval(Duration.ofMillis(200))
                 .planInterval(Duration.ofMillis(300))
                 .shutdownTimeout(Duration.ofSeconds(2));
-    }
-
-    private static long number(TestDatabase database, String sql) {
-        return Long.parseLong(text(database, sql));
-    }
-
-    private static String text(TestDatabase database, String sql) {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getString(1);
-        } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-        }
     }
 
     /** Counts how often listeners are notified of the end of an attempt. */

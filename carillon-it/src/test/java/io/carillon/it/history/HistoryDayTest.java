@@ -47,7 +47,7 @@ class HistoryDayTest extends StoreContract {
     }
 
     private String day(String table) {
-        return FIXTURE.rows().text("SELECT DISTINCT day::text FROM carillon." + table);
+        return FIXTURE.query("SELECT DISTINCT day::text FROM carillon." + table).text();
     }
 
     private static String after(int days) {
@@ -59,7 +59,8 @@ class HistoryDayTest extends StoreContract {
         RunId run = enqueue(RunSpec.mail());
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run SET origin = 'tick', planned_at = due_at, schedule_id = gen_random_uuid()");
+                        "UPDATE carillon.run SET origin = 'tick', planned_at = due_at,"
+                                + " schedule_id = gen_random_uuid()");
         return run;
     }
 
@@ -141,9 +142,10 @@ class HistoryDayTest extends StoreContract {
                 .toList();
         assertThat(storage().runs().apply(node, ended)).containsOnly(WriteResult.ACCEPTED);
 
-        assertThat(FIXTURE.rows().texts("""
-                SELECT concat_ws(' ', id, payload IS NOT NULL, payload_codec, delivery, log, result_codec) FROM carillon.run_history ORDER BY 1
-                """))
+        assertThat(FIXTURE.query("""
+                SELECT concat_ws(' ', id, payload IS NOT NULL, payload_codec, delivery, log, result_codec)
+                  FROM carillon.run_history ORDER BY 1
+                """).texts())
                 .containsExactlyInAnyOrder(plain.value() + " f", kept.value() + " t json {}");
     }
 
@@ -156,8 +158,8 @@ class HistoryDayTest extends StoreContract {
         assertThat(storage().runAdmin().complete(PROJECT, run, 1, "digest", null))
                 .isTrue();
 
-        assertThat(FIXTURE.rows()
-                        .text("SELECT concat_ws(' ', state, payload_codec, delivery) FROM carillon.run_history"))
+        assertThat(FIXTURE.query("SELECT concat_ws(' ', state, payload_codec, delivery) FROM carillon.run_history")
+                .text())
                 .isEqualTo("succeeded json {}");
     }
 
@@ -170,7 +172,7 @@ class HistoryDayTest extends StoreContract {
         assertThat(storage().runAdmin().bulk(PROJECT, dead, new BulkAction.Redrive()))
                 .isEqualTo(3);
 
-        assertThat(FIXTURE.rows().texts("SELECT substr(id::text, 15, 1) FROM carillon.run"))
+        assertThat(FIXTURE.query("SELECT substr(id::text, 15, 1) FROM carillon.run").texts())
                 .containsOnly("7")
                 .hasSize(3);
     }

@@ -42,16 +42,21 @@ class PartitionRemovalTest extends StoreContract {
 
     @BeforeEach
     void dropAll() {
-        FIXTURE.rows().texts("""
-                        SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r' AND relname ~ '_[0-9]{8}$'
-                        """).forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+        FIXTURE.query("""
+                        SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r'
+                          AND relname ~ '_[0-9]{8}$'
+                        """)
+                .texts()
+                .forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static List<String> partitions() {
-        return FIXTURE.rows().texts("""
-                SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-                 WHERE p.relname IN ('run_history', 'attempt', 'ledger_gap') AND c.relkind = 'r' AND NOT i.inhdetachpending ORDER BY 1
-                """);
+        return FIXTURE.query("""
+                SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                  JOIN pg_class p ON p.oid = i.inhparent
+                 WHERE p.relname IN ('run_history', 'attempt', 'ledger_gap') AND c.relkind = 'r'
+                   AND NOT i.inhdetachpending ORDER BY 1
+                """).texts();
     }
 
     private static String name(String table, LocalDate day) {
@@ -107,8 +112,7 @@ class PartitionRemovalTest extends StoreContract {
     }
 
     private static boolean tableExists(String name) {
-        return FIXTURE.rows()
-                .text("SELECT to_regclass('carillon." + name + "') IS NOT NULL")
+        return FIXTURE.query("SELECT to_regclass('carillon." + name + "') IS NOT NULL").text()
                 .equals("t");
     }
 
@@ -203,6 +207,6 @@ class PartitionRemovalTest extends StoreContract {
         storage().runAdmin().cancel(PROJECT, id, "enough");
 
         assertThat(partitions()).hasSize(9);
-        assertThat(FIXTURE.rows().text("SELECT day FROM carillon.run_history")).isEqualTo(TODAY.toString());
+        assertThat(FIXTURE.query("SELECT day FROM carillon.run_history").text()).isEqualTo(TODAY.toString());
     }
 }

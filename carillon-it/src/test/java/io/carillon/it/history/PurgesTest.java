@@ -14,13 +14,17 @@ import org.junit.jupiter.api.Test;
 /** A purge removes all expired rows, however many there are, even if one table cannot be cleaned. */
 class PurgesTest {
     private static final String DEAD = """
-            INSERT INTO carillon.dead_run (project, id, state, queue, priority, attempt, failures, crashes, due_at, origin, target, target_name, codec, payload, died_at)
-            SELECT 'default', gen_random_uuid(), 'dead', 'q', 1, 1, 1, 0, carillon.clock(), 'direct', 'handler', 'h', 'json', '', carillon.clock() - interval '31 days'
+            INSERT INTO carillon.dead_run (project, id, state, queue, priority, attempt, failures, crashes, due_at,
+              origin, target, target_name, codec, payload, died_at)
+            SELECT 'default', gen_random_uuid(), 'dead', 'q', 1, 1, 1, 0, carillon.clock(), 'direct', 'handler', 'h',
+              'json', '', carillon.clock() - interval '31 days'
               FROM generate_series(1, %d)
             """;
 
     private static final String HOLDS = """
-            INSERT INTO carillon.unique_key_window SELECT 'default', 'q', 'k' || i, gen_random_uuid(), carillon.clock() - interval '1 s' FROM generate_series(1, %d) i
+            INSERT INTO carillon.unique_key_window
+              SELECT 'default', 'q', 'k' || i, gen_random_uuid(), carillon.clock() - interval '1 s'
+              FROM generate_series(1, %d) i
             """;
 
     private final TestDatabase database = TestDatabase.migrated();
@@ -50,8 +54,11 @@ class PurgesTest {
         database.execute(DEAD.formatted(1));
         database.execute(HOLDS.formatted(1));
         database.execute("""
-                CREATE FUNCTION public.no_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken page'; END $$;
-                CREATE TRIGGER no_delete BEFORE DELETE ON carillon.dead_run FOR EACH ROW EXECUTE FUNCTION public.no_delete()
+                CREATE FUNCTION public.no_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  RAISE EXCEPTION 'broken page';
+                END $$;
+                CREATE TRIGGER no_delete BEFORE DELETE ON carillon.dead_run FOR EACH ROW
+                  EXECUTE FUNCTION public.no_delete()
                 """);
 
         assertThatThrownBy(this::purge).hasStackTraceContaining("broken page");

@@ -42,7 +42,7 @@ class ReservePagesTest extends StoreContract {
 
         assertThat(pages()).isGreaterThanOrEqualTo(300);
         assertThat(storage().maintenance().reservePages()).isFalse();
-        assertThat(FIXTURE.rows().texts("SELECT project FROM carillon.run")).containsExactly(PROJECT);
+        assertThat(FIXTURE.query("SELECT project FROM carillon.run").texts()).containsExactly(PROJECT);
     }
 
     @Test
@@ -83,8 +83,7 @@ class ReservePagesTest extends StoreContract {
     }
 
     private static int pages() {
-        return Integer.parseInt(FIXTURE.rows()
-                .texts("SELECT (pg_relation_size('carillon.run') / current_setting('block_size')::int)::text")
-                .get(0));
+        return (int) FIXTURE.query("SELECT pg_relation_size('carillon.run') / current_setting('block_size')::int")
+                .number();
     }
 }

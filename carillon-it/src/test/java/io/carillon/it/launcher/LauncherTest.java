@@ -56,7 +56,8 @@ class LauncherTest {
     void builds_and_starts_the_benchmark_as_a_separate_program() throws Exception {
         checkout.maven(
                 "3.8.6",
-                "echo jar >\"$out/../../../carillon-bench/target/fast/carillon-bench.jar\"; echo jar >\"$out/carillon.jar\"");
+                "echo jar >\"$out/../../../carillon-bench/target/fast/carillon-bench.jar\"; echo jar"
+                        + " >\"$out/carillon.jar\"");
 
         Result result = checkout.run("bench", "drain", "--full");
 
@@ -64,7 +65,8 @@ class LauncherTest {
                 .containsExactly("-q -B -f " + checkout.root() + "/pom.xml -Pfast -pl carillon-bench -am package");
         assertThat(result.out())
                 .endsWith(
-                        ": -Xmx1g -Dcarillon.bench.home=%s -jar %s/carillon-bench/target/fast/carillon-bench.jar drain --full\n"
+                        (": -Xmx1g -Dcarillon.bench.home=%s -jar %s/carillon-bench/target/fast/carillon-bench.jar drain"
+                                + " --full\n")
                                 .formatted(checkout.root(), checkout.root()));
         assertThat(checkout.root().resolve("carillon-cli/target/fast/building")).doesNotExist();
 
@@ -126,7 +128,8 @@ class LauncherTest {
     void builds_again_when_a_source_is_saved_during_the_build() throws Exception {
         checkout.maven(
                 "3.8.6",
-                "sleep 0.1; echo >\"$out/../../../carillon-core/src/main/java/One.java\"; echo jar >\"$out/carillon.jar\"");
+                "sleep 0.1; echo >\"$out/../../../carillon-core/src/main/java/One.java\"; echo jar"
+                        + " >\"$out/carillon.jar\"");
         checkout.run();
         checkout.run();
 
@@ -233,7 +236,8 @@ class LauncherTest {
         checkout.maven("3.6.3", "exit 1");
 
         refuses(
-                "too old or does not report its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or newer.");
+                "too old or does not report its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or"
+                        + " newer.");
     }
 
     @ParameterizedTest

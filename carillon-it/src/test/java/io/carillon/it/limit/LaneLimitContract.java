@@ -98,15 +98,16 @@ abstract class LaneLimitContract extends StoreContract {
         UUID node = node();
         try (Connection late = fixture().open()) {
             late.setAutoCommit(false);
-            // The write of a claim that does not know the limit: it starts before the limit is set and commits
-            // afterwards.
+            // The write of a claim that does not know the limit: it starts before the limit is set
+            // and commits afterwards.
             late.createStatement()
                     .execute(
                             "UPDATE carillon.run SET owner = '" + node
                                     + "', attempt = attempt + 1, started_at = carillon.clock()"
                                     + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
                                     + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
-                                    + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run WHERE owner IS NOT NULL GROUP BY owner");
+                                    + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run"
+                                    + " WHERE owner IS NOT NULL GROUP BY owner");
             limit(QueueLimits.maxRunning(4));
             late.commit();
         }

@@ -85,9 +85,10 @@ class PostgresGateStoreTest extends GateStoreContract {
             CompletableFuture<RunId> second = CompletableFuture.supplyAsync(() -> enqueue(FIFO));
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> second.isDone()
-                            || FIXTURE.rows()
-                                            .number(
-                                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+                            || FIXTURE.query(
+                                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                                            + " AND NOT granted")
+                                                            .number()
                                     > 0);
             passGates();
             assertThat(claim(node(), 9)).isEmpty();

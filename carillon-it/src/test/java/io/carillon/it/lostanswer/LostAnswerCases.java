@@ -88,12 +88,12 @@ final class LostAnswerCases extends LostCases {
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
                 entry("LaneRepository.SET_WEIGHT", this::setLaneWeight),
-                entry("LaneGates.DELETE_REPORTS", this::breakerOpens),
-                entry("LaneGates.OPEN_BREAKERS", this::breakerOpens),
+                entry("LaneBreakers.DELETE_REPORTS", this::breakerOpens),
+                entry("LaneBreakers.OPEN_BREAKERS", this::breakerOpens),
                 entry("LaneGates.SAVE_BUCKET", this::claimLimited),
                 entry("LaneGates.MARK_PROBE", this::probe),
-                entry("LaneGates.DECIDE_PROBES", this::probed),
-                entry("LaneGates.REPORT", this::breakerOpens),
+                entry("LaneBreakers.DECIDE_PROBES", this::probed),
+                entry("LaneBreakers.REPORT", this::breakerOpens),
                 entry("LaneGates.CLAIM_LIMITED", this::claimLimited),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.HEARTBEAT", this::heartbeat),
@@ -189,8 +189,8 @@ final class LostAnswerCases extends LostCases {
                 answer -> {
                     assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
                     assertOnce(held.run(), RunState.RUNNING);
-                    assertThat(fixture.rows()
-                                    .texts("SELECT attempt || ' ' || retry_delay_seconds FROM carillon.open_attempt"))
+                    assertThat(fixture.query("SELECT attempt || ' ' || retry_delay_seconds FROM carillon.open_attempt")
+                            .texts())
                             .containsExactly("1 1");
                 });
     }
@@ -218,10 +218,12 @@ final class LostAnswerCases extends LostCases {
                 """);
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(), 'digest')");
+                        "INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(),"
+                                + " 'digest')");
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}', ARRAY[gen_random_uuid()])");
+                        "INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}',"
+                                + " ARRAY[gen_random_uuid()])");
         advance(MINUTE);
         storage().nodes().sweep(3);
         advance(Duration.ofDays(40));
@@ -231,17 +233,17 @@ final class LostAnswerCases extends LostCases {
                 () -> faultyStorage.maintenance().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
                     assertThat(storage().runAdmin().dead(PROJECT, RunFilter.all()))
                             .isEmpty();
-                    assertThat(fixture.rows().texts("SELECT key FROM carillon.unique_key_window"))
+                    assertThat(fixture.query("SELECT key FROM carillon.unique_key_window").texts())
                             .containsExactly("new");
-                    assertThat(fixture.rows().texts("SELECT run_id FROM carillon.open_attempt"))
+                    assertThat(fixture.query("SELECT run_id FROM carillon.open_attempt").texts())
                             .isEmpty();
-                    assertThat(fixture.rows().texts("SELECT run_id FROM carillon.progress"))
+                    assertThat(fixture.query("SELECT run_id FROM carillon.progress").texts())
                             .containsExactly(running.run().value().toString());
-                    assertThat(fixture.rows().texts("SELECT run_id FROM carillon.cancel_request"))
+                    assertThat(fixture.query("SELECT run_id FROM carillon.cancel_request").texts())
                             .containsExactly(running.run().value().toString());
-                    assertThat(fixture.rows().texts("SELECT id FROM carillon.node"))
+                    assertThat(fixture.query("SELECT id FROM carillon.node").texts())
                             .containsExactly(stays.toString());
-                    assertThat(fixture.rows().texts("SELECT node FROM carillon.claim_record"))
+                    assertThat(fixture.query("SELECT node FROM carillon.claim_record").texts())
                             .containsExactly(stays.toString());
                 });
     }
@@ -386,8 +388,9 @@ final class LostAnswerCases extends LostCases {
     private LostAnswer ensureProject() {
         return LostAnswer.of(
                 call(() -> faultyStorage.projects().ensure("lost-and-found")),
-                answer -> assertThat(fixture.rows()
-                                .number("SELECT count(*) FROM carillon.project WHERE project = 'lost-and-found'"))
+                answer -> assertThat(fixture.query("SELECT count(*) FROM carillon.project"
+                        + " WHERE project = 'lost-and-found'")
+                        .number())
                         .isEqualTo(1));
     }
 
@@ -462,7 +465,7 @@ final class LostAnswerCases extends LostCases {
             assertThat(answer)
                     .isEqualTo(List.of(taken ? new EnqueueResult.Duplicate(there) : new EnqueueResult.Enqueued(there)));
             assertThat(claim(node(), 9)).hasSize(1);
-            assertThat(fixture.rows().texts("SELECT key FROM carillon.unique_key_window"))
+            assertThat(fixture.query("SELECT key FROM carillon.unique_key_window").texts())
                     .hasSize(taken ? 0 : 1);
         });
     }

@@ -123,8 +123,9 @@ public class LostAnswerTest {
         assertThat(proxy.lostAcknowledgements()).isEqualTo(1);
 
         through.maintenance().dropHistory(month.minusDays(2));
-        assertThat(FIXTURE.rows().texts("""
-                        SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r' AND relname ~ '_202601[0-9]{2}$'
-                        """)).isEmpty();
+        assertThat(FIXTURE.query("""
+                        SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r'
+                          AND relname ~ '_202601[0-9]{2}$'
+                        """).texts()).isEmpty();
     }
 }

@@ -42,23 +42,23 @@ final class LostBulkCases extends LostCases {
                                                 .isEqualTo(due);
                                     });
                         },
-                "RunAdminRepository.CANCEL_MANY",
+                "BulkRunActions.CANCEL_MANY",
                         () -> {
                             enqueue(RunSpec.mail(), 3);
                             return bulk(RunState.WAITING, new BulkAction.Cancel("enough"), RunState.CANCELLED);
                         },
-                "RunAdminRepository.CANCEL_MANY_RUNNING",
+                "BulkRunActions.CANCEL_MANY_RUNNING",
                         () -> {
                             enqueue(RunSpec.mail(), 3);
                             claim(node(), 3);
                             return bulk(RunState.RUNNING, new BulkAction.Cancel("enough"), RunState.RUNNING);
                         },
-                "RunAdminRepository.REDRIVE_MANY",
+                "BulkRunActions.REDRIVE_MANY",
                         () -> {
                             die();
                             return bulk(RunState.DEAD, new BulkAction.Redrive(), RunState.WAITING);
                         },
-                "RunAdminRepository.DELETE_MANY",
+                "BulkRunActions.DELETE_MANY",
                         () -> {
                             die();
                             return bulk(RunState.DEAD, new BulkAction.Delete(), RunState.DEAD);

@@ -32,7 +32,7 @@ final class LostLeaseCases extends LostCases {
             advance(Duration.ofSeconds(30));
             return LostAnswer.of(() -> faultyStorage.nodes().renewLeases(owner, held, MINUTE), lost -> {
                 assertThat(lost).isEqualTo(List.of());
-                assertThat(fixture.rows().texts("SELECT leased_until - carillon.clock() FROM carillon.run"))
+                assertThat(fixture.query("SELECT leased_until - carillon.clock() FROM carillon.run").texts())
                         .containsExactly("00:01:00");
             });
         });

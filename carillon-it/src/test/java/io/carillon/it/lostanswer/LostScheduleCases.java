@@ -144,7 +144,7 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition(), id -> "on=behalf\n"), answer -> {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(schedule("report").version()).isOne();
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.schedule WHERE headers = E'on=behalf\\n'"))
+            assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers = E'on=behalf\\n'").number())
                     .isOne();
         });
     }
@@ -166,9 +166,9 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.schedules().delete(PROJECT, "report"), answer -> {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().schedules().list(PROJECT)).isEmpty();
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run"))
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
                     .isZero();
-            assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run_history"))
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number())
                     .isEqualTo(2);
         });
     }
@@ -196,7 +196,7 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(
                 () -> faultyStorage.schedules().backfill(PROJECT, "report", from, StoreFixture.NOON, true), answer -> {
                     assertThat(answer).isEqualTo(0);
-                    assertThat(fixture.rows().number("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'"))
+                    assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'").number())
                             .isEqualTo(4);
                 });
     }

@@ -48,15 +48,18 @@ class MissingPartitionTest extends PlanningContract {
     }
 
     private static void dropAll() {
-        FIXTURE.rows().texts("""
+        FIXTURE.query("""
                         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                          WHERE c.relnamespace = 'carillon'::regnamespace AND c.relkind = 'r'
-                        """).forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+                        """)
+                .texts()
+                .forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static long partitions() {
-        return FIXTURE.rows()
-                .number("SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid AND c.relkind = 'r'");
+        return FIXTURE.query("SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+                + " AND c.relkind = 'r'")
+                .number();
     }
 
     @ParameterizedTest
@@ -79,7 +82,8 @@ class MissingPartitionTest extends PlanningContract {
         List<Attempt> attempts = claim(node, 30);
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run r SET day = '2021-01-01'::date + n::int FROM (SELECT id, row_number() OVER () AS n FROM carillon.run) x"
+                        "UPDATE carillon.run r SET day = '2021-01-01'::date + n::int"
+                                + " FROM (SELECT id, row_number() OVER () AS n FROM carillon.run) x"
                                 + " WHERE x.id = r.id");
 
         storage()
@@ -113,7 +117,7 @@ class MissingPartitionTest extends PlanningContract {
         }
 
         assertThat(get(id).state()).isEqualTo(RunState.SUCCEEDED);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM business")).isEqualTo(1);
+        assertThat(FIXTURE.query("SELECT count(*) FROM business").number()).isEqualTo(1);
     }
 
     @Test

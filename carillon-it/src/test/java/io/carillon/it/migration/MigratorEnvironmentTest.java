@@ -69,8 +69,8 @@ class MigratorEnvironmentTest {
 
             CompletableFuture<Void> migration =
                     CompletableFuture.runAsync(() -> new Migrator(database.pool(1)).run(SchemaMode.AUTO));
-            // The migrator waits, gives up after two seconds so that it does not block sessions behind it, and waits
-            // again.
+            // The migrator waits, gives up after two seconds so that it does not block sessions behind it,
+            // and waits again.
             Awaitility.await().until(() -> waitsForALock());
             Awaitility.await().until(() -> !waitsForALock());
             Awaitility.await().until(() -> waitsForALock());
@@ -82,7 +82,7 @@ class MigratorEnvironmentTest {
     }
 
     private boolean waitsForALock() {
-        return Catalog.lines(database, WAITS_FOR_A_LOCK).equals(java.util.List.of("t"));
+        return database.query(WAITS_FOR_A_LOCK).texts().equals(java.util.List.of("t"));
     }
 
     @Test
@@ -143,7 +143,8 @@ class MigratorEnvironmentTest {
                 assertThat(connection.getAutoCommit()).isFalse();
                 assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
                 try (var row = statement.executeQuery(
-                        "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') || ' ' || current_setting('search_path')")) {
+                        "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') || ' '"
+                                + " || current_setting('search_path')")) {
                     row.next();
                     assertThat(row.getString(1)).isEqualTo("7s 0 \"$user\", public");
                 }

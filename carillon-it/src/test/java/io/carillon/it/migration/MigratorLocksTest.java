@@ -23,9 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class MigratorLocksTest {
     private static final String ENDED = """
-            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at, state,
+            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+              failures, due_at, ended_at, created_at, state,
                                               origin, target, target_name)
-            VALUES ('default', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0, carillon.clock(), carillon.clock(),
+            VALUES ('default', gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q', 1, 0, 0, 1, 0,
+              carillon.clock(), carillon.clock(),
                     carillon.clock(), 'succeeded', 'direct', 'handler', 'h')
             """;
 
@@ -39,9 +41,11 @@ class MigratorLocksTest {
         next = "%04d".formatted(new Migrator(database.dataSource()).newestNumber() + 1);
         database.execute("""
                 DO $$ BEGIN
-                  EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.run_history_%s PARTITION OF carillon.run_history FOR VALUES FROM (%L) TO (%L)',
+                  EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.run_history_%s PARTITION OF carillon.run_history'
+                                   ' FOR VALUES FROM (%L) TO (%L)',
                                  to_char((carillon.clock() AT TIME ZONE 'UTC')::date, 'YYYYMMDD'),
-                                 (carillon.clock() AT TIME ZONE 'UTC')::date, (carillon.clock() AT TIME ZONE 'UTC')::date + 1);
+                                 (carillon.clock() AT TIME ZONE 'UTC')::date,
+                                 (carillon.clock() AT TIME ZONE 'UTC')::date + 1);
                 END $$
                 """);
     }
@@ -58,10 +62,9 @@ class MigratorLocksTest {
     private void untilItWaits(String statement) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
-                .until(() -> Catalog.lines(
-                                database,
-                                "SELECT count(*)::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '"
-                                        + statement + "%'")
+                .until(() -> database.query("SELECT count(*)::text FROM pg_stat_activity"
+                        + " WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '"
+                                        + statement + "%'").texts()
                         .equals(List.of("1")));
     }
 

@@ -43,11 +43,11 @@ class MigratorTest {
     @Test
     void changes_nothing_the_second_time() {
         migrator.run(SchemaMode.AUTO);
-        List<String> first = Catalog.lines(database, "SELECT migration::text FROM carillon.migration");
+        List<String> first = database.query("SELECT migration::text FROM carillon.migration").texts();
 
         migrator.run(SchemaMode.AUTO);
 
-        assertThat(Catalog.lines(database, "SELECT migration::text FROM carillon.migration"))
+        assertThat(database.query("SELECT migration::text FROM carillon.migration").texts())
                 .isEqualTo(first);
     }
 

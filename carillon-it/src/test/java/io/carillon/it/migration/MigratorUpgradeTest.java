@@ -143,7 +143,8 @@ class MigratorUpgradeTest {
         try (Connection only = pool.getConnection();
                 var statement = only.createStatement();
                 var row = statement.executeQuery(
-                        "SELECT current_setting('lock_timeout') || ' ' || (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())")) {
+                        "SELECT current_setting('lock_timeout') || ' ' || (SELECT count(*) FROM pg_locks"
+                                + " WHERE locktype = 'advisory' AND pid = pg_backend_pid())")) {
             row.next();
             assertThat(row.getString(1)).isEqualTo("9s 0");
         }

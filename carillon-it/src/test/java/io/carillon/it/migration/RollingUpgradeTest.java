@@ -71,7 +71,8 @@ class RollingUpgradeTest {
         for (int i = 0; i < early; i++) client.enqueue(NOVELTY, new Item(i));
         awaitStarts(100);
         eventually()
-                .until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'") == early);
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'")
+                        .number() == early);
 
         migrate(directory);
         for (Carillon leaving : old) {
@@ -85,10 +86,11 @@ class RollingUpgradeTest {
         load.shutdown();
         assertThat(load.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 
-        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run") == 0);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
         assertThat(novelties).hasValue(early + NODES);
         assertThat(starts).hasSize(stored.get());
-        assertThat(fixture.rows("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1"))
+        assertThat(fixture.query("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1")
+                .rows())
                 .containsExactly(List.of("succeeded", "0", "0"));
         assertThat(longestPause()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
         assertThat(HistoryChecker.check(History.of(recorder.events()))).isEmpty();

@@ -58,10 +58,11 @@ class LostLeaseTest {
         assertThat(frozen.runs().attempts(id))
                 .singleElement()
                 .satisfies(attempt -> assertThat(attempt.outcome()).isEqualTo("crashed"));
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run_history")).isEqualTo(1);
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number()).isEqualTo(1);
         eventually()
                 .until(() ->
-                        fixture.number("SELECT count(*) FROM carillon.node WHERE name = 'frozen' AND dead_at IS NULL")
+                        fixture.query("SELECT count(*) FROM carillon.node WHERE name = 'frozen' AND dead_at IS NULL")
+                                .number()
                                 == 1);
         awaitState(frozen, frozen.enqueue(JOB, new Job("after")).run(), RunState.SUCCEEDED);
     }
@@ -80,7 +81,7 @@ class LostLeaseTest {
                         never.await();
                     } catch (InterruptedException leaseLost) {
                         events.add("interrupted, flag " + run.isCancelled());
-                        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.attempt") == 1);
+                        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.attempt").number() == 1);
                     }
                 }));
     }

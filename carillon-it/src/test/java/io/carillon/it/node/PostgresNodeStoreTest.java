@@ -35,7 +35,8 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     @Override
     void commitLateClaim(UUID node) {
         FIXTURE.database().execute("""
-                        WITH late AS (UPDATE carillon.run SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock() RETURNING *)
+                        WITH late AS (UPDATE carillon.run
+                          SET owner = '%s', attempt = attempt + 1, started_at = carillon.clock() RETURNING *)
                         INSERT INTO carillon.claim_record SELECT owner, 7, ARRAY[project], ARRAY[id] FROM late
                         """.formatted(node));
     }
@@ -46,11 +47,6 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)
                 VALUES (gen_random_uuid(), 'n', 'host', 1, '1', 1, '{%s}', 50, 'notify')
                 """.formatted(handler));
-    }
-
-    private void declareDead(UUID node) {
-        storage().nodes().recordHeartbeat(node, 0, List.of());
-        assertThat(storage().nodes().declareDead(node, 1, "test")).isTrue();
     }
 
     @Test
@@ -64,7 +60,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 """.formatted(first.value()));
         declareDead(node);
 
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 3, 0));
+        assertThat(sweep()).isEqualTo(new RescueResult(1, 3, 0));
         assertThat(storage().runAdmin().attempts(PROJECT, first)).hasSize(1);
         assertThat(owned()).isZero();
     }
@@ -77,18 +73,19 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID other = node();
         FIXTURE.database().execute("""
                 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-                CREATE TRIGGER refuse BEFORE INSERT ON carillon.attempt FOR EACH ROW WHEN (NEW.run_id = '%s') EXECUTE FUNCTION refuse()
+                CREATE TRIGGER refuse BEFORE INSERT ON carillon.attempt FOR EACH ROW WHEN (NEW.run_id = '%s')
+                  EXECUTE FUNCTION refuse()
                 """.formatted(bad.value()));
         try {
             declareDead(node);
             declareDead(other);
 
-            assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 4, 0));
+            assertThat(sweep()).isEqualTo(new RescueResult(1, 4, 0));
             assertThat(owned()).isEqualTo(1);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.attempt; DROP FUNCTION refuse()");
         }
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
     }
 
     @Test
@@ -102,12 +99,12 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(isolated.value()));
-            assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+            assertThat(sweep().released()).isEqualTo(1);
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
         assertThat(get(isolated).crashes()).isZero();
     }
 
@@ -117,7 +114,8 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID process = UUID.randomUUID();
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity' WHERE id = '%s'"
+                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                                + " WHERE id = '%s'")
                                 .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(process, Set.of(RunSpec.HANDLER), Duration.ofMinutes(1)))
                 .isPresent();
@@ -139,9 +137,9 @@ class PostgresNodeStoreTest extends NodeStoreContract {
 
         assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).sweepDue())
                 .isTrue();
-        storage().nodes().sweep(3);
+        sweep();
 
-        assertThat(FIXTURE.rows().texts("SELECT run_id FROM carillon.cancel_request"))
+        assertThat(FIXTURE.query("SELECT run_id FROM carillon.cancel_request").texts())
                 .containsExactly(running.value().toString());
         assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).sweepDue())
                 .isFalse();
@@ -156,20 +154,21 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                         + " SELECT project, id, 'enough' FROM carillon.run");
         FIXTURE.database().execute("""
                 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-                CREATE TRIGGER refuse BEFORE INSERT ON carillon.run_history FOR EACH ROW WHEN (NEW.id = '%s') EXECUTE FUNCTION refuse()
+                CREATE TRIGGER refuse BEFORE INSERT ON carillon.run_history FOR EACH ROW WHEN (NEW.id = '%s')
+                  EXECUTE FUNCTION refuse()
                 """.formatted(bad.value()));
         UUID dead = node();
         try {
             declareDead(dead);
 
-            assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 0, 0));
+            assertThat(sweep()).isEqualTo(new RescueResult(1, 0, 0));
             assertThat(ids)
                     .allSatisfy(id -> assertThat(get(id).state())
                             .isEqualTo(id.equals(bad) ? RunState.WAITING : RunState.CANCELLED));
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.run_history; DROP FUNCTION refuse()");
         }
-        storage().nodes().sweep(3);
+        sweep();
         assertThat(get(bad).state()).isEqualTo(RunState.CANCELLED);
     }
 
@@ -178,7 +177,8 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         RunId id = enqueue(RunSpec.mail());
         FIXTURE.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity' WHERE id = '%s'"
+                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                                + " WHERE id = '%s'")
                                 .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .map(Attempt::run)
@@ -187,7 +187,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     }
 
     private static long owned() {
-        return FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL");
+        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL").number();
     }
 
     @Test
@@ -196,14 +196,14 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID node = node();
         claim(node, 3);
         declareDead(node);
-        storage().nodes().sweep(3);
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_record"))
+        sweep();
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.claim_record").number())
                 .isEqualTo(1);
 
         advance(Duration.ofMinutes(1));
-        storage().nodes().sweep(3);
+        sweep();
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.claim_record"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.claim_record").number())
                 .isZero();
     }
 
@@ -224,7 +224,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         storage().runs().replaceClaimNotes(node, Set.of(0L), 8, left);
         declareDead(node);
 
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 3, 0));
+        assertThat(sweep()).isEqualTo(new RescueResult(1, 3, 0));
     }
 
     @Test
@@ -242,13 +242,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 CREATE TRIGGER pass_time AFTER INSERT ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION pass_time()
                 """);
         try {
-            assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+            assertThat(sweep().released()).isEqualTo(1);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER pass_time ON carillon.attempt; DROP FUNCTION pass_time()");
         }
         commitLateClaim(node);
 
-        assertThat(storage().nodes().sweep(3).released()).isEqualTo(1);
+        assertThat(sweep().released()).isEqualTo(1);
         assertThat(owned()).isZero();
     }
 
@@ -267,13 +267,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(awaited.value()));
-            assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 1, 0));
+            assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
         assertThat(get(awaited).failures()).isZero();
-        storage().nodes().sweep(3);
+        sweep();
         assertThat(get(awaited).state()).isEqualTo(RunState.DEAD);
     }
 

@@ -59,15 +59,17 @@ class ShutdownTest {
 
         CompletableFuture<Void> closed = CompletableFuture.runAsync(node::close);
         eventually().until(() -> !node.isRunning());
-        eventually().until(() -> fixture.number("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL") == 5);
+        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                .number() == 5);
         finish.countDown();
         closed.get(30, TimeUnit.SECONDS);
 
         assertThat(calls).hasValue(5);
-        assertThat(fixture.number("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'").number())
                 .isEqualTo(5);
-        assertThat(fixture.number(
-                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0"))
+        assertThat(fixture.query(
+                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0")
+                                .number())
                 .isEqualTo(15);
     }
 
@@ -86,7 +88,9 @@ class ShutdownTest {
         Carillon witness = fixture.node(builder -> builder.config(ApiFixture.quickHeartbeats()));
         node.enqueueAll(JOB, Collections.nCopies(50, new Job("x")));
         assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
-        String id = fixture.text("SELECT id FROM carillon.node WHERE 'job' = ANY (handlers) AND dead_at IS NULL");
+        String id = fixture.query("SELECT id FROM carillon.node WHERE 'job' = ANY (handlers) AND dead_at IS NULL"
+                        + " ORDER BY started_at DESC LIMIT 1")
+                .text();
         long heartbeatsBefore = heartbeats(id);
         long before = System.nanoTime();
 
@@ -101,11 +105,11 @@ class ShutdownTest {
                 .filteredOn(one -> one.id().toString().equals(id))
                 .singleElement()
                 .satisfies(one -> assertThat(one.deathReason()).isEqualTo("stopped"));
-        assertThat(fixture.number(
+        assertThat(fixture.query(
                         "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
-                                + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()"))
+                                + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()").number())
                 .isEqualTo(50);
-        assertThat(fixture.number("SELECT count(*) FROM carillon.attempt")).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number()).isZero();
     }
 
     @Test
@@ -125,8 +129,10 @@ class ShutdownTest {
 
         try {
             assertThat(
-                            fixture.number(
-                                    "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0"))
+                            fixture.query(
+                                    "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0"
+                                            + " AND failures = 0")
+                                            .number())
                     .isEqualTo(6);
             AtomicInteger calls = new AtomicInteger();
             Carillon next = fixture.node(builder -> builder.handle(JOB, (job, run) -> calls.incrementAndGet()));
@@ -174,16 +180,16 @@ class ShutdownTest {
                                 .matches("carillon-(claim|heartbeat|plan|listen|complete|wakeup-send"
                                         + "|watchdog|maintenance)"))
                         .isEmpty());
-        assertThat(fixture.number("SELECT count(*) FROM pg_stat_activity"
+        assertThat(fixture.query("SELECT count(*) FROM pg_stat_activity"
                         + " WHERE datname = current_database() AND query LIKE '%LISTEN%' AND query NOT LIKE '%pg_stat%'"
-                        + " AND query NOT LIKE 'UNLISTEN%'"))
+                        + " AND query NOT LIKE 'UNLISTEN%'").number())
                 .isZero();
-        assertThat(fixture.number("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL"))
+        assertThat(fixture.query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL").number())
                 .isZero();
     }
 
     private long heartbeats(String node) {
-        return fixture.number("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'");
+        return fixture.query("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'").number();
     }
 
     private static ErrorCode code(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

@@ -73,7 +73,8 @@ class SuspectTest {
                 .run();
         fixture.database()
                 .execute(
-                        "UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity' WHERE id = '%s'"
+                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity'"
+                                + " WHERE id = '%s'")
                                 .formatted(times, id.value()));
         return id;
     }
@@ -109,8 +110,9 @@ class SuspectTest {
         eventually().until(() -> started.contains("before"));
         RunId id = enqueueSuspect(node, 2);
         eventually()
-                .until(() -> fixture.number(
+                .until(() -> fixture.query(
                                 "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
+                                        .number()
                         == 1);
         node.enqueue(JOB, new Job("after"));
 
@@ -131,15 +133,16 @@ class SuspectTest {
         eventually().until(() -> started.contains("before"));
         RunId id = enqueueSuspect(node, 2);
         eventually()
-                .until(() -> fixture.number(
+                .until(() -> fixture.query(
                                 "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
+                                        .number()
                         == 1);
 
         node.close();
 
         assertThat(started).containsExactly("before");
-        assertThat(fixture.rows(
-                        "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value()))
+        assertThat(fixture.query(
+                        "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value()).rows())
                 .containsExactly(Arrays.asList("suspect", null, "2", "0"));
     }
 
@@ -160,9 +163,9 @@ class SuspectTest {
     void a_group_of_isolated_runs_fills_a_node_that_had_few_free_slots_at_the_claim() {
         Carillon node = node();
         addEightSuspectsBesideSixRuns(node);
-        eventually().until(() -> fixture.number(CLAIMED) > 0);
+        eventually().until(() -> fixture.query(CLAIMED).number() > 0);
 
-        assertThat(fixture.number(CLAIMED)).isEqualTo(8);
+        assertThat(fixture.query(CLAIMED).number()).isEqualTo(8);
         latchOf("before").countDown();
 
         eventually().until(() -> live.get() == 8);
@@ -191,15 +194,17 @@ class SuspectTest {
     void a_group_uses_the_slots_that_long_runs_leave_and_the_other_isolated_runs_are_handed_back() {
         Carillon node = node();
         addEightSuspectsBesideSixRuns(node);
-        eventually().until(() -> fixture.number(CLAIMED) == 8);
+        eventually().until(() -> fixture.query(CLAIMED).number() == 8);
 
         eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("suspect"));
 
         eventually().until(() -> started.size() == 8);
-        eventually().atMost(Duration.ofSeconds(2)).until(() -> fixture.number(CLAIMED) == 2);
+        eventually().atMost(Duration.ofSeconds(2)).until(() -> fixture.query(CLAIMED).number() == 2);
         assertThat(
-                        fixture.number(
-                                "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2 AND crashes = 0"))
+                        fixture.query(
+                                "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2"
+                                        + " AND crashes = 0")
+                                        .number())
                 .isEqualTo(8);
         fixture.database().execute("""
                 CREATE TABLE public.claims (isolated int);
@@ -215,7 +220,7 @@ class SuspectTest {
         try {
             latchOf("suspect").countDown();
             eventually().atMost(Duration.ofSeconds(40)).until(() -> started.size() == 14);
-            assertThat(fixture.number("SELECT max(isolated) FROM public.claims"))
+            assertThat(fixture.query("SELECT max(isolated) FROM public.claims").number())
                     .isEqualTo(2);
         } finally {
             fixture.database().execute("DROP FUNCTION public.count_isolated() CASCADE; DROP TABLE public.claims");

@@ -275,8 +275,9 @@ class HealthIssuesTest {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT pg_current_xact_id()");
-            String pid = fixture.text(
-                    "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()");
+            String pid = fixture.query("SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL"
+                            + " AND datname = current_database() AND backend_type = 'client backend'")
+                    .text();
             fixture.database().clock().advance(Duration.ofMinutes(10));
             assertAppears(carillon, Health.Kind.LONG_TRANSACTION, "pid " + pid + ", user '");
 
@@ -291,8 +292,10 @@ class HealthIssuesTest {
         assertHealthy(node);
         fixture.database()
                 .execute(
-                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup, heartbeat_at)"
-                                + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify', carillon.clock() - interval '2 minutes')");
+                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup,"
+                                + " heartbeat_at)"
+                                + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify',"
+                                + " carillon.clock() - interval '2 minutes')");
         assertAppears(node, Health.Kind.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
 
         fixture.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");

@@ -260,7 +260,8 @@ class ListenersTest {
         carillon.schedules().trigger("r");
         fixture.database()
                 .execute(
-                        "UPDATE carillon.run SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL, ready_at = 'infinity'"
+                        "UPDATE carillon.run SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL,"
+                                + " ready_at = 'infinity'"
                                 + " WHERE origin = 'trigger'");
         clock.stopAt(Instant.parse("2026-05-04T12:01:00Z"));
         carillon.runDue(Duration.ofSeconds(20));

@@ -45,19 +45,19 @@ class LeaderTest {
     @Test
     void when_the_leader_stops_another_node_plans() {
         Carillon first = node("first");
-        eventually().until(() -> fixture.text(HOLDER).equals("first"));
+        eventually().until(() -> fixture.query(HOLDER).text().equals("first"));
         node("second");
         first.schedules().upsert("r", When.cron("0 * * * *", "UTC"), REPORT, new Report("eu"));
 
         clock.stopAt(Instant.parse("2026-05-04T13:00:00Z"));
         eventually().until(() -> made.size() == 1);
         first.close();
-        eventually().until(() -> fixture.text(HOLDER).equals("second"));
+        eventually().until(() -> fixture.query(HOLDER).text().equals("second"));
         clock.stopAt(Instant.parse("2026-05-04T14:00:00Z"));
         eventually().until(() -> made.size() == 2);
 
         assertThat(made).containsExactly("13:00", "14:00");
-        assertThat(fixture.number("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'"))
+        assertThat(fixture.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'").number())
                 .isGreaterThan(1);
     }
 

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every instant of a schedule has exactly one ledger entry, even if several nodes and users act on the schedule
- * concurrently.
+ * Every instant of a schedule has exactly one ledger entry, even if several nodes and users act on
+ * the schedule concurrently.
  */
 abstract class LedgerContract extends StoreContract {
     /** Set this property to the printed seed to repeat a failed run. */

@@ -351,8 +351,8 @@ final class LedgerStress extends PlanningContract {
         }
 
         /**
-         * In one of three calls, the node retires with all runs it holds and a new node takes its place. Each call
-         * sweeps.
+         * In one of three calls, the node retires with all runs it holds and a new node takes its place.
+         * Each call sweeps.
          */
         private void die(Random own) {
             if (own.nextInt(3) == 0) {

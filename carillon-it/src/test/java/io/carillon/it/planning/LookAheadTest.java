@@ -43,9 +43,10 @@ class LookAheadTest {
     }
 
     private String ticks(String name) {
-        return fixture.text(
-                "SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id WHERE s.name = '%s'"
-                        .formatted(name));
+        return fixture.query(
+                ("SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id"
+                        + " WHERE s.name = '%s'")
+                        .formatted(name)).text();
     }
 
     @Test

@@ -48,7 +48,8 @@ class PlanRaceTest extends PlanningContract {
                   IF OLD.name = 'a' THEN PERFORM pg_advisory_xact_lock(%d); END IF;
                   RETURN NEW;
                 END $$;
-                CREATE OR REPLACE TRIGGER stop_at_a BEFORE UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION stop_at_a()
+                CREATE OR REPLACE TRIGGER stop_at_a BEFORE UPDATE ON carillon.schedule FOR EACH ROW
+                  EXECUTE FUNCTION stop_at_a()
                 """.formatted(STOP_LOCK));
         holder = fixture().open();
     }
@@ -73,7 +74,7 @@ class PlanRaceTest extends PlanningContract {
         assertMovedOrUntouched(written, plans.get(1));
         planAll();
         covered("b");
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.schedule WHERE headers = 'renewed'"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.schedule WHERE headers = 'renewed'").number())
                 .isOne();
     }
 
@@ -105,9 +106,8 @@ class PlanRaceTest extends PlanningContract {
                 plans, () -> assertThat(storage().plans().adaptIntervals()).isOne());
 
         assertMovedOrUntouched(written, plans.get(1));
-        assertThat(FIXTURE.rows()
-                        .number("SELECT count(*) FROM (SELECT 1 FROM carillon.run GROUP BY schedule_id, planned_at"
-                                + " HAVING count(*) > 1) twice"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM (SELECT 1 FROM carillon.run GROUP BY schedule_id, planned_at"
+                                + " HAVING count(*) > 1) twice").number())
                 .isZero();
     }
 
@@ -133,10 +133,13 @@ class PlanRaceTest extends PlanningContract {
     private static void addManySchedules() {
         FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
-                  (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec, missed,
+                  (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name,
+                    payload, codec, missed,
                    missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-                SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler',
-                       'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(), 'infinity', 'z'
+                SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail',
+                       1, 'handler',
+                       'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
+                       'infinity', 'z'
                   FROM generate_series(1, 2000) i;
                 ANALYZE carillon.schedule
                 """);
@@ -166,9 +169,8 @@ class PlanRaceTest extends PlanningContract {
     }
 
     private static long waiting() {
-        return FIXTURE.rows()
-                .number("SELECT count(*) FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0");
+        return FIXTURE.query("SELECT count(*) FROM pg_stat_activity"
+                        + " WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0").number();
     }
 
     private static void waitFor(BooleanSupplier condition) {
@@ -181,19 +183,17 @@ class PlanRaceTest extends PlanningContract {
         Instant cursor = schedule(plan.schedule().name()).planningState().cursor();
         boolean moved = cursor.equals(plan.cursor());
         assertThat(written.contains(plan)).as("answer of the write").isEqualTo(moved);
-        assertThat(FIXTURE.rows()
-                        .number(
+        assertThat(FIXTURE.query(
                                 "SELECT count(*) FROM carillon.ledger_gap WHERE schedule_id = ?",
-                                plan.schedule().id().value()))
+                                plan.schedule().id().value()).number())
                 .isEqualTo(moved ? plan.gaps().size() : 0);
         for (TickPlan.Tick tick : plan.ticks())
-            assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id()))
+            assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id()).number())
                     .isEqualTo(moved ? 1 : 0);
         for (TickPlan.LateDecision late : plan.lateDecisions())
-            assertThat(FIXTURE.rows()
-                            .number(
+            assertThat(FIXTURE.query(
                                     "SELECT count(*) FROM carillon.run_history WHERE id = ? AND state = 'missed'",
-                                    late.run()))
+                                    late.run()).number())
                     .isEqualTo(moved && !late.runsLate() ? 1 : 0);
     }
 

@@ -26,7 +26,8 @@ class PostgresPlanStoreTest extends PlanStoreContract {
                   IF OLD.name = '%s' THEN RAISE EXCEPTION 'poisoned' USING ERRCODE = '23505'; END IF;
                   RETURN NEW;
                 END $$;
-                CREATE OR REPLACE TRIGGER poison BEFORE UPDATE ON carillon.schedule FOR EACH ROW EXECUTE FUNCTION poison()
+                CREATE OR REPLACE TRIGGER poison BEFORE UPDATE ON carillon.schedule FOR EACH ROW
+                  EXECUTE FUNCTION poison()
                 """.formatted(name));
     }
 }

@@ -15,8 +15,8 @@ record RaceAnswer(String text, @Nullable Map<String, Integer> parts, boolean dis
     static final RaceAnswer NONE = plain("");
 
     /**
-     * An answer that lists the work done, each item once, and states explicitly whether the caller has to repeat the
-     * call.
+     * An answer that lists the work done, each item once, and states explicitly whether the caller has to
+     * repeat the call.
      */
     record ExplicitAnswer(Set<String> done, boolean more) {}
 

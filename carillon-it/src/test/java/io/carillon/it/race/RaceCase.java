@@ -32,8 +32,8 @@ record RaceCase(String statement, RaceSetup setup, Skip skip, StatementCall call
     }
 
     /**
-     * The sender of a statement. Rows that a statement creates have ids by sender, and a batch contains the bystanders
-     * too.
+     * The sender of a statement. Rows that a statement creates have ids by sender, and a batch contains
+     * the bystanders too.
      */
     enum Sender {
         FIRST,

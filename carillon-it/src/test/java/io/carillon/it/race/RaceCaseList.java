@@ -55,8 +55,8 @@ abstract class RaceCaseList {
     }
 
     /**
-     * Sweeps as a node does: if a heartbeat reports that a sweep is due. The heartbeat of an unregistered node writes
-     * nothing.
+     * Sweeps as a node does: if a heartbeat reports that a sweep is due. The heartbeat of an unregistered
+     * node writes nothing.
      */
     static StatementCall dueSweep(int crashLimit) {
         return (fixture, through, sender) ->

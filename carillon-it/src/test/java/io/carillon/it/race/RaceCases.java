@@ -272,13 +272,14 @@ final class RaceCases extends RaceCaseList {
         skipping(Skip.ANY, "LaneGates.MARK_PROBE", claim, BREAKER_OPEN);
         StatementCall failed = (fixture, through, sender) -> through.lanes()
                 .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
-        for (String statement : List.of("LaneGates.REPORT", "LaneGates.OPEN_BREAKERS", "LaneGates.DELETE_REPORTS"))
+        for (String statement :
+                List.of("LaneBreakers.REPORT", "LaneBreakers.OPEN_BREAKERS", "LaneBreakers.DELETE_REPORTS"))
             add(statement, failed, LANE, PAUSED_LANE, LIMITED, EMPTY);
         StatementCall well = (fixture, through, sender) -> through.lanes()
                 .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
-        add("LaneGates.DECIDE_PROBES", well, BREAKER_PROBED);
-        add("LaneGates.DELETE_REPORTS", well, BREAKER_PROBED);
-        add("LaneGates.REPORT", well, BREAKER_PROBED, LEFTOVERS);
+        add("LaneBreakers.DECIDE_PROBES", well, BREAKER_PROBED);
+        add("LaneBreakers.DELETE_REPORTS", well, BREAKER_PROBED);
+        add("LaneBreakers.REPORT", well, BREAKER_PROBED, LEFTOVERS);
     }
 
     /** Claims with a node that is not registered: the claim counts running runs and takes none. */
@@ -311,7 +312,7 @@ final class RaceCases extends RaceCaseList {
         add("RunAdminRepository.CANCEL_RUNNING", cancel, HELD);
         add("RunAdminRepository.CANCEL_RUNNING", cancel, SUSPECT_DIED_ALONE);
         add(
-                "RunAdminRepository.CANCEL_MANY",
+                "BulkRunActions.CANCEL_MANY",
                 bulk(RunState.WAITING, new BulkAction.Cancel("all")),
                 WAITING,
                 CANCEL_DUE,
@@ -321,7 +322,7 @@ final class RaceCases extends RaceCaseList {
                 GATED,
                 RATED);
         add(
-                "RunAdminRepository.CANCEL_MANY_RUNNING",
+                "BulkRunActions.CANCEL_MANY_RUNNING",
                 bulk(RunState.RUNNING, new BulkAction.Cancel("all")),
                 CLAIMED,
                 PARKED,
@@ -341,8 +342,8 @@ final class RaceCases extends RaceCaseList {
                 CLAIMED,
                 BREAKER_OPEN,
                 GATED);
-        // Only one chunk: between two chunks another caller may move a run, which would then be moved and counted
-        // twice.
+        // Only one chunk: between two chunks another caller may move a run, which would then be moved
+        // and counted twice.
         skipping(
                 Skip.ROW,
                 "RunAdminRepository.RESCHEDULE",
@@ -353,8 +354,8 @@ final class RaceCases extends RaceCaseList {
                 LIMITED);
         StatementCall redrive = (fixture, through, sender) -> through.runAdmin().redrive(PROJECT, List.of(CONTESTED));
         add("RunAdminRepository.REDRIVE", redrive, DEAD, DEAD_KEYED);
-        add("RunAdminRepository.REDRIVE_MANY", bulk(RunState.DEAD, new BulkAction.Redrive()), DEAD);
-        add("RunAdminRepository.DELETE_MANY", bulk(RunState.DEAD, new BulkAction.Delete()), DEAD, DEAD_KEYED);
+        add("BulkRunActions.REDRIVE_MANY", bulk(RunState.DEAD, new BulkAction.Redrive()), DEAD);
+        add("BulkRunActions.DELETE_MANY", bulk(RunState.DEAD, new BulkAction.Delete()), DEAD, DEAD_KEYED);
     }
 
     private static java.time.Instant due(Sender sender) {

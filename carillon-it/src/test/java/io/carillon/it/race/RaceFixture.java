@@ -250,10 +250,10 @@ final class RaceFixture extends PlanningContract {
     }
 
     private List<RunId> ticksOf(String schedule) {
-        return storeFixture.rows().texts("""
+        return storeFixture.query("""
                         SELECT r.id FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id
                          WHERE s.name = ? AND r.origin = 'tick' ORDER BY r.planned_at
-                        """, schedule).stream()
+                        """, schedule).texts().stream()
                 .map(id -> new RunId(UUID.fromString(id)))
                 .toList();
     }

@@ -36,7 +36,8 @@ enum RaceSetup {
         fixture.database()
                 .database()
                 .execute(
-                        "UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = 'infinity'");
+                        "UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL,"
+                                + " start_by = 'infinity'");
     }),
     /** Like {@link #CLAIMED}, but parked as long-running. */
     PARKED(fixture -> {
@@ -116,7 +117,8 @@ enum RaceSetup {
         fixture.runs();
         fixture.storage().lanes().limit(RunSpec.MAIL, QueueLimits.maxRunning(5).andRate(100, RaceFixture.SECOND));
         fixture.database().database().execute("""
-                INSERT INTO carillon.gate (project, kind, key, available_starts, checked_at) VALUES ('default', 'lane', 'mail', 10, carillon.clock())
+                INSERT INTO carillon.gate (project, kind, key, available_starts, checked_at)
+                  VALUES ('default', 'lane', 'mail', 10, carillon.clock())
                 """);
     }),
     /** Like {@link #LIMITED}, but all runs are claimed. */
@@ -260,8 +262,10 @@ enum RaceSetup {
         fixture.advance(RaceFixture.MINUTE);
         fixture.storage().nodes().sweep(3);
         fixture.database().database().execute("""
-                INSERT INTO carillon.claim_record SELECT '00000000-0000-7000-8000-0000000000ff', n, '{default}', '{}' FROM generate_series(1, 3) n;
-                INSERT INTO carillon.unique_key_window SELECT 'default', 'mail', k, '%s', carillon.clock() + interval '1 min'
+                INSERT INTO carillon.claim_record SELECT '00000000-0000-7000-8000-0000000000ff', n, '{default}', '{}'
+                  FROM generate_series(1, 3) n;
+                INSERT INTO carillon.unique_key_window
+                  SELECT 'default', 'mail', k, '%s', carillon.clock() + interval '1 min'
                   FROM unnest('{left,key,right}'::text[]) AS k;
                 INSERT INTO carillon.gate (project, kind, key, passed_unclaimed, recent_starts, promoter_id, checked_at)
                 VALUES ('default', 'rate', 'rate:10000:shop', 0, '{}', '%s', carillon.clock())

@@ -23,7 +23,8 @@ final class RaceTables implements AutoCloseable {
 
     private static final String TABLES = """
             SELECT relname FROM pg_class
-             WHERE relnamespace = 'carillon'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration'
+             WHERE relnamespace = 'carillon'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+               AND relname <> 'migration'
              ORDER BY relname = 'project', relname
             """;
 
@@ -39,7 +40,8 @@ final class RaceTables implements AutoCloseable {
             """.formatted(StatementInterceptor.STOP_SETTING, STOP_LOCK, STOP_LOCK);
 
     private static final String WAITS =
-            "SELECT EXISTS (SELECT 1 FROM unnest(?::int[]) AS waiting(pid) WHERE pg_blocking_pids(waiting.pid) && ?::int[])";
+            "SELECT EXISTS (SELECT 1 FROM unnest(?::int[]) AS waiting(pid)"
+                    + " WHERE pg_blocking_pids(waiting.pid) && ?::int[])";
 
     private static final Pattern ID =
             Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|run_[0-9a-hjkmnp-tv-z]{26}");
@@ -50,7 +52,7 @@ final class RaceTables implements AutoCloseable {
     private final String dumpSql;
 
     RaceTables(PostgresStoreFixture fixture) throws SQLException {
-        List<String> tables = fixture.rows().texts(TABLES);
+        List<String> tables = fixture.query(TABLES).texts();
         monitor = fixture.open();
         backend = monitor.unwrap(org.postgresql.PGConnection.class).getBackendPID();
         try (Statement statement = monitor.createStatement()) {
@@ -74,15 +76,18 @@ final class RaceTables implements AutoCloseable {
      */
     private static String dumpSqlOf(String table) {
         if (table.equals("claim_record"))
-            return "SELECT DISTINCT 'claim_record ' || node || ' ' || claim_number || ' ' || run_id FROM carillon.claim_record, unnest(run_ids) AS run_id";
+            return "SELECT DISTINCT 'claim_record ' || node || ' ' || claim_number || ' ' || run_id"
+                    + " FROM carillon.claim_record, unnest(run_ids) AS run_id";
         String place = table.equals("run")
-                ? " - 'gate_position' || jsonb_build_object('place', CASE WHEN t.gate_position IS NOT NULL THEN rank() OVER (PARTITION BY t.gate_key ORDER BY t.gate_position) END)"
+                ? " - 'gate_position' || jsonb_build_object('place', CASE WHEN t.gate_position IS NOT NULL THEN rank()"
+                        + " OVER (PARTITION BY t.gate_key ORDER BY t.gate_position) END)"
                 : "";
-        // The run that a death is attributed to matters only while the dead node holds that run; no statement reads it
-        // afterwards.
+        // The run that a death is attributed to matters only while the dead node holds that run; no statement
+        // reads it afterwards.
         if (table.equals("node"))
             place =
-                    " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
+                    " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id"
+                            + " FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
         // A rate gate without starts equals a missing one: the promotion of a run creates it.
         String some = table.equals("gate")
                 ? " WHERE NOT (t.kind = 'rate' AND t.passed_unclaimed = 0 AND t.recent_starts = '{}')"

@@ -42,11 +42,11 @@ class RaceTest {
     private static final Pattern READ = Pattern.compile("\\bFROM\\s+carillon\\.([a-z_]+)", Pattern.CASE_INSENSITIVE);
 
     /**
-     * Statements that write another table than the one that an earlier statement of their transaction locked, with that
-     * statement.
+     * Statements that write another table than the one that an earlier statement of their transaction locked,
+     * with that statement.
      */
     private static final Map<String, String> LOCKED_BY = Map.of(
-            "RunAdminRepository.CANCEL_MANY_RUNNING", "RunAdminRepository.LOCK_RUNNING",
+            "BulkRunActions.CANCEL_MANY_RUNNING", "BulkRunActions.LOCK_RUNNING",
             "OverlapGates.CANCEL_RUNNING", "OverlapGates.LOCK_PASSED",
             "FutureTicks.INSERT_GAP", "ScheduleRepository.LOCK",
             "FutureTicks.END_UNSTARTED", "ScheduleRepository.LOCK",

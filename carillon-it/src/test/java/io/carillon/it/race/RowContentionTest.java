@@ -65,18 +65,20 @@ class RowContentionTest extends StoreContract {
             return null;
         });
 
-        assertThat(FIXTURE.rows().texts("""
-                        SELECT id || ' ' || owner || ' ' || attempt FROM carillon.run_history WHERE state IN ('succeeded', 'dead')
-                        """))
+        assertThat(FIXTURE.query("""
+                        SELECT id || ' ' || owner || ' ' || attempt FROM carillon.run_history
+                          WHERE state IN ('succeeded', 'dead')
+                        """).texts())
                 .as("history has exactly the accepted endings, seed " + seed)
                 .containsExactlyInAnyOrderElementsOf(accepted);
-        assertThat(FIXTURE.rows().texts("""
-                        SELECT id::text FROM (SELECT id FROM carillon.run UNION ALL SELECT id FROM carillon.run_history) r
-                        """))
+        assertThat(FIXTURE.query("""
+                        SELECT id::text FROM (SELECT id FROM carillon.run UNION ALL SELECT id
+                          FROM carillon.run_history) r
+                        """).texts())
                 .as("each run exists once, live or ended, seed " + seed)
                 .containsExactlyInAnyOrderElementsOf(
                         stored.stream().map(run -> run.value().toString()).toList());
-        assertThat(FIXTURE.rows().texts("SELECT owner::text FROM carillon.run WHERE owner IS NOT NULL"))
+        assertThat(FIXTURE.query("SELECT owner::text FROM carillon.run WHERE owner IS NOT NULL").texts())
                 .isEmpty();
     }
 

@@ -27,8 +27,10 @@ class ManyLanesTest {
     private static final HandlerType<Job> NEW = HandlerType.of("new", Job.class);
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT 'p' || p, gen_random_uuid(), 'h' || h, 1, due, due, due::date, 'direct', 'handler', 'h' || h, 'json', '{"number":0}'
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT 'p' || p, gen_random_uuid(), 'h' || h, 1, due, due, due::date, 'direct', 'handler', 'h' || h, 'json',
+              '{"number":0}'
               FROM generate_series(1, %d) p, generate_series(1, %d) h, generate_series(1, 2) i,
                    LATERAL (SELECT carillon.clock() - random() * interval '60 s' AS due) d
             """;

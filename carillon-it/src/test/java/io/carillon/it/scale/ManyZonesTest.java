@@ -17,10 +17,13 @@ class ManyZonesTest {
     private static final int SCHEDULES = 100_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec,
-                                           missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority,
+              target, target_name, payload, codec,
+                                           missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at,
+                                           tzdata)
             SELECT 'default', gen_random_uuid(), 's' || i, 'cron', i %% 60 || ' ' || i %% 24 || ' * * *',
-                   (ARRAY['Europe/Paris', 'America/New_York', 'Asia/Kolkata', 'Africa/Casablanca'])[1 + i %% 4], 'run-after', 'first', 'mail', 1, 'handler',
+                   (ARRAY['Europe/Paris', 'America/New_York', 'Asia/Kolkata', 'Africa/Casablanca'])[1 + i %% 4],
+                   'run-after', 'first', 'mail', 1, 'handler',
                    'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
                    carillon.clock() + interval '1 day', '2000a'
               FROM generate_series(1, %d) i

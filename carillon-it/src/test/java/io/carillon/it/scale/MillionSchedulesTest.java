@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The cost of planning one tick when 500 schedules are due in each round, among 1,000 stored schedules and among
- * 1,000,000.
+ * The cost of planning one tick when 500 schedules are due in each round, among 1,000 stored schedules
+ * and among 1,000,000.
  */
 @Tag("slow")
 class MillionSchedulesTest {
@@ -26,14 +26,18 @@ class MillionSchedulesTest {
     private static final int ROUNDS = 100;
     private static final double MAX_COST_RATIO = 1.2;
 
-    // Active schedules fire every two minutes and are due in each round; the next instant of the others is a year
-    // ahead.
+    // Active schedules fire every two minutes and are due in each round; the next instant of the others is
+    // a year ahead.
     private static final String FILL = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec,
-                                           missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-            SELECT 'default', gen_random_uuid(), 's' || i, 'interval', '120 seconds', 'UTC', '1970-01-01Z', 'run-after', 'first', 'mail', 1, 'handler',
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, anchor, gap, repeat, queue,
+              priority, target, target_name, payload, codec,
+                                           missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at,
+                                           tzdata)
+            SELECT 'default', gen_random_uuid(), 's' || i, 'interval', '120 seconds', 'UTC', '1970-01-01Z', 'run-after',
+                   'first', 'mail', 1, 'handler',
                    'mail.send', '{}', 'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
-                   CASE WHEN i <= %d THEN carillon.clock() + interval '2 min' ELSE carillon.clock() + interval '1 year' + i * interval '1 s' END, 'x'
+                   CASE WHEN i <= %d THEN carillon.clock() + interval '2 min'
+                     ELSE carillon.clock() + interval '1 year' + i * interval '1 s' END, 'x'
               FROM generate_series(1, %d) i
             """;
 

@@ -108,7 +108,8 @@ class NoisyNeighbourTest {
         else eventually().until(() -> flooded.get() > 2 * SLOTS);
         List<Long> overtaken = calls(node);
         release.countDown();
-        assertThat(fixture.number("SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE queue = 'flood' LIMIT 1) s"))
+        assertThat(fixture.query("SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE queue = 'flood' LIMIT 1) s")
+                .number())
                 .as("runs left in the backlog")
                 .isPositive();
         return overtaken.stream().sorted().toList().get(overtaken.size() / 2);

@@ -34,13 +34,17 @@ class RescueScaleTest extends StoreContract {
     private static final int MOST_PAGES = 10_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT 'p' || n %% 1000, md5(n::text)::uuid, 'q' || n / 1000 %% 10, 1, at, at, '2026-03-02', 'direct', 'handler', 'mail.send', 'json', '\\x7b7d'
-              FROM generate_series(1, %d) n, LATERAL (SELECT timestamptz '2026-03-02 11:00Z' + n * interval '100 us' AS at) due
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT 'p' || n %% 1000, md5(n::text)::uuid, 'q' || n / 1000 %% 10, 1, at, at, '2026-03-02', 'direct',
+              'handler', 'mail.send', 'json', '\\x7b7d'
+              FROM generate_series(1, %d) n, LATERAL
+                (SELECT timestamptz '2026-03-02 11:00Z' + n * interval '100 us' AS at) due
             """;
 
     private static final String PAGES = """
-            SELECT sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))
+            SELECT sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0)
+                       + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))
               FROM pg_statio_all_tables WHERE schemaname = 'carillon'
             """;
 
@@ -112,7 +116,7 @@ class RescueScaleTest extends StoreContract {
                 .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofSeconds(11))
                 .until(() -> {
-                    long now = FIXTURE.rows().number(PAGES);
+                    long now = FIXTURE.query(PAGES).number();
                     boolean still = now == last[0];
                     last[0] = now;
                     return still;

@@ -9,7 +9,6 @@ import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
-import io.carillon.it.fixture.TableReader;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
@@ -49,26 +48,34 @@ class ScaleOutTest {
     private static final String APPLICATION = "scale-out";
 
     private static final String INDEXES = """
-            SELECT indexdef FROM pg_indexes WHERE schemaname = 'carillon' AND tablename = 'run' AND indexname <> 'run_pkey'
+            SELECT indexdef FROM pg_indexes WHERE schemaname = 'carillon' AND tablename = 'run'
+              AND indexname <> 'run_pkey'
             """;
 
     private static final String PRIMARY_KEY = """
-            SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'carillon.run'::regclass AND contype = 'p'
+            SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'carillon.run'::regclass
+              AND contype = 'p'
             """;
 
     private static final String SORT_IN_MEMORY = "SET maintenance_work_mem = '1GB'; ";
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT 'p' || (i %% %2$d), gen_random_uuid(), 'q' || (i / %2$d %% %3$d), 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', '%4$s', 'json', '{}'
-              FROM (SELECT i, carillon.clock() - i * interval '10 us' - interval '1 s' AS at FROM generate_series(0, %1$d) i) runs
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT 'p' || (i %% %2$d), gen_random_uuid(), 'q' || (i / %2$d %% %3$d), 1, at, at,
+              (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', '%4$s', 'json', '{}'
+              FROM (SELECT i, carillon.clock() - i * interval '10 us' - interval '1 s' AS at
+                FROM generate_series(0, %1$d) i) runs
             """;
 
     private static final String FILL_HISTORY = """
-            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, ended_at, created_at, state, origin,
+            INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+              failures, due_at, ended_at, created_at, state, origin,
                                               target, target_name)
-            SELECT CASE WHEN i %% (%1$d / 100) = 0 THEN '%2$s' ELSE 'p' || (i %% 1000) END, gen_random_uuid(), (carillon.clock() AT TIME ZONE 'UTC')::date, 'q1', 1, 0, 0, 1, 0,
-                   carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms', 'succeeded', 'direct', 'handler', 'mail.send'
+            SELECT CASE WHEN i %% (%1$d / 100) = 0 THEN '%2$s' ELSE 'p' || (i %% 1000) END, gen_random_uuid(),
+                   (carillon.clock() AT TIME ZONE 'UTC')::date, 'q1', 1, 0, 0, 1, 0,
+                   carillon.clock() - i * interval '10 ms', carillon.clock() - i * interval '10 ms',
+                   carillon.clock() - i * interval '10 ms', 'succeeded', 'direct', 'handler', 'mail.send'
               FROM generate_series(1, %1$d) i
             """;
 
@@ -79,22 +86,20 @@ class ScaleOutTest {
             """;
 
     private static TestDatabase database;
-    private static TableReader tableReader;
 
     @BeforeAll
     static void fill() {
         database = TestDatabase.migrated();
-        tableReader = new TableReader(database.dataSource());
         try (Storage storage = new PostgresStorage(plain(), TickPlanner.defaults())) {
             storage.maintenance().ensurePartitions(1);
         }
         long start = System.nanoTime();
         database.execute("ALTER TABLE carillon.run SET (autovacuum_enabled = off)");
         database.execute("INSERT INTO carillon.project (project) VALUES ('%s')".formatted(SMALL));
-        List<String> indexes = tableReader.texts(INDEXES);
+        List<String> indexes = database.query(INDEXES).texts();
         for (String index : indexes)
             database.execute("DROP INDEX carillon." + index.replaceAll(".*INDEX (\\w+) ON.*", "$1"));
-        String primaryKey = tableReader.texts(PRIMARY_KEY).get(0);
+        String primaryKey = database.query(PRIMARY_KEY).texts().get(0);
         database.execute("ALTER TABLE carillon.run DROP CONSTRAINT run_pkey");
         int all = PROJECTS * QUEUES * RUNS;
         database.execute(FILL.formatted(all - 1, PROJECTS, QUEUES, HANDLER));
@@ -115,7 +120,7 @@ class ScaleOutTest {
         UUID dead = node();
         UUID survivor = node();
         assertThat(claim(dead)).hasSize(HELD);
-        long heartbeats = tableReader.number("SELECT heartbeat_count FROM carillon.node WHERE id = ?", dead);
+        long heartbeats = database.query("SELECT heartbeat_count FROM carillon.node WHERE id = ?", dead).number();
         assertThat(pages("declare a node dead and rescue its runs", storage -> {
                     assertThat(storage.nodes().declareDead(dead, heartbeats, "no heartbeat"))
                             .isTrue();
@@ -196,12 +201,12 @@ class ScaleOutTest {
      */
     private static long pages(String what, Consumer<Storage> work) {
         settle();
-        long before = tableReader.number(FETCHED);
+        long before = database.query(FETCHED).number();
         long start = System.nanoTime();
         withStorage(work);
         long took = System.nanoTime() - start;
         settle();
-        long pages = tableReader.number(FETCHED) - before;
+        long pages = database.query(FETCHED).number() - before;
         System.out.printf("%s: %,d pages, %d ms%n", what, pages, took / 1_000_000);
         return pages;
     }
@@ -214,8 +219,9 @@ class ScaleOutTest {
 
     private static void settle() {
         await().atMost(Duration.ofMinutes(1))
-                .until(() -> tableReader.number(
+                .until(() -> database.query(
                                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
+                                        .number()
                         == 0);
     }
 
@@ -241,7 +247,7 @@ class ScaleOutTest {
     }
 
     private static long held(UUID node) {
-        return tableReader.number("SELECT count(*) FROM carillon.run WHERE owner = ?", node);
+        return database.query("SELECT count(*) FROM carillon.run WHERE owner = ?", node).number();
     }
 
     private static void handBack(UUID node, List<Attempt> attempts) {

@@ -59,7 +59,7 @@ class ExcludedDatesTest extends PlanningContract {
         advanceAndRun(Duration.ofHours(37), Duration.ofMinutes(10));
 
         covered(new LedgerCoverage.Span(StoreFixture.NOON, cursor(), HOLIDAY));
-        assertThat(FIXTURE.rows().number(COUNT_GAPS)).isEqualTo(1);
+        assertThat(FIXTURE.query(COUNT_GAPS).number()).isEqualTo(1);
         assertThat(lines("report")).contains("00:00:00-23:50:00 144 skipped excluded date");
         assertThat(lines("report"))
                 .filteredOn(line -> line.endsWith("succeeded"))

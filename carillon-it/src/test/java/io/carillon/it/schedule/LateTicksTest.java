@@ -39,7 +39,7 @@ class LateTicksTest extends PlanningContract {
     }
 
     private long waiting() {
-        return FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()");
+        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()").number();
     }
 
     /** Advances one minute; the node claims each due tick and passes it on, because it does not have the handler. */
@@ -145,7 +145,7 @@ class LateTicksTest extends PlanningContract {
 
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run").number()).isZero();
         assertThat(lines("report")).containsExactly("12:01:00 skipped paused");
     }
 
@@ -157,7 +157,7 @@ class LateTicksTest extends PlanningContract {
 
         storage().schedules().pause(PROJECT, "report", new Schedule.Pause(Instant.EPOCH, "ann", null, null));
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run").number()).isZero();
         assertThat(lines("report"))
                 .containsExactly("12:01:00 skipped paused", "12:02:00 skipped paused", "12:03:00 skipped paused");
     }
@@ -169,7 +169,8 @@ class LateTicksTest extends PlanningContract {
             default ->
                 FIXTURE.database()
                         .execute(
-                                "INSERT INTO carillon.lane (queue, project, breaker, breaker_until) VALUES ('%s', '%s', '%s', 'infinity')"
+                                ("INSERT INTO carillon.lane (queue, project, breaker, breaker_until)"
+                                        + " VALUES ('%s', '%s', '%s', 'infinity')")
                                         .formatted(RunSpec.MAIL.queue(), PROJECT, how));
         }
     }

@@ -33,7 +33,8 @@ class MissedPageTest extends PlanningContract {
     static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 
     private static final Pattern LINE = Pattern.compile(
-            "(?m)^\\| (1/\\w+) \\| (\\d) (hours|days) \\| ([a-z-]+) \\| ([\\d,]+) \\| ([\\d,]+) \\| ([\\d,]+) \\| (\\d+) \\+ (\\d+) \\|$");
+            "(?m)^\\| (1/\\w+) \\| (\\d) (hours|days) \\| ([a-z-]+) \\| ([\\d,]+) \\| ([\\d,]+) \\| ([\\d,]+) \\|"
+                    + " (\\d+) \\+ (\\d+) \\|$");
     private static final Map<String, Duration> PERIODS =
             Map.of("1/s", Duration.ofSeconds(1), "1/min", Duration.ofMinutes(1), "1/day", Duration.ofDays(1));
     private static final String MISSED_ROWS = "SELECT count(*) FROM carillon.run_history WHERE state = 'missed'";
@@ -105,8 +106,8 @@ class MissedPageTest extends PlanningContract {
                         .mapToLong(LedgerEntry::count)
                         .sum())
                 .isEqualTo(row.missedInstants());
-        assertThat(FIXTURE.rows().number(MISSED_ROWS)).isEqualTo(row.ownRows());
-        assertThat(FIXTURE.rows().number(COUNT_GAPS)).isEqualTo(row.gaps());
+        assertThat(FIXTURE.query(MISSED_ROWS).number()).isEqualTo(row.ownRows());
+        assertThat(FIXTURE.query(COUNT_GAPS).number()).isEqualTo(row.gaps());
         assertThat(row.onTime() + row.late() + row.missedInstants())
                 .as("each instant is counted once")
                 .isEqualTo(instants(when, now));
@@ -174,9 +175,11 @@ class MissedPageTest extends PlanningContract {
         store(ScheduleSpec.every(Duration.ofMinutes(10)));
         FIXTURE.database().execute("""
                 INSERT INTO carillon.schedule
-                  (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec, missed, missed_cap,
+                  (project, id, name, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name,
+                    payload, codec, missed, missed_cap,
                    missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-                SELECT project, gen_random_uuid(), 's' || i, kind, expression, zone, anchor, gap, repeat, queue, priority, target, target_name, payload, codec,
+                SELECT project, gen_random_uuid(), 's' || i, kind, expression, zone, anchor, gap, repeat, queue,
+                       priority, target, target_name, payload, codec,
                        missed, missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata
                   FROM carillon.schedule, generate_series(2, %d) i
                 """.formatted(schedules));
@@ -186,9 +189,9 @@ class MissedPageTest extends PlanningContract {
         planAll();
         System.out.println("planned schedules=" + schedules + " ms=" + (System.nanoTime() - before) / 1_000_000);
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isEqualTo(schedules);
-        assertThat(FIXTURE.rows().number(COUNT_GAPS)).isEqualTo(2L * schedules);
-        assertThat(FIXTURE.rows().number("SELECT sum(count) FROM carillon.ledger_gap"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(schedules);
+        assertThat(FIXTURE.query(COUNT_GAPS).number()).isEqualTo(2L * schedules);
+        assertThat(FIXTURE.query("SELECT sum(count) FROM carillon.ledger_gap").number())
                 .isEqualTo(371L * schedules);
     }
 }

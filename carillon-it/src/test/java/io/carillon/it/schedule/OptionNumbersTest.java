@@ -185,9 +185,10 @@ class OptionNumbersTest extends PlanningContract {
         fixture().clear();
         for (int i = 0; i < 50; i++)
             store(MINUTELY.named("s" + i).when(MINUTELY.when().jitter(jitter)));
-        return FIXTURE.rows()
-                .number(
-                        "SELECT count(DISTINCT due_at) FROM carillon.run WHERE planned_at = (SELECT min(planned_at) FROM carillon.run)");
+        return FIXTURE.query(
+                        "SELECT count(DISTINCT due_at) FROM carillon.run WHERE planned_at = (SELECT min(planned_at)"
+                                + " FROM carillon.run)")
+                                .number();
     }
 
     @Test
@@ -196,6 +197,7 @@ class OptionNumbersTest extends PlanningContract {
         assertThat(dueTimes(Duration.ofSeconds(30))).isGreaterThan(40);
         assertThat(PAGE)
                 .contains(
-                        "| `When.jitter(ofSeconds(30))` | due times of 50 schedules with the same instant | 1 | more than 40 |");
+                        "| `When.jitter(ofSeconds(30))` | due times of 50 schedules with the same instant | 1 | more"
+                                + " than 40 |");
     }
 }

@@ -31,9 +31,11 @@ class PostgresOverlapTest extends OverlapContract {
     private void insertWaiting(int length) {
         enqueue(RunSpec.mail(), length + 1);
         FIXTURE.database().execute("""
-                UPDATE carillon.run r SET gate_key = '%s', gate_position = nullif(n, 0), parked = CASE WHEN n > 0 THEN 'gate' END,
+                UPDATE carillon.run r SET gate_key = '%s', gate_position = nullif(n, 0),
+                       parked = CASE WHEN n > 0 THEN 'gate' END,
                        ready_at = CASE WHEN n > 0 THEN 'infinity' ELSE r.ready_at END
-                  FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM carillon.run) numbered WHERE numbered.id = r.id
+                  FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM carillon.run) numbered
+                    WHERE numbered.id = r.id
                 """.formatted(GATE));
     }
 
@@ -43,18 +45,20 @@ class PostgresOverlapTest extends OverlapContract {
 
         storage().gates().promote(List.of(new GateName(PROJECT, GATE)));
 
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'"))
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'").number())
                 .isZero();
         claim(node(), 1)
                 .forEach(attempt -> FIXTURE.database().execute("DELETE FROM carillon.run WHERE gate_position IS NULL"));
         storage().gates().promote(List.of(new GateName(PROJECT, GATE)));
-        assertThat(FIXTURE.rows()
-                        .texts("SELECT coalesce(gate_position::text, 'through') FROM carillon.run ORDER BY id LIMIT 2"))
+        assertThat(FIXTURE.query("SELECT coalesce(gate_position::text, 'through') FROM carillon.run ORDER BY id"
+                + " LIMIT 2")
+                .texts())
                 .containsExactly("through", "2");
         assertThat(
-                        FIXTURE.rows()
-                                .number(
-                                        "SELECT count(*) FROM carillon.run WHERE xmax::text <> '0' AND gate_position IS NOT NULL"))
+                        FIXTURE.query(
+                                        "SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'"
+                                                + " AND gate_position IS NOT NULL")
+                                                .number())
                 .isZero();
     }
 
@@ -70,7 +74,8 @@ class PostgresOverlapTest extends OverlapContract {
         assertThat(gates).hasSize(1);
         RunId other = enqueue(RunSpec.mail());
         FIXTURE.database().execute("""
-                UPDATE carillon.run SET gate_key = '%s', gate_position = 1, parked = 'gate', ready_at = 'infinity' WHERE id = '%s'
+                UPDATE carillon.run SET gate_key = '%s', gate_position = 1, parked = 'gate', ready_at = 'infinity'
+                  WHERE id = '%s'
                 """.formatted(GATE, other.value()));
         gates.add(new GateName(PROJECT, GATE));
 

@@ -280,7 +280,7 @@ class SchedulesTest {
 
         assertThat(carillon.schedules().resume("r")).isTrue();
 
-        assertThat(fixture.number("SELECT count FROM carillon.ledger_gap")).isEqualTo(3 * 365 * 86_400);
+        assertThat(fixture.query("SELECT count FROM carillon.ledger_gap").number()).isEqualTo(3 * 365 * 86_400);
     }
 
     @Test

@@ -101,7 +101,7 @@ class UnreadableScheduleTest extends PlanningContract {
 
         assertThat(fresh.schedules().delete(PROJECT, "report")).isTrue();
         assertThat(fresh.schedules().get(PROJECT, "report")).isEmpty();
-        assertThat(FIXTURE.rows().number("SELECT count(*) FROM carillon.run")).isZero();
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run").number()).isZero();
         assertThat(fresh.schedules().delete(PROJECT, "report")).isFalse();
     }
 
@@ -209,11 +209,11 @@ class UnreadableScheduleTest extends PlanningContract {
         set("report", "tzdata = '2000a'");
         advance(Duration.ofSeconds(70));
         var stale = plans(due());
-        String runs = FIXTURE.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run");
+        String runs = FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run").text();
 
         assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
 
-        assertThat(FIXTURE.rows().text("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run"))
+        assertThat(FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run").text())
                 .isEqualTo(runs);
         assertThat(storage().plans().write(stale)).isEmpty();
         assertThat(fresh.plans().replanChangedZones()).isZero();

@@ -26,28 +26,49 @@ final class GenericPlan {
      * the name is prefixed with a class.
      */
     private static final Map<String, String> VALUES = values("""
-            expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1 | cursor timestamptz '2026-03-02' | backlog bigint 0
-            deliveries text[] '{null}' | resultCodecs text[] '{json}' | keepPayloads bool[] '{t}' | outcomes text[] '{failed}' | errors text[] '{oops}'
-            failed bool[] '{t}' | started bool[] '{t}' | tokenHashes text[] '{x}' | leaseSeconds float8[] '{5}' | wait boolean true | due timestamptz '2026-03-02'
+            expression text '10 seconds' | next timestamptz 'infinity' | version bigint 1
+            cursor timestamptz '2026-03-02' | backlog bigint 0
+            deliveries text[] '{null}' | resultCodecs text[] '{json}' | keepPayloads bool[] '{t}'
+            outcomes text[] '{failed}' | errors text[] '{oops}'
+            failed bool[] '{t}' | started bool[] '{t}' | tokenHashes text[] '{x}' | leaseSeconds float8[] '{5}'
+            wait boolean true | due timestamptz '2026-03-02'
             tzdata text '2026a' | unreadable uuid[] '{}' | promoter uuid '00000000-0000-7000-8000-000000000001'
-            since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1 | priorities smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
-            cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}' | gapCounts bigint[] '{}'
-            gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}' | gapStates text[] '{}'
-            gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001' | ids uuid[] '{00000000-0000-7000-8000-000000000009}'
-            keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}' | lateCtids tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}' | lateMayStart bool[] '{}'
-            lease float8 null | claimNumber bigint 1 | soleProject text null | code bigint 26 | claimNumbers bigint[] '{1}' | startedAts timestamptz[] '{2026-03-02}' | parkedReasons text[] '{suspect}' | nodeDeaths int[] '{1}' | crashes int[] '{0}' | name text 'fifo:a' | notifyNodes boolean true | gates text[] '{fifo:a}' | gateLimits int[] '{1}' | reasons text[] '{why}'
-            payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}' | delays float8[] '{0}'
-            RunRows.before uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff' | RunRows.queue text null | RunRows.handler text null | RunRows.schedule uuid null
+            since timestamptz '-infinity' | renew float8 60 | ahead float8 120 | attempts int[] '{1}' | busy bigint 1
+            priorities smallint[] '{1}' | codecs text[] '{failed}' | counts int[] '{250}'
+            cursors timestamptz[] '{2026-03-02}' | dead uuid[] '{00000000-0000-7000-8000-000000000009}'
+            gapCounts bigint[] '{}'
+            gapFirsts int[] '{1}' | gapFroms timestamptz[] '{}' | gapLasts int[] '{0}' | gapReasons text[] '{}'
+            gapStates text[] '{}'
+            gapTos timestamptz[] '{}' | id uuid '00000000-0000-7000-8000-000000000001'
+            ids uuid[] '{00000000-0000-7000-8000-000000000009}'
+            keys text[] '{k10}' | lateDue timestamptz[] '{}' | lateFirsts int[] '{1}' | lateIds uuid[] '{}'
+            lateCtids tid[] '{}' | lateLasts int[] '{0}' | lateReasons text[] '{}' | lateStartBy timestamptz[] '{}'
+            lateMayStart bool[] '{}'
+            lease float8 null | claimNumber bigint 1 | soleProject text null | code bigint 26
+            claimNumbers bigint[] '{1}' | startedAts timestamptz[] '{2026-03-02}' | parkedReasons text[] '{suspect}'
+            nodeDeaths int[] '{1}' | crashes int[] '{0}' | name text 'fifo:a' | notifyNodes boolean true
+            gates text[] '{fifo:a}' | gateLimits int[] '{1}' | reasons text[] '{why}'
+            payloads bytea[] '{}' | origins text[] '{direct}' | schedules uuid[] '{}' | instants timestamptz[] '{}'
+            delays float8[] '{0}'
+            RunRows.before uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff' | RunRows.queue text null
+            RunRows.handler text null | RunRows.schedule uuid null
             RunRows.state text null | RunRows.limit bigint 51
             limit bigint 500 | cutoff timestamptz '2026-03-02' | logs text[] '{log}' | readyFrom timestamptz '-infinity'
-            readyFroms timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}' | RateGates.names text[] '{rate:1000:a}' | nextInstants timestamptz[] '{infinity}' | oldCursors timestamptz[] '{2026-03-02}'
-            owner uuid '00000000-0000-7000-8000-000000000001' | owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | retryDelays float8[] '{5}'
-            ctids tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}' | handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
+            readyFroms timestamptz[] '{-infinity}' | names text[] '{overlap:00000000-0000-7000-8000-000000000009}'
+            RateGates.names text[] '{rate:1000:a}' | nextInstants timestamptz[] '{infinity}'
+            oldCursors timestamptz[] '{2026-03-02}'
+            owner uuid '00000000-0000-7000-8000-000000000001'
+            owners uuid[] '{00000000-0000-7000-8000-000000000001}' | alones bool[] '{t}' | retryDelays float8[] '{5}'
+            ctids tid[] '{"(0,1)"}' | project text 'default' | projects text[] '{default}' | queues text[] '{mail}'
+            handlers text[] '{mail.send}' | ages float8[] '{1}' | reason text 'why'
             queue text 'mail' | priority smallint 1 | handler text 'mail.send' | steps int 10
-            capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped' | unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
+            capacities int[] '{5}' | shares int[] '{8}' | results bytea[] '{}' | state text 'skipped'
+            unknownHandlers text[] '{}' | targets text[] '{mail.send}' | texts text[] '{oops}'
             allRequests boolean true | runIds uuid[] '{}' | done bigint[] '{1}' | totals bigint[] '{2}'
-            tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}' | tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
-            tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}' | tickStartBy timestamptz[] '{2026-03-03}' | tickMayStartLate bool[] '{null}' | versions bigint[] '{1}'
+            tickDue timestamptz[] '{2026-03-02}' | tickFirsts int[] '{1}'
+            tickIds uuid[] '{00000000-0000-7000-8000-000000000008}'
+            tickLasts int[] '{1}' | tickPlanned timestamptz[] '{2026-03-02}'
+            tickStartBy timestamptz[] '{2026-03-03}' | tickMayStartLate bool[] '{null}' | versions bigint[] '{1}'
             """);
 
     private GenericPlan() {}
@@ -102,8 +123,8 @@ final class GenericPlan {
     }
 
     /**
-     * Returns whether PostgreSQL chooses the generic plan in plan cache mode {@code auto}. All executions are rolled
-     * back.
+     * Returns whether PostgreSQL chooses the generic plan in plan cache mode {@code auto}. All executions
+     * are rolled back.
      */
     static boolean isCached(Connection connection, String name) throws SQLException {
         return prepared(connection, name, "auto", (statement, execute) -> {

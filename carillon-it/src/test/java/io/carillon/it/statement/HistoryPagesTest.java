@@ -28,7 +28,8 @@ class HistoryPagesTest {
     // One row in four belongs to the project; the rows of 400 other projects lie between them.
     private static final String ROWS = """
             SELECT CASE WHEN i % 4 = 0 THEN 'default' ELSE 'other-' || i % 401 END AS project,
-                   (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8000' || lpad(to_hex(i), 12, '0'))::uuid AS id, at
+                   (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7'
+                     || lpad(to_hex(i % 4096), 3, '0') || '8000' || lpad(to_hex(i), 12, '0'))::uuid AS id, at
               FROM (SELECT i, carillon.clock() - i * interval '12 s' AS at FROM generate_series(1, 100000) i) x
             """;
 
@@ -36,19 +37,25 @@ class HistoryPagesTest {
     static void fill() {
         DATABASE.execute("""
                 DO $$ BEGIN FOR n IN 0..15 LOOP
-                  EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.run_history_%s PARTITION OF carillon.run_history FOR VALUES FROM (%L) TO (%L)',
+                  EXECUTE format('CREATE TABLE IF NOT EXISTS carillon.run_history_%s PARTITION OF carillon.run_history'
+                                   ' FOR VALUES FROM (%L) TO (%L)',
                                  to_char((carillon.clock() AT TIME ZONE 'UTC')::date - n, 'YYYYMMDD'),
-                                 (carillon.clock() AT TIME ZONE 'UTC')::date - n, (carillon.clock() AT TIME ZONE 'UTC')::date - n + 1);
+                                 (carillon.clock() AT TIME ZONE 'UTC')::date - n,
+                                 (carillon.clock() AT TIME ZONE 'UTC')::date - n + 1);
                 END LOOP; END $$
                 """);
         DATABASE.execute("""
-                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt, failures, due_at, started_at, ended_at,
+                INSERT INTO carillon.run_history (project, id, day, queue, priority, node_deaths, crashes, attempt,
+                  failures, due_at, started_at, ended_at,
                                                   created_at, state, origin, target, target_name)
-                SELECT project, id, (at AT TIME ZONE 'UTC')::date, 'mail', 1, 0, 0, 1, 0, at, at, at, at, 'succeeded', 'direct', 'handler', 'mail.send' FROM (
+                SELECT project, id, (at AT TIME ZONE 'UTC')::date, 'mail', 1, 0, 0, 1, 0, at, at, at, at, 'succeeded',
+                  'direct', 'handler', 'mail.send' FROM (
                 """ + ROWS + ") r");
         DATABASE.execute("""
-                INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-                SELECT project, id, 'mail', 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', 'mail.send', 'json', '' FROM (
+                INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target,
+                  target_name, codec, payload)
+                SELECT project, id, 'mail', 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', 'mail.send',
+                  'json', '' FROM (
                 """ + ROWS + ") r");
         // Without this vacuum the page counts would include visibility checks that autovacuum makes unnecessary.
         DATABASE.execute("VACUUM carillon.run");

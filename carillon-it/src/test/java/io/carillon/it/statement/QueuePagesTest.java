@@ -22,8 +22,10 @@ class QueuePagesTest {
     private static final int MAX_PAGES = 1_000;
 
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT %s, gen_random_uuid(), 'q' || i %% %d, 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler', 'mail.send', 'json', ''
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT %s, gen_random_uuid(), 'q' || i %% %d, 1, at, at, (at AT TIME ZONE 'UTC')::date, 'direct', 'handler',
+              'mail.send', 'json', ''
               FROM (SELECT i, carillon.clock() - i * interval '1 ms' AS at FROM generate_series(1, %d) i) x
             """;
 
@@ -33,7 +35,8 @@ class QueuePagesTest {
         DATABASE.execute(FILL.formatted("'large'", 200, 10_001));
         DATABASE.execute(FILL.formatted("'default'", 5, 30));
         DATABASE.execute(
-                "INSERT INTO carillon.lane (queue, project, max_running) VALUES ('limited', 'default', 3), ('q9', 'p9', 3)");
+                "INSERT INTO carillon.lane (queue, project, max_running) VALUES ('limited', 'default', 3), ('q9', 'p9',"
+                        + " 3)");
         // Without this vacuum the page counts would include visibility checks that autovacuum makes unnecessary.
         DATABASE.execute("VACUUM carillon.run");
     }

@@ -19,8 +19,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class RefilledQueueTest {
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
-            SELECT 'default', gen_random_uuid(), 'mail', 1, due, due, due::date, 'direct', 'handler', 'mail.send', 'json', 'x'
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
+            SELECT 'default', gen_random_uuid(), 'mail', 1, due, due, due::date, 'direct', 'handler', 'mail.send',
+              'json', 'x'
               FROM (SELECT carillon.clock() + i * interval '1 ms' AS due FROM generate_series(-20000, 10000) i) x
             """;
 
@@ -54,8 +56,11 @@ class RefilledQueueTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource(delimiter = '|', textBlock = """
-                    claim_candidates | 50  | SELECT * FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}', '{}')
-                    claim_candidates of any handler | 60 | SELECT * FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
+                    claim_candidates | 50  | SELECT *
+                      FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{mail.send}',
+                      '{}')
+                    claim_candidates of any handler | 60 | SELECT *
+                      FROM carillon.claim_candidates('mail', 'default', 1::smallint, '-infinity', 50, '{}', '{}')
                     queue_head | 300 | SELECT * FROM carillon.queue_head('-infinity', 200, 100)
                     handlers | 2 | SELECT * FROM carillon.handlers_in_lane('mail', 'default', 1::smallint)
                     """)
@@ -89,13 +94,15 @@ class RefilledQueueTest {
                     Statement statement = connection.createStatement()) {
                 connection.setAutoCommit(false);
                 statement.execute(
-                        "CREATE TEMP TABLE asked ON COMMIT DROP AS SELECT project, id FROM carillon.run ORDER BY id LIMIT "
+                        "CREATE TEMP TABLE asked ON COMMIT DROP AS SELECT project, id FROM carillon.run ORDER BY id"
+                                + " LIMIT "
                                 + count);
                 if (!function.startsWith("end_waiting_runs"))
                     statement.execute("UPDATE carillon.run r SET owner = '" + NODE
                             + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
                 String runs =
-                        "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id) FROM asked)";
+                        "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id)"
+                                + " FROM asked)";
                 String call = function.replace(":fence", "'" + NODE + "', " + runs + ", array_fill(0, ARRAY[:n])")
                         .replace(":runs", runs)
                         .replace(":n", Integer.toString(count));

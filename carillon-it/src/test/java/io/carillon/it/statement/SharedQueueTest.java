@@ -20,15 +20,18 @@ import org.junit.jupiter.api.Test;
 class SharedQueueTest {
     // Runs of other handlers are older than all runs of our handler, and also lie between them.
     private static final String FILL = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload)
             SELECT 'default', gen_random_uuid(), '%s', 1, due, due, due::date, 'direct', 'handler', '%s', 'json', 'x'
-              FROM (SELECT carillon.clock() - interval '%d s' + random() * interval '60 s' AS due FROM generate_series(1, %d) i) x
+              FROM (SELECT carillon.clock() - interval '%d s' + random() * interval '60 s' AS due
+                FROM generate_series(1, %d) i) x
             """;
 
     private static final String CLAIM = """
             EXPLAIN (ANALYZE, BUFFERS)
             UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1
-             WHERE ctid = any(array(SELECT carillon.claim_candidates('%s', 'default', 1::smallint, '-infinity', 500, '{%s}', '{}')))
+             WHERE ctid = any(array(SELECT carillon.claim_candidates('%s', 'default', 1::smallint, '-infinity', 500,
+               '{%s}', '{}')))
             """;
 
     private static final Pattern PAGES = Pattern.compile("Buffers: shared hit=(\\d+)(?: read=(\\d+))?");

@@ -2,7 +2,6 @@ package io.carillon.it.statement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.fixture.TableReader;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -60,12 +59,12 @@ class StatementCostTest {
      */
     @Test
     void functions_that_read_runs_switch_jit_off() throws SQLException {
-        assertThat(new TableReader(database.dataSource()).texts("""
+        assertThat(database.query("""
                 SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
                  WHERE n.nspname = 'carillon' AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')
                    AND p.prosrc LIKE '%carillon.run %' AND p.prorettype <> 'trigger'::regtype
                    AND NOT coalesce('jit=off' = ANY (p.proconfig), false) ORDER BY 1
-                """)).isEmpty();
+                """).texts()).isEmpty();
     }
 
     @Test
@@ -73,14 +72,15 @@ class StatementCostTest {
         fill(20_000, 1);
         database.execute("UPDATE carillon.run SET owner = gen_random_uuid(), parked = 'running'");
         database.execute(
-                "INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough' FROM carillon.run LIMIT 20000");
+                "INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough'"
+                        + " FROM carillon.run LIMIT 20000");
         database.execute("VACUUM ANALYZE carillon.run, carillon.cancel_request");
         database.execute("SELECT carillon.has_due_cancel_requests()");
 
         String plan = String.join(
                 " ",
-                new TableReader(database.dataSource())
-                        .texts("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.has_due_cancel_requests()"));
+                database.query("EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) SELECT carillon.has_due_cancel_requests()")
+                        .texts());
 
         Matcher pages = Pattern.compile("shared hit=(\\d+)").matcher(plan);
         assertThat(pages.find()).as(plan).isTrue();
@@ -98,8 +98,8 @@ class StatementCostTest {
 
     private Map<String, Double> expensive() throws SQLException {
         List<String> hot = new ArrayList<>(StatementPlanTest.INDEXES.keySet());
-        // Sent when a node starts and after a rescue, for up to 5,000 runs per handler: rare, and the cost is
-        // justified.
+        // Sent when a node starts and after a rescue, for up to 5,000 runs per handler: rare, and the
+        // cost is justified.
         hot.remove("NodeRepository.UNPARK_ALL");
         hot.addAll(List.of("PlanRepository.DUE", "NodeRepository.PROGRESS"));
         Map<String, Double> found = new TreeMap<>();

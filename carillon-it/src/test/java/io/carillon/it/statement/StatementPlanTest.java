@@ -102,26 +102,33 @@ class StatementPlanTest {
     // Of ten runs, six wait in one lane, one in a thousand other lanes, two are due later, and one is parked because no
     // node has its handler.
     static final String RUNS = """
-            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name, codec, payload, key, parked)
+            INSERT INTO carillon.run (project, id, queue, priority, due_at, ready_at, day, origin, target, target_name,
+              codec, payload, key, parked)
             SELECT CASE WHEN i %% 10 = 6 THEN 'p' || i %% 1000 ELSE 'default' END, gen_random_uuid(), 'mail', 1, due,
                    CASE WHEN i %% 10 = 9 THEN 'infinity' ELSE due END, due::date, 'direct', 'handler',
-                   CASE WHEN i %% 10 = 9 THEN 'unknown.work' ELSE 'mail.send' END, 'json', convert_to(repeat('x', 90), 'UTF8'),
+                   CASE WHEN i %% 10 = 9 THEN 'unknown.work'
+                     ELSE 'mail.send' END, 'json', convert_to(repeat('x', 90), 'UTF8'),
                    CASE WHEN i %% 10 = 0 THEN 'k' || i END, CASE WHEN i %% 10 = 9 THEN 'no-handler' END
-              FROM (SELECT i, carillon.clock() + CASE WHEN i %% 10 IN (7, 8) THEN 1 ELSE -1 END * i * interval '5 ms' AS due
+              FROM (SELECT i, carillon.clock() + CASE WHEN i %% 10 IN (7, 8) THEN 1
+                ELSE -1 END * i * interval '5 ms' AS due
                       FROM generate_series(1, %d) i) x
             """;
 
     static final String SCHEDULES = """
-            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority, target, target_name, payload, codec, missed,
+            INSERT INTO carillon.schedule (project, id, name, kind, expression, zone, gap, repeat, queue, priority,
+              target, target_name, payload, codec, missed,
                                            missed_cap, missed_spread, grace, catch_up, overlap, cursor, next_at, tzdata)
-            SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1, 'handler', 'mail.send', '{}',
-                   'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(), carillon.clock() + i * interval '1 s', 'x'
+            SELECT 'default', gen_random_uuid(), 's' || i, 'cron', '0 * * * *', 'UTC', 'run-after', 'first', 'mail', 1,
+                   'handler', 'mail.send', '{}',
+                   'json', 'run-once', 100, '0', '5 min', '24 h', 'allow', carillon.clock(),
+                   carillon.clock() + i * interval '1 s', 'x'
               FROM generate_series(1, %d) i
             """;
 
     // One in twenty waits behind a gate: half of these behind the same gate, the others each behind its own.
     static final String GATED = """
-            UPDATE carillon.run SET ready_at = 'infinity', parked = 'gate', gate_position = 1, gate_arrival_at = CASE WHEN priority = 1 THEN due_at END,
+            UPDATE carillon.run SET ready_at = 'infinity', parked = 'gate', gate_position = 1,
+                   gate_arrival_at = CASE WHEN priority = 1 THEN due_at END,
                    gate_key = 'fifo:' || CASE WHEN substr(id::text, 2, 1) < '8' THEN 'one' ELSE id::text END
              WHERE id::text < '1' AND parked IS NULL AND key IS NULL
             """;

@@ -2,7 +2,6 @@ package io.carillon.it.statement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.it.fixture.TableReader;
 import io.carillon.testkit.TestDatabase;
 import java.util.Map;
 import java.util.Set;
@@ -51,11 +50,14 @@ class StatementRuleTest {
     void the_columns_of_new_ended_and_dead_runs_are_listed_in_one_place_each() {
         Map<String, String> first = Map.of(
                 "run",
-                        "project, queue, priority, target, target_name, codec, payload, headers, id, origin, due_at, ready_at, day",
+                        "project, queue, priority, target, target_name, codec, payload, headers, id, origin, due_at,"
+                                + " ready_at, day",
                 "run_history",
-                        "project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at, created_at",
+                        "project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, planned_at,"
+                                + " created_at",
                 "dead_run",
-                        "project, id, queue, priority, attempt, failures, crashes, owner, due_at, planned_at, schedule_id");
+                        "project, id, queue, priority, attempt, failures, crashes, owner, due_at, planned_at,"
+                                + " schedule_id");
         Set<String> others = new TreeSet<>();
         Statements.all()
                 .forEach((name, text) -> INSERTS.matcher(text).results().forEach(insert -> {
@@ -72,11 +74,10 @@ class StatementRuleTest {
     private static Map<String, String> statements() {
         Map<String, String> all = new TreeMap<>(Statements.all());
         try (TestDatabase database = TestDatabase.migrated()) {
-            TableReader tableReader = new TableReader(database.dataSource());
-            for (String name : tableReader.texts("""
+            for (String name : database.query("""
                     SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'carillon'::regnamespace ORDER BY 1
-                    """)) {
-                String body = tableReader.text("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name);
+                    """).texts()) {
+                String body = database.query("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name).text();
                 int number = 0;
                 for (String statement : body.split(";", -1)) all.put(name + " " + ++number, statement);
             }

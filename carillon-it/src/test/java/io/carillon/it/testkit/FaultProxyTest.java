@@ -35,7 +35,7 @@ class FaultProxyTest {
 
     @Test
     void passes_all_traffic_by_default() throws Exception {
-        assertThat(FirstColumn.of(proxy.dataSource(), "SELECT generate_series(1, 10000)"))
+        assertThat(TestDatabase.query(proxy.dataSource(), "SELECT generate_series(1, 10000)").texts())
                 .hasSize(10_000);
         assertThat(proxy.connections()).isEqualTo(1);
         assertThat(proxy.lostAcknowledgements()).isZero();
@@ -48,7 +48,7 @@ class FaultProxyTest {
             statement.setQueryTimeout(1);
 
             assertThatThrownBy(() -> statement.execute("SELECT pg_sleep(60)")).hasMessageContaining("user request");
-            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(TestDatabase.query(connection, "SELECT 1").texts()).containsExactly("1");
         }
     }
 
@@ -58,7 +58,7 @@ class FaultProxyTest {
             proxy.delay(Duration.ofMillis(150));
             long since = System.nanoTime();
 
-            FirstColumn.of(connection, "SELECT 1");
+            TestDatabase.query(connection, "SELECT 1").texts();
 
             assertThat(Duration.ofNanos(System.nanoTime() - since)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
         }
@@ -69,8 +69,9 @@ class FaultProxyTest {
         try (Connection connection = open()) {
             assertThat(proxy.resetConnections()).isEqualTo(1);
 
-            assertThatThrownBy(() -> FirstColumn.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
-            assertThat(FirstColumn.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
+            assertThatThrownBy(() -> TestDatabase.query(connection, "SELECT 1")
+                    .texts()).isInstanceOf(SQLException.class);
+            assertThat(TestDatabase.query(proxy.dataSource(), "SELECT 1").texts()).containsExactly("1");
         }
     }
 
@@ -99,20 +100,20 @@ class FaultProxyTest {
             assertThat(rows()).isEmpty();
         }
         proxy.restore();
-        assertThat(FirstColumn.of(proxy.dataSource(), "SELECT 1")).containsExactly("1");
+        assertThat(TestDatabase.query(proxy.dataSource(), "SELECT 1").texts()).containsExactly("1");
     }
 
     @Test
     void the_server_does_not_notice_that_a_client_behind_a_half_open_connection_ended() throws Exception {
         try (Connection connection = open()) {
-            String pid = FirstColumn.of(connection, "SELECT pg_backend_pid()").get(0);
+            String pid = TestDatabase.query(connection, "SELECT pg_backend_pid()").texts().get(0);
             String alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid;
             proxy.halfOpen();
             connection.abort(Runnable::run);
 
             Awaitility.await()
                     .during(Duration.ofMillis(300))
-                    .until(() -> sessions(alive).equals(List.of("1")));
+                    .until(() -> database.query(alive).number() == 1);
         }
     }
 
@@ -128,7 +129,7 @@ class FaultProxyTest {
 
             assertThatThrownBy(() -> insert.get(10, TimeUnit.SECONDS))
                     .hasRootCauseInstanceOf(java.io.IOException.class);
-            assertThat(FirstColumn.of(quiet, "SELECT 1")).containsExactly("1");
+            assertThat(TestDatabase.query(quiet, "SELECT 1").texts()).containsExactly("1");
             assertThat(rows()).isEmpty();
         }
     }
@@ -139,7 +140,7 @@ class FaultProxyTest {
             proxy.refuseConnections();
 
             assertThatThrownBy(() -> open()).isInstanceOf(SQLException.class);
-            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(TestDatabase.query(connection, "SELECT 1").texts()).containsExactly("1");
 
             proxy.restore();
             open().close();
@@ -167,11 +168,7 @@ class FaultProxyTest {
         }
     }
 
-    private List<String> rows() throws SQLException {
-        return sessions("SELECT x FROM t");
-    }
-
-    private List<String> sessions(String sql) throws SQLException {
-        return FirstColumn.of(database.dataSource(), sql);
+    private List<String> rows() {
+        return database.query("SELECT x FROM t").texts();
     }
 }

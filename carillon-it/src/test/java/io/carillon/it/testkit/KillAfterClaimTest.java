@@ -67,7 +67,7 @@ class KillAfterClaimTest {
 
         kit.run(NOTE).running().onAttempt(1);
         String heartbeat = "SELECT heartbeat_count FROM carillon.node WHERE name = 'doomed'";
-        List<String> last = FirstColumn.of(database.dataSource(), heartbeat);
+        List<String> last = database.query(heartbeat).texts();
         assertThat(proxy.connections()).isZero();
         try (Carillon other =
                 named("other", database.dataSource()).config(quick()).start()) {
@@ -78,7 +78,7 @@ class KillAfterClaimTest {
         assertThat(calls).containsExactly("other x");
         kit.run(NOTE).succeeded().onAttempt(2).withFailures(0);
         assertThat(client.runs().attempts(run)).extracting("outcome").containsExactly("crashed");
-        assertThat(FirstColumn.of(database.dataSource(), heartbeat))
+        assertThat(database.query(heartbeat).texts())
                 .as("heartbeats after the death")
                 .isEqualTo(last);
         doomed.close();

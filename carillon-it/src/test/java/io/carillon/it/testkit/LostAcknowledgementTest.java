@@ -77,7 +77,7 @@ class LostAcknowledgementTest {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             assertThat(statement.executeUpdate("INSERT INTO t VALUES (1)")).isEqualTo(1);
-            assertThat(FirstColumn.of(connection, "SELECT x FROM t")).containsExactly("1");
+            assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts()).containsExactly("1");
 
             assertConnectionBreaks(connection::commit);
         }
@@ -134,7 +134,7 @@ class LostAcknowledgementTest {
                     .hasMessageContaining("duplicate key");
             // The server answers this COMMIT with ROLLBACK.
             connection.commit();
-            assertThat(FirstColumn.of(connection, "SELECT 1")).containsExactly("1");
+            assertThat(TestDatabase.query(connection, "SELECT 1").texts()).containsExactly("1");
         }
 
         assertThat(proxy.lostAcknowledgements()).isZero();
@@ -217,6 +217,6 @@ class LostAcknowledgementTest {
     }
 
     private List<String> rows() throws SQLException {
-        return FirstColumn.of(database.dataSource(), "SELECT x FROM t ORDER BY x");
+        return database.query("SELECT x FROM t ORDER BY x").texts();
     }
 }

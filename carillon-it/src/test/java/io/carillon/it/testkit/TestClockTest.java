@@ -45,7 +45,7 @@ class TestClockTest {
 
         assertThat(clock.now()).isEqualTo(SPRING);
         assertThat(clock.isStopped()).isTrue();
-        assertThat(FirstColumn.of(database.dataSource(), "SELECT extract(epoch FROM carillon.clock())::text"))
+        assertThat(database.query("SELECT extract(epoch FROM carillon.clock())::text").texts())
                 .containsExactly("1774744200.123456");
     }
 
@@ -113,7 +113,7 @@ class TestClockTest {
         try (TestDatabase other = TestDatabase.migrated()) {
             clock.stopAt(SPRING);
 
-            assertThat(FirstColumn.of(other.dataSource(), "SELECT (carillon.clock() = statement_timestamp())::text"))
+            assertThat(other.query("SELECT (carillon.clock() = statement_timestamp())::text").texts())
                     .containsExactly("true");
         }
     }
@@ -127,9 +127,9 @@ class TestClockTest {
             statement.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
 
             assertThat(
-                            FirstColumn.of(
-                                    connection,
-                                    "EXPLAIN SELECT 1 FROM carillon.run WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1"))
+                            TestDatabase.query(connection, "EXPLAIN SELECT 1 FROM carillon.run"
+                                    + " WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1")
+                                    .texts())
                     // If the role has the name of the schema, the schema is on its search path and the plan omits it.
                     .anyMatch(line -> line.matches(".*Index Cond: \\(ready_at <= (carillon\\.)?clock\\(\\)\\).*"));
             connection.rollback();
@@ -163,13 +163,8 @@ class TestClockTest {
     }
 
     private Instant realTime() {
-        try {
-            return Instant.parse(FirstColumn.of(
-                            database.dataSource(),
-                            "SELECT to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
-                    .get(0));
-        } catch (java.sql.SQLException e) {
-            throw new AssertionError(e);
-        }
+        return Instant.parse(database.query("SELECT to_char(statement_timestamp() AT TIME ZONE 'UTC',"
+                        + " 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+                .text());
     }
 }

@@ -3,11 +3,13 @@ package io.carillon.it.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.carillon.CarillonException;
 import io.carillon.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,9 +22,9 @@ class TestDatabaseTest {
                 TestDatabase other = TestDatabase.migrated()) {
             one.execute("INSERT INTO carillon.project (project) VALUES ('mine')");
 
-            assertThat(FirstColumn.of(one.dataSource(), "SELECT project FROM carillon.project"))
+            assertThat(one.query("SELECT project FROM carillon.project").texts())
                     .containsExactlyInAnyOrder("default", "mine");
-            assertThat(FirstColumn.of(other.dataSource(), "SELECT project FROM carillon.project"))
+            assertThat(other.query("SELECT project FROM carillon.project").texts())
                     .containsExactly("default");
             assertThat(one.name()).isNotEqualTo(other.name());
         }
@@ -37,7 +39,7 @@ class TestDatabaseTest {
 
             closed.close();
 
-            assertThat(FirstColumn.of(witness.dataSource(), DATABASES))
+            assertThat(witness.query(DATABASES).texts())
                     .contains(witness.name())
                     .doesNotContain(closed.name());
             assertThatThrownBy(() -> closed.dataSource().getConnection()).hasMessageContaining("closed");
@@ -62,11 +64,12 @@ class TestDatabaseTest {
             assertThat(database.terminateSessions()).isEqualTo(3);
 
             for (Connection connection : open) {
-                assertThatThrownBy(() -> FirstColumn.of(connection, "SELECT 1")).isInstanceOf(SQLException.class);
+                assertThatThrownBy(() -> TestDatabase.query(connection, "SELECT 1")
+                        .texts()).isInstanceOf(SQLException.class);
                 connection.close();
             }
             for (int i = 0; i < 3; i++) {
-                assertThat(FirstColumn.of(database.dataSource(), "SELECT 1")).containsExactly("1");
+                assertThat(database.query("SELECT 1").texts()).containsExactly("1");
             }
         }
     }
@@ -74,11 +77,11 @@ class TestDatabaseTest {
     @Test
     void the_pool_returns_no_connection_that_died_while_idle() throws Exception {
         try (TestDatabase database = TestDatabase.empty()) {
-            FirstColumn.of(database.dataSource(), "SELECT 1");
+            database.query("SELECT 1").texts();
 
             assertThat(database.terminateSessions()).isEqualTo(1);
 
-            assertThat(FirstColumn.of(database.dataSource(), "SELECT 1")).containsExactly("1");
+            assertThat(database.query("SELECT 1").texts()).containsExactly("1");
         }
     }
 
@@ -89,16 +92,16 @@ class TestDatabaseTest {
             var pool = database.pool(1);
             String first;
             try (Connection connection = pool.getConnection()) {
-                first = FirstColumn.of(connection, "SELECT pg_backend_pid()").get(0);
+                first = TestDatabase.query(connection, "SELECT pg_backend_pid()").texts().get(0);
                 connection.setAutoCommit(false);
                 connection.createStatement().execute("INSERT INTO t VALUES (1)");
             }
 
             try (Connection connection = pool.getConnection()) {
                 assertThat(connection.getAutoCommit()).isTrue();
-                assertThat(FirstColumn.of(connection, "SELECT pg_backend_pid()"))
+                assertThat(TestDatabase.query(connection, "SELECT pg_backend_pid()").texts())
                         .containsExactly(first);
-                assertThat(FirstColumn.of(connection, "SELECT x FROM t")).isEmpty();
+                assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts()).isEmpty();
             }
         }
     }
@@ -115,14 +118,57 @@ class TestDatabaseTest {
             database.clear();
 
             assertThat(
-                            FirstColumn.of(
-                                    database.dataSource(),
-                                    "SELECT id::text FROM carillon.run UNION ALL SELECT id::text FROM carillon.run_history UNION ALL SELECT id::text FROM carillon.dead_run"))
+                            database.query("SELECT id::text FROM carillon.run UNION ALL SELECT id::text"
+                                    + " FROM carillon.run_history UNION ALL SELECT id::text FROM carillon.dead_run")
+                                    .texts())
                     .isEmpty();
-            assertThat(FirstColumn.of(
-                            database.dataSource(),
-                            "SELECT project FROM carillon.project UNION ALL SELECT name FROM carillon.node"))
+            assertThat(database.query("SELECT project FROM carillon.project UNION ALL SELECT name FROM carillon.node")
+                    .texts())
                     .containsExactly("default", "n");
+        }
+    }
+
+    @Test
+    void a_query_returns_numbers_texts_and_rows() throws Exception {
+        try (TestDatabase database = TestDatabase.empty()) {
+            String rows = "SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v (id, name) WHERE id >= ? ORDER BY id";
+
+            assertThat(database.query("SELECT count(*) FROM unnest(?::text[])", (Object) new String[] {"a", "b"})
+                            .number())
+                    .isEqualTo(2);
+            assertThat(database.query("SELECT NULL").text()).isNull();
+            assertThat(database.query(rows, 1).texts()).containsExactly("1", "2");
+            assertThat(database.query(rows, 1).rows()).containsExactly(List.of("1", "a"), Arrays.asList("2", null));
+            assertThat(database.query(rows, 3).rows()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_query_fails_if_the_only_value_is_not_there() throws Exception {
+        try (TestDatabase database = TestDatabase.empty()) {
+            for (String sql : List.of("SELECT 1 WHERE false", "SELECT generate_series(1, 2)", "SELECT 1, 2")) {
+                assertThatThrownBy(() -> database.query(sql).text())
+                        .isInstanceOf(AssertionError.class)
+                        .hasMessageContaining("'" + sql + "'");
+            }
+            assertThatThrownBy(() -> database.query("SELECT NULL").number()).isInstanceOf(AssertionError.class);
+            assertThatThrownBy(() -> database.query("SELECT x")).isInstanceOf(CarillonException.class);
+        }
+    }
+
+    @Test
+    void a_query_on_a_connection_reads_inside_its_transaction() throws Exception {
+        try (TestDatabase database = TestDatabase.empty();
+                Connection connection = database.dataSource().getConnection()) {
+            database.execute("CREATE TABLE t (x integer)");
+            connection.setAutoCommit(false);
+
+            TestDatabase.query(connection, "INSERT INTO t VALUES (1) RETURNING x");
+
+            assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts())
+                    .containsExactly("1");
+            assertThat(database.query("SELECT x FROM t").texts()).isEmpty();
+            connection.rollback();
         }
     }
 }

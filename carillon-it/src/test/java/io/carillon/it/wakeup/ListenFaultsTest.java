@@ -88,7 +88,7 @@ class ListenFaultsTest {
         Carillon node = node(fixture.database().pool(4));
         String before = listener();
 
-        fixture.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before);
+        fixture.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before).rows();
         startsWithinTheBound(node);
 
         Awaitility.await()
@@ -135,8 +135,8 @@ class ListenFaultsTest {
     }
 
     /**
-     * Behaves like a transaction pooler: LISTEN succeeds, but on a connection that the pooler gives to another client
-     * next.
+     * Behaves like a transaction pooler: LISTEN succeeds, but on a connection that the pooler gives to
+     * another client next.
      */
     private static Connection droppingListen(Connection connection) {
         return wrapped(Connection.class, (method, arguments) -> {
@@ -184,7 +184,9 @@ class ListenFaultsTest {
     }
 
     private String listener() {
-        return fixture.text(
-                "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'");
+        return fixture.query(
+                "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database()"
+                        + " AND query = 'LISTEN carillon'")
+                        .text();
     }
 }

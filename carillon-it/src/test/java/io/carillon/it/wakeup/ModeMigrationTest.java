@@ -85,8 +85,8 @@ class ModeMigrationTest {
     }
 
     private String definition() {
-        return fixture.text(
-                "SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule");
+        return fixture.query(
+                "SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule").text();
     }
 
     private void run(Job job, io.carillon.run.RunContext run) {

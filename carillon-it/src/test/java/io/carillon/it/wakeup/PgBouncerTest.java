@@ -23,7 +23,6 @@ import io.carillon.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -116,21 +115,21 @@ class PgBouncerTest {
         ids.addAll(enqueueInTransactions(node, pool));
         many.forEach(one -> ids.add(one.run()));
 
-        eventually().until(() -> number(database.dataSource(), SUCCEEDED) == ids.size());
+        eventually().until(() -> database.query(SUCCEEDED).number() == ids.size());
         eventually().until(() -> done.get() >= 60 + 20 + 1_500 + 2);
-        assertThat(number(database.dataSource(), "SELECT count(*) FROM books")).isEqualTo(20);
-        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.run_history WHERE attempt > 1"))
+        assertThat(database.query("SELECT count(*) FROM books").number()).isEqualTo(20);
+        assertThat(database.query("SELECT count(*) FROM carillon.run_history WHERE attempt > 1").number())
                 .isOne();
         assertThat(node.status().orElseThrow().loops().values())
                 .allSatisfy(loop -> assertThat(loop.failures()).isZero());
         for (int i = 0; i < 20; i++) {
-            assertThat(number(pool, "SELECT count(*) FROM pg_prepared_statements"))
+            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_prepared_statements").number())
                     .isZero();
-            assertThat(number(pool, "SELECT count(*) FROM pg_listening_channels()"))
+            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_listening_channels()").number())
                     .isZero();
-            assertThat(number(
-                            pool,
-                            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"))
+            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                    + " AND pid = pg_backend_pid()")
+                    .number())
                     .isZero();
         }
     }
@@ -193,10 +192,10 @@ class PgBouncerTest {
                                 "CREATE INDEX CONCURRENTLY run_later ON carillon.run (created_at);"));
         pools.parallelStream().forEach(newer::migrate);
 
-        assertThat(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"))
+        assertThat(database.query("SELECT max(number) FROM carillon.migration").number())
                 .isEqualTo(code + 1);
-        assertThat(number(database.dataSource(), "SELECT count(*) FROM carillon.migration"))
-                .isEqualTo(number(database.dataSource(), "SELECT max(number) FROM carillon.migration"));
+        assertThat(database.query("SELECT count(*) FROM carillon.migration").number())
+                .isEqualTo(database.query("SELECT max(number) FROM carillon.migration").number());
     }
 
     private Carillon open(Carillon carillon) {
@@ -223,17 +222,8 @@ class PgBouncerTest {
     }
 
     private static long transactions() throws SQLException {
-        return number(
-                database.dataSource(),
-                "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()");
-    }
-
-    private static long number(DataSource source, String sql) throws SQLException {
-        try (Connection connection = source.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            return row.getLong(1);
-        }
+        return database.query("SELECT xact_commit + xact_rollback FROM pg_stat_database"
+                + " WHERE datname = current_database()")
+                .number();
     }
 }

@@ -273,8 +273,10 @@ class WakeModesTest {
     }
 
     private boolean listening() {
-        return fixture.number(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN carillon'")
+        return fixture.query(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND query = 'LISTEN carillon'")
+                                .number()
                 > 0;
     }
 

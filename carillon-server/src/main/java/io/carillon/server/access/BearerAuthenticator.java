@@ -127,8 +127,8 @@ public final class BearerAuthenticator implements Authenticator {
     }
 
     /**
-     * Returns the same problem for every reason, so that callers cannot find out whether a key exists, expired or was
-     * revoked.
+     * Returns the same problem for every reason, so that callers cannot find out whether a key exists, expired
+     * or was revoked.
      */
     private static Problem unauthenticated() {
         return Problem.of(

@@ -43,8 +43,8 @@ public final class JwtVerifier implements BearerTokenVerifier {
     }
 
     /**
-     * Verifies tokens that are signed with a secret shared by issuer and server (HS256). The secret has at least 32
-     * bytes.
+     * Verifies tokens that are signed with a secret shared by issuer and server (HS256). The secret has at
+     * least 32 bytes.
      */
     public static JwtVerifier withSharedSecret(String issuer, String audience, byte[] secret) {
         if (secret.length < MIN_SECRET_BYTES)

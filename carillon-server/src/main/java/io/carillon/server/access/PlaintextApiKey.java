@@ -10,9 +10,9 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
- * An API key in plaintext: {@code crl_<id>_<secret>_<checksum>}. Scanners for leaked secrets recognize a key by its
- * prefix and checksum. The secret has 190 random bits, so an unsalted SHA-256 hash is safe to store and fast to
- * compare.
+ * An API key in plaintext: {@code crl_<id>_<secret>_<checksum>}. Scanners for leaked secrets recognize a key by
+ * its prefix and checksum. The secret has 190 random bits, so an unsalted SHA-256 hash is safe to store and
+ * fast to compare.
  */
 public record PlaintextApiKey(String id, String secret) {
     private static final String ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

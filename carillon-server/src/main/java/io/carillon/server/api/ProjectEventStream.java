@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The recent events of one project, shared by all its listeners: the first listener that asks after about a second
- * queries the database, and the others receive the same events. After a burst the stream reads further pages until it
- * has caught up. A stream or listener that is too far behind continues with the present and reports that events were
- * lost.
+ * The recent events of one project, shared by all its listeners: the first listener that asks after about a
+ * second queries the database, and the others receive the same events. After a burst the stream reads further
+ * pages until it has caught up. A stream or listener that is too far behind continues with the present and
+ * reports that events were lost.
  */
 final class ProjectEventStream {
     private static final long QUERY_INTERVAL_NANOS = Duration.ofMillis(900).toNanos();

@@ -64,7 +64,9 @@ final class QueueRoutes {
                 body.convert("maxRunning", () -> new QueueLimits(running.orElse(null), rate.orElse(null)));
         return executor.change(request, "queue.limit", "queue/" + request.pathValue("name"), transaction -> {
             transaction.project().queues().limit(request.pathValue("name"), queueLimits);
-            transaction.addAuditDetail("limits", "maxRunning=%s, perSecond=%s".formatted(queueLimits.maxRunning(), queueLimits.perSecond()));
+            transaction.addAuditDetail(
+                    "limits",
+                    "maxRunning=%s, perSecond=%s".formatted(queueLimits.maxRunning(), queueLimits.perSecond()));
             return ApiResponse.ok(JsonResponses.queue(requireQueue(transaction, request)));
         });
     }

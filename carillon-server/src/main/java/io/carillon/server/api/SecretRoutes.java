@@ -123,8 +123,8 @@ final class SecretRoutes {
     }
 
     /**
-     * Replaces a secret. Both secrets sign during the overlap, so that receivers can change theirs at any time within
-     * it.
+     * Replaces a secret. Both secrets sign during the overlap, so that receivers can change theirs at any
+     * time within it.
      */
     private ApiResponse rotate(ApiRequest request) {
         RequestExecutor.refuseIdempotencyKey(request);

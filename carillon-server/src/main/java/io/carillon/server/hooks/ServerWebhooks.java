@@ -48,8 +48,8 @@ public final class ServerWebhooks implements AutoCloseable {
         }
 
         /**
-         * Creates the webhooks. This reads nothing from the database: the tables may be created later, before the first
-         * use.
+         * Creates the webhooks. This reads nothing from the database: the tables may be created later, before
+         * the first use.
          */
         public ServerWebhooks build() {
             return new ServerWebhooks(this);

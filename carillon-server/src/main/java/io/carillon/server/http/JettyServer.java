@@ -24,8 +24,8 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * The Jetty server: passes requests to the {@link RequestDispatcher} and writes its responses. No other class uses
- * Jetty.
+ * The Jetty server: passes requests to the {@link RequestDispatcher} and writes its responses. No other
+ * class uses Jetty.
  */
 public final class JettyServer implements AutoCloseable {
     private static final int HEADER_BYTES = 16 * 1024;

@@ -15,9 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A strict JSON parser for request bodies: one object, no duplicate fields, nothing after the object, at most {@value
- * #DEPTH} levels of nesting. Numbers keep their exact value. Text that PostgreSQL could not return unchanged is
- * rejected.
+ * A strict JSON parser for request bodies: one object, no duplicate fields, nothing after the object, at most
+ * {@value #DEPTH} levels of nesting. Numbers keep their exact value. Text that PostgreSQL could not return
+ * unchanged is rejected.
  */
 public final class Json {
     static final int DEPTH = 64;

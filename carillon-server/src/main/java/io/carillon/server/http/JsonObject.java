@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JSON object to be written. Fields keep their order; null values are left out; instants and durations are written as
- * text.
+ * A JSON object to be written. Fields keep their order; null values are left out; instants and durations are
+ * written as text.
  */
 public final class JsonObject {
     private final Map<String, Object> fields = new LinkedHashMap<>();

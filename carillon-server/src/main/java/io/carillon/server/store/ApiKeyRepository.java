@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class ApiKeyRepository {
     // Searches by the unique id alone: the project is known only after the key was found.
     private static final String FIND_VALID = """
-            SELECT k.project, k.hash, k.scopes, k.used_at IS NULL OR k.used_at < carillon.clock() - interval '1 minute' AS stale,
+            SELECT k.project, k.hash, k.scopes, k.used_at IS NULL
+              OR k.used_at < carillon.clock() - interval '1 minute' AS stale,
                    p.requests_per_second
               FROM carillon.api_key k JOIN carillon.project p USING (project)
              WHERE k.id = :id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > carillon.clock())
@@ -38,11 +39,13 @@ public final class ApiKeyRepository {
     private static final String LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('carillon.bootstrap', 0))";
 
     private static final String ONLY_BOOTSTRAP = """
-            SELECT NOT EXISTS (SELECT 1 FROM carillon.api_key WHERE NOT bootstrap AND revoked_at IS NULL) AS only_bootstrap
+            SELECT NOT EXISTS (SELECT 1 FROM carillon.api_key
+              WHERE NOT bootstrap AND revoked_at IS NULL) AS only_bootstrap
             """;
 
     private static final String COLUMNS =
-            "SELECT project, id, name, scopes, bootstrap, created_at, created_by, expires_at, revoked_at, used_at FROM carillon.api_key ";
+            "SELECT project, id, name, scopes, bootstrap, created_at, created_by, expires_at, revoked_at, used_at"
+                    + " FROM carillon.api_key ";
 
     private static final String LIST = COLUMNS + "WHERE project = :project AND id > :after ORDER BY id LIMIT :limit";
 
@@ -54,7 +57,8 @@ public final class ApiKeyRepository {
             """;
 
     private static final String EXPIRE = """
-            UPDATE carillon.api_key SET expires_at = least(expires_at, carillon.clock() + make_interval(secs => :seconds))
+            UPDATE carillon.api_key SET expires_at = least(expires_at,
+              carillon.clock() + make_interval(secs => :seconds))
              WHERE project = :project AND id = :id AND revoked_at IS NULL
             """;
 

@@ -32,7 +32,9 @@ public final class AuditRepository {
                CROSS JOIN LATERAL (
                 SELECT a.ctid FROM carillon.audit a
                  WHERE a.project = p.project AND a.at < carillon.clock() - make_interval(secs => :retention)
-                   AND a.id < (lpad(to_hex(greatest(0, extract(epoch FROM carillon.clock()) + 3600 - :retention)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid
+                   AND a.id < (lpad(to_hex(greatest(0,
+                     extract(epoch FROM carillon.clock()) + 3600 - :retention)::bigint * 1000), 12, '0')
+                     || repeat('0', 20))::uuid
                  ORDER BY a.id LIMIT 1000) old
                LIMIT 10000))
             """;
@@ -87,8 +89,8 @@ public final class AuditRepository {
     }
 
     /**
-     * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means from the
-     * newest.
+     * Returns entries of a project, newest first, from before the entry {@code before}; the empty string means
+     * from the newest.
      */
     public List<Entry> list(Session session, String project, String before, Filter filter, int limit)
             throws SQLException {

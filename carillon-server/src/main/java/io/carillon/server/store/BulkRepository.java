@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** Bulk actions with their progress and result. A worker holds the lock of the action's row while it works on it. */
 public final class BulkRepository {
     private static final String COLUMNS = """
-            SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request_id, created_at, ended_at
+            SELECT id, action, run_state, queue, handler, due_at, state, reason, matching, done, actor, request_id,
+              created_at, ended_at
               FROM carillon.bulk_action WHERE project = :project
             """;
 
@@ -27,7 +28,8 @@ public final class BulkRepository {
     private static final String LOCK_RUNNING = COLUMNS + " AND id = :id AND state = 'running' FOR UPDATE SKIP LOCKED";
 
     private static final String INSERT = """
-            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor, request_id)
+            INSERT INTO carillon.bulk_action (project, id, action, run_state, queue, handler, due_at, matching, actor,
+              request_id)
             VALUES (:project, :id, :action, :runState, :queue, :handler, :due, :matching, :actor, :request)
             """;
 

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProjectRepository {
     private static final String GET_OR_INSERT_SECRET = """
-            WITH inserted AS (INSERT INTO carillon.server_secret (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING RETURNING value)
+            WITH inserted AS (INSERT INTO carillon.server_secret (name, value) VALUES (:name, :value)
+              ON CONFLICT (name) DO NOTHING RETURNING value)
             SELECT value FROM inserted UNION ALL SELECT value FROM carillon.server_secret WHERE name = :name
             """;
 
@@ -120,8 +121,8 @@ public final class ProjectRepository {
     }
 
     /**
-     * Sets the quota of a project. Every node applies it within three seconds. Returns false if the project does not
-     * exist.
+     * Sets the quota of a project. Every node applies it within three seconds. Returns false if the project
+     * does not exist.
      */
     public boolean updateQuota(Session session, String project, Quota quota) throws SQLException {
         cachedQuotas.remove(project);

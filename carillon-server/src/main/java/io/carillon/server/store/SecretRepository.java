@@ -42,8 +42,8 @@ public final class SecretRepository {
     private static final String DELETE =
             "DELETE FROM carillon.webhook_secret WHERE project = :project AND name = :name";
 
-    // If a rotation has replaced the secret meanwhile, this changes nothing: the rotation encrypted with the current
-    // key.
+    // If a rotation has replaced the secret meanwhile, this changes nothing: the rotation encrypted with
+    // the current key.
     private static final String RESEAL = """
             UPDATE carillon.webhook_secret SET sealed = :sealed, previous = :previous
              WHERE project = :project AND name = :name AND sealed = :before

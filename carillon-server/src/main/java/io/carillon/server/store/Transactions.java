@@ -53,7 +53,8 @@ public final class Transactions {
         boolean active = canUseRole();
         if (!active)
             log.warn("row-level security is not active: the role carillon_api is missing, or the server's user is not a"
-                    + " member of it. As a user with CREATEROLE, call carillon.enable_row_security() and grant the role to the"
+                    + " member of it. As a user with CREATEROLE, call carillon.enable_row_security() and grant the role"
+                    + " to the"
                     + " server's user");
         String found = active ? "carillon_api" : NO_ROLE;
         role = found;

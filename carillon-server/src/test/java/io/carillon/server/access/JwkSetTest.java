@@ -93,7 +93,8 @@ class JwkSetTest {
     @Test
     void one_unusable_key_does_not_hide_the_others() {
         String odd =
-                "{\"kty\":\"RSA\",\"kid\":\"a\"},{\"kty\":\"odd\"},{},{\"kty\":\"EC\",\"crv\":\"P-256\",\"kid\":\"b\",\"x\":\"AQ\",\"y\":\"AQ\"},";
+                "{\"kty\":\"RSA\",\"kid\":\"a\"},{\"kty\":\"odd\"},{},{\"kty\":\"EC\",\"crv\":\"P-256\",\"kid\":\"b\","
+                        + "\"x\":\"AQ\",\"y\":\"AQ\"},";
         document = Optional.of(TestIssuer.keySet("").replace("[{", "[" + odd + "{"));
         JwkSet keys = counted();
         assertThat(keys.find(TestIssuer.KEY_ID)).isPresent();

@@ -13,8 +13,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The API description (openapi.json), to validate responses. Supports the part of JSON Schema that the description
- * uses.
+ * The API description (openapi.json), to validate responses. Supports the part of JSON Schema that
+ * the description uses.
  */
 public final class OpenApiDescription {
     public static final JsonMapper JSON = JsonMapper.builder().build();

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The API description and the routes agree, in both directions. Every other test checks that responses match the
- * description.
+ * The API description and the routes agree, in both directions. Every other test checks that responses
+ * match the description.
  */
 class OpenApiDescriptionTest {
     @RegisterExtension
@@ -73,8 +73,8 @@ class OpenApiDescriptionTest {
                         "/readyz",
                         "/version",
                         "/v1/openapi.json",
-                        // The receiver of a webhook has no key; the callback token of its attempt allows this operation
-                        // once.
+                        // The receiver of a webhook has no key; the callback token of its attempt allows
+                        // this operation once.
                         "/v1/runs/{id}/complete");
     }
 

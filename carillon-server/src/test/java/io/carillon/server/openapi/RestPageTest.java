@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class RestPageTest {
     private static final Path PAGE = Path.of("../docs/rest.md");
     private static final String COMMAND =
-            "mvn -B -pl carillon-server -am test -Dtest=RestPageTest -Dsurefire.failIfNoSpecifiedTests=false -Dpages=write";
+            "mvn -B -pl carillon-server -am test -Dtest=RestPageTest -Dsurefire.failIfNoSpecifiedTests=false"
+                    + " -Dpages=write";
 
     @BeforeAll
     static void write() throws IOException {

@@ -51,8 +51,8 @@ final class RestReference {
     }
 
     /**
-     * Groups the operations by their path, in the order of the description; groups of one operation come last,
-     * together.
+     * Groups the operations by their path, in the order of the description; groups of one operation
+     * come last, together.
      */
     private Map<String, List<OpenApiDescription.Operation>> operations() {
         Map<String, List<OpenApiDescription.Operation>> groups = openApiDescription.operations().stream()

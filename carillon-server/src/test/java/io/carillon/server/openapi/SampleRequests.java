@@ -35,7 +35,8 @@ public final class SampleRequests {
             Map.entry("completeRun", "{\"attempt\":1,\"token\":\"" + "t".repeat(43) + "\",\"error\":\"e\"}"),
             Map.entry(
                     "testWebhook",
-                    "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},\"payload\":{\"a\":1}}"),
+                    "{\"target\":{\"url\":\"http://127.0.0.1:1/x\",\"method\":\"PUT\",\"headers\":{\"x-a\":\"b\"}},"
+                            + "\"payload\":{\"a\":1}}"),
             Map.entry("makeSecret", "{\"name\":\"sample\",\"value\":\"Bearer 1\"}"),
             Map.entry("rotateSecret", "{\"overlap\":\"1h\"}"),
             Map.entry("reEncryptSecrets", "{\"after\":\"a/b\"}"));

@@ -53,8 +53,8 @@ public final class SigningSecret {
     }
 
     /**
-     * Returns the value of {@code webhook-signature}: one signature per secret, so that the receiver may have any of
-     * them.
+     * Returns the value of {@code webhook-signature}: one signature per secret, so that the receiver may have
+     * any of them.
      */
     public static String signatures(List<SigningSecret> secrets, String id, long timestamp, byte[] body) {
         return secrets.stream().map(secret -> secret.sign(id, timestamp, body)).collect(Collectors.joining(" "));

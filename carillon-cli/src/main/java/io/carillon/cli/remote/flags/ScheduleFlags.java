@@ -111,8 +111,8 @@ public final class ScheduleFlags {
     }
 
     /**
-     * Throws if the server cannot read a stored policy and no option replaces it: the update would replace it with a
-     * default.
+     * Throws if the server cannot read a stored policy and no option replaces it: the update would replace it
+     * with a default.
      */
     public void requireReplacements(JsonNode there) {
         if (!there.has("unreadable")) return;

@@ -150,8 +150,8 @@ public final class ActiveAttempts {
     }
 
     /**
-     * Hands back attempts and removes them. If the store released fewer rows, some may be locked, and the attempts stay
-     * unconfirmed.
+     * Hands back attempts and removes them. If the store released fewer rows, some may be locked, and the
+     * attempts stay unconfirmed.
      */
     public void handBack(RunStore runs, UUID owner, List<ActiveAttempt> some) {
         int done = runs.handBackRows(

@@ -82,8 +82,8 @@ public final class AttemptRunner {
     }
 
     /**
-     * Returns the outcome that counts after a stop was requested. A success counts as success; a failure counts as the
-     * stop.
+     * Returns the outcome that counts after a stop was requested. A success counts as success; a failure counts
+     * as the stop.
      */
     private static Outcome outcomeAfterStop(ActiveAttempt activeAttempt, Outcome outcome) {
         ActiveAttempt.StopCause stopCause = activeAttempt.stopCause();

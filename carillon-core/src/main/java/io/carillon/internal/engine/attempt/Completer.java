@@ -52,8 +52,8 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     private final Set<ActiveAttempt> resultKnown = new HashSet<>();
 
     /**
-     * Ends of runs that another transaction has locked. They are retried separately, so that other ends do not wait for
-     * them.
+     * Ends of runs that another transaction has locked. They are retried separately, so that other ends do not
+     * wait for them.
      */
     private List<PendingCompletion> locked = List.of();
 
@@ -84,8 +84,8 @@ public final class Completer extends Loop implements AttemptRunner.ResultSink {
     }
 
     /**
-     * Sets the action that runs for each ended attempt whose run has a gate, because the gate may let the next run
-     * through.
+     * Sets the action that runs for each ended attempt whose run has a gate, because the gate may let the
+     * next run through.
      */
     public void onGateReleased(Consumer<GateName> action) {
         onGateReleased = action;

@@ -119,9 +119,9 @@ public final class ReadyQueue {
     }
 
     /**
-     * Limits how many transactional attempts run at a time, so that attempts that wait for a connection do not occupy
-     * slots. The same number may wait here; further ones are not claimed, or are handed back. Must be called before the
-     * start.
+     * Limits how many transactional attempts run at a time, so that attempts that wait for a connection do not
+     * occupy slots. The same number may wait here; further ones are not claimed, or are handed back. Must be called
+     * before the start.
      */
     public void limitTransactional(Predicate<ActiveAttempt> transactional, int max) {
         isTransactional = transactional;

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Calls handlers whose writes commit together with the run's completion. The completion is written on the same
- * connection, with the fence, just before the commit. If the lease was lost, the transaction is rolled back and neither
- * remains.
+ * connection, with the fence, just before the commit. If the lease was lost, the transaction is rolled back
+ * and neither remains.
  */
 public final class TransactionalCalls {
     private static final Logger log = LoggerFactory.getLogger(TransactionalCalls.class);

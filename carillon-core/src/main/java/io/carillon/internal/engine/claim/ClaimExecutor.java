@@ -262,8 +262,8 @@ public final class ClaimExecutor {
         static final int MAX_LANES = 100_000;
 
         /**
-         * The number of handlers that this node does not have, per lane, whose runs are claimed in order to pass them
-         * on.
+         * The number of handlers that this node does not have, per lane, whose runs are claimed in order to
+         * pass them on.
          */
         static final int MAX_UNKNOWN = 50;
 
@@ -353,8 +353,8 @@ public final class ClaimExecutor {
         }
 
         /**
-         * Returns the slots that are free when a group starts: all except those of long runs, which may continue for
-         * hours.
+         * Returns the slots that are free when a group starts: all except those of long runs, which may
+         * continue for hours.
          */
         private int freeSlots() {
             long longRuns = node.activeAttempts().all().stream()

@@ -88,8 +88,8 @@ public final class Claimer extends Loop {
     private long lastClaim = lastPoll;
     private volatile long lastReconcile = System.nanoTime();
     /**
-     * The delay before a failed reconciliation is repeated. It starts short, because unanswered claims must not wait
-     * long.
+     * The delay before a failed reconciliation is repeated. It starts short, because unanswered claims must
+     * not wait long.
      */
     private long reconcileRetryNanos = FIRST_RECONCILE_RETRY_NANOS;
 

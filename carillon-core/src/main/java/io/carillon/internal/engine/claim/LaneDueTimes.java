@@ -130,8 +130,8 @@ public final class LaneDueTimes {
     }
 
     /**
-     * Returns whether nothing can become ready before {@link #nextReady}, if every node sends a hint for each run it
-     * stores.
+     * Returns whether nothing can become ready before {@link #nextReady}, if every node sends a hint for each
+     * run it stores.
      */
     synchronized boolean isNextReadyCertain() {
         if (seenUntil.equals(Instant.MIN)) return false;

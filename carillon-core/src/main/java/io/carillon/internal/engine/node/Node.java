@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The state that the loops of this node share: its id, the cluster size, the attempts it holds, its handlers and the
- * clock.
+ * The state that the loops of this node share: its id, the cluster size, the attempts it holds, its handlers
+ * and the clock.
  */
 public final class Node {
     /** Receives claimed attempts; if {@code ahead}, they start before waiting attempts of other lanes. */

@@ -125,8 +125,8 @@ final class NotifyReceiver extends Loop {
     }
 
     /**
-     * Records that a signal arrived. Any signal proves that the channel works, so one ping serves all nodes that
-     * listen.
+     * Records that a signal arrived. Any signal proves that the channel works, so one ping serves all
+     * nodes that listen.
      */
     private void recordActivity() {
         awaitingPing = false;

@@ -86,8 +86,8 @@ public final class WakeupController {
     }
 
     /**
-     * Changes the wake-up mode. The new mode is active when this returns, and a poll finds the work that was announced
-     * meanwhile.
+     * Changes the wake-up mode. The new mode is active when this returns, and a poll finds the work that
+     * was announced meanwhile.
      */
     public synchronized void changeTo(Wakeup next) {
         if (next.equals(wakeup)) return;
@@ -154,8 +154,8 @@ public final class WakeupController {
     }
 
     /**
-     * Returns the signals to send by a transport. A message reaches one node only, so the nodes find other changes by
-     * polling.
+     * Returns the signals to send by a transport. A message reaches one node only, so the nodes find other
+     * changes by polling.
      */
     private static Stream<Signal.Work> workSignals(List<Signal> signals) {
         return signals.stream().filter(Signal.Work.class::isInstance).map(Signal.Work.class::cast);

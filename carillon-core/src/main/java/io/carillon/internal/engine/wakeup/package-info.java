@@ -1,6 +1,6 @@
 /**
- * Sends and receives wake-up signals, and changes the wake-up mode of a running node. Start at {@link
- * io.carillon.internal.engine.wakeup.WakeupController}.
+ * Sends and receives wake-up signals, and changes the wake-up mode of a running node. Start at
+ * {@link io.carillon.internal.engine.wakeup.WakeupController}.
  */
 @NullMarked
 package io.carillon.internal.engine.wakeup;

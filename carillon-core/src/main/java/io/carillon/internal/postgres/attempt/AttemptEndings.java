@@ -12,7 +12,6 @@ import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.TextCleaner;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -40,7 +39,8 @@ import org.slf4j.LoggerFactory;
 public final class AttemptEndings {
     private static final String ENDED_ROWS = """
             WITH e AS MATERIALIZED (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[], :deliveries::text[],\s""";
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[], :logs::text[],
+                :deliveries::text[],\s""";
 
     private static final String ENDED_COLUMNS = "AS e(project, id, attempt, age, log, delivery, ";
 
@@ -65,7 +65,7 @@ public final class AttemptEndings {
     }
 
     // The SQL comments name the table that each function writes.
-    private static final String SUCCEED = ENDED_ROWS
+    static final String SUCCEED = ENDED_ROWS
             + ":resultCodecs::text[], :results::bytea[], :keepPayloads::bool[]) " + ENDED_COLUMNS
             + "result_codec, result, keep_payload)),"
             + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
@@ -82,26 +82,28 @@ public final class AttemptEndings {
     // write, so the write itself checks the fence, as a hashed lookup (IS TRUE keeps PostgreSQL from turning it into a
     // join). The row locations are a subquery; otherwise PostgreSQL would plan the statement again for each run that
     // ends alone. A row that has moved is looked up by its key.
-    private static final String SUCCEED_IN_PLACE =
+    static final String SUCCEED_IN_PLACE =
             """
             WITH e AS MATERIALIZED (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[]) AS e(project, id, attempt, age)),
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :ages::float8[])
+                AS e(project, id, attempt, age)),
             ended AS (
               DELETE FROM carillon.run r
                WHERE r.ctid = ANY (ARRAY(SELECT unnest(:ctids::tid[]))) AND r.owner = :owner
                  AND ((r.project, r.id, r.attempt) IN (SELECT project, id, attempt FROM e)) IS TRUE
-              RETURNING r.project, r.id, r.day, r.queue, r.priority, r.node_deaths, r.crashes, r.attempt, r.failures, r.due_at, r.planned_at,
-                        r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target, r.target_name, r.key, r.headers)
+              RETURNING r.project, r.id, r.day, r.queue, r.priority, r.node_deaths, r.crashes, r.attempt, r.failures,
+                        r.due_at, r.planned_at, r.created_at, r.schedule_id, r.parent_id, r.owner, r.origin, r.target,
+                        r.target_name, r.key, r.headers)
             """ + SUCCEEDED.from("ended FULL" + JOIN_ENDED + " WHERE coalesce(ended.attempt, 0) > 0");
 
-    private static final String CANCEL = ENDED_ROWS
+    static final String CANCEL = ENDED_ROWS
             + ":reasons::text[]) " + ENDED_COLUMNS + "reason)),"
             + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
             + FENCE_ARGUMENTS
             + "))\n"
             + historyWithLog("'cancelled'").with("reason", "e.reason").from("ended" + JOIN_ENDED);
 
-    private static final String DIE = ENDED_ROWS
+    static final String DIE = ENDED_ROWS
             + ":reasons::text[]) " + ENDED_COLUMNS + "reason)),"
             + " ended AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_attempts"
             + FENCE_ARGUMENTS + ")),"
@@ -116,51 +118,62 @@ public final class AttemptEndings {
                     .from("ended" + JOIN_ENDED);
 
     // A snooze has no error and does not count as a failure.
-    private static final String RETRY = ENDED_ROWS
+    static final String RETRY = ENDED_ROWS
             + ":outcomes::text[], :errors::text[], :retryDelays::float8[]) " + ENDED_COLUMNS
             + "outcome, error, retry_delay_seconds)),"
             + " ended AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.retry_attempts"
             + FENCE_ARGUMENTS
             + ", :failed::bool[], :retryDelays::float8[]))"
             + """
-            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error, retry_delay, log, delivery)
-            SELECT ended.project, ended.id, ended.attempt,\s""" + HistoryInsert.historyDay("ended") + ", :owner, " + STARTED_AT + """
+            INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error,
+              retry_delay, log, delivery)
+            SELECT ended.project, ended.id, ended.attempt,\s""" + HistoryInsert.historyDay("ended")
+            + ", :owner, " + STARTED_AT + """
                  , carillon.clock(), e.outcome, e.error, make_interval(secs => e.retry_delay_seconds), e.log, e.delivery
               FROM ended""" + JOIN_ENDED;
 
     // The lease continues without the node until its deadline.
-    private static final String AWAIT = ENDED_ROWS
+    static final String AWAIT = ENDED_ROWS
             + ":tokenHashes::text[], :leaseSeconds::float8[], :retryDelays::float8[], :keepPayloads::bool[]) "
             + ENDED_COLUMNS + "callback_token_hash, lease_seconds, retry_delay_seconds, keep_payload)),"
             + " ended AS MATERIALIZED (/* UPDATE carillon.run */ SELECT * FROM carillon.keep_attempts_open"
             + FENCE_ARGUMENTS
             + ", :leaseSeconds::float8[]))"
             + """
-            INSERT INTO carillon.open_attempt (project, run_id, attempt, owner, callback_token_hash, retry_delay_seconds, log, keep_payload, delivery)
-            SELECT ended.project, ended.id, ended.attempt, :owner, e.callback_token_hash, e.retry_delay_seconds, e.log, e.keep_payload, e.delivery FROM ended""" + JOIN_ENDED + """
+            INSERT INTO carillon.open_attempt (project, run_id, attempt, owner, callback_token_hash,
+              retry_delay_seconds, log, keep_payload, delivery)
+            SELECT ended.project, ended.id, ended.attempt, :owner, e.callback_token_hash, e.retry_delay_seconds, e.log,
+                   e.keep_payload, e.delivery FROM ended""" + JOIN_ENDED + """
 
             ON CONFLICT (project, run_id) DO UPDATE
-               SET attempt = excluded.attempt, owner = excluded.owner, callback_token_hash = excluded.callback_token_hash, retry_delay_seconds = excluded.retry_delay_seconds, log = excluded.log,
+               SET attempt = excluded.attempt, owner = excluded.owner,
+                   callback_token_hash = excluded.callback_token_hash,
+                   retry_delay_seconds = excluded.retry_delay_seconds, log = excluded.log,
                    keep_payload = excluded.keep_payload, delivery = excluded.delivery
             """;
 
     private static final String STILL_HELD = """
-            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt),
+            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[])
+              AS e(project, id, attempt),
                    LATERAL (SELECT 1 FROM carillon.run r
-                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt
+                               AND r.owner = :owner
                              ORDER BY r.id LIMIT 1) held_run
             """;
 
     private static final String FIND_ACCEPTED = """
-            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[]) AS e(project, id, attempt)
+            SELECT e.id, e.attempt FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[])
+              AS e(project, id, attempt)
              WHERE EXISTS (SELECT 1 FROM carillon.run_history h
                             WHERE h.id = e.id AND h.project = e.project AND h.attempt = e.attempt AND h.owner = :owner
                               AND h.state <> 'quarantined')
                 OR EXISTS (SELECT 1 FROM carillon.attempt a
-                            WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt AND a.owner = :owner
+                            WHERE a.run_id = e.id AND a.project = e.project AND a.attempt = e.attempt
+                              AND a.owner = :owner
                               AND a.outcome <> 'crashed')
                 OR EXISTS (SELECT 1 FROM carillon.open_attempt w
-                            WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt AND w.owner = :owner)
+                            WHERE w.project = e.project AND w.run_id = e.id AND w.attempt = e.attempt
+                              AND w.owner = :owner)
             """;
 
     /** The seconds that a group of endings waits for rows that another transaction has locked. */
@@ -197,20 +210,20 @@ public final class AttemptEndings {
         }
 
         List<WriteResult> apply(List<EndedAttempt> ended) {
-            Map<Kind, List<EndedAttempt>> groups = new EnumMap<>(Kind.class);
+            Map<EndingKind, List<EndedAttempt>> groups = new EnumMap<>(EndingKind.class);
             for (EndedAttempt one : ended)
-                groups.computeIfAbsent(Kind.of(one), k -> new ArrayList<>()).add(one);
+                groups.computeIfAbsent(EndingKind.of(one), k -> new ArrayList<>()).add(one);
             int written = 0;
-            for (Map.Entry<Kind, List<EndedAttempt>> group : groups.entrySet()) {
+            for (Map.Entry<EndingKind, List<EndedAttempt>> group : groups.entrySet()) {
                 group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
                 written += writeGroup(group.getKey(), group.getValue());
-                if (group.getKey() == Kind.RETRY) cancelRequests.endReleasedRuns();
+                if (group.getKey() == EndingKind.RETRY) cancelRequests.endReleasedRuns();
             }
             return written == ended.size() ? Collections.nCopies(written, WriteResult.ACCEPTED) : lookUpVerdicts(ended);
         }
 
         /** Writes a group. Rows locked by another transaction delay it briefly, then it is written without them. */
-        private int writeGroup(Kind kind, List<EndedAttempt> group) {
+        private int writeGroup(EndingKind kind, List<EndedAttempt> group) {
             if (waitsForLocks) {
                 try {
                     return writeInHalves(kind, group);
@@ -227,12 +240,13 @@ public final class AttemptEndings {
         private List<WriteResult> lookUpVerdicts(List<EndedAttempt> ended) {
             Set<Fence> accepted = findAccepted(owner, ended);
             List<EndedAttempt> moved = ended.stream()
-                    .filter(one -> Kind.of(one) == Kind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
+                    .filter(one -> EndingKind.of(one) == EndingKind.SUCCEED_IN_PLACE
+                            && !accepted.contains(Fence.of(one)))
                     .toList();
             // These rows have moved since the claim, or an earlier write of this node has ended them since the query
             // above, and this write waited for it.
             if (!moved.isEmpty()) {
-                writeGroup(Kind.SUCCEED, moved);
+                writeGroup(EndingKind.SUCCEED, moved);
                 accepted.addAll(findAccepted(owner, moved));
             }
             List<EndedAttempt> missing = ended.stream()
@@ -249,7 +263,7 @@ public final class AttemptEndings {
         }
 
         /** Writes a group and returns the number of rows that still had this owner's fence. */
-        private int writeInHalves(Kind kind, List<EndedAttempt> group) {
+        private int writeInHalves(EndingKind kind, List<EndedAttempt> group) {
             try {
                 return partitions.creatingMissing(() -> database.single(session -> write(
                         waitsForLocks ? session.withTimeout(LOCK_WAIT_SECONDS) : session,
@@ -324,9 +338,9 @@ public final class AttemptEndings {
 
     /** Returns whether this write ended the attempt. Any other writer that ends it uses the same fence. */
     private boolean end(AttemptRows.OpenAttempt open, EndedAttempt endedAttempt, boolean wait) {
-        Kind kind = Kind.of(endedAttempt).byKey();
+        EndingKind kind = EndingKind.of(endedAttempt).byKey();
         boolean written = new EndingBatch(open.owner(), wait).writeInHalves(kind, List.of(endedAttempt)) == 1;
-        if (written && kind == Kind.RETRY) cancelRequests.endReleasedRuns();
+        if (written && kind == EndingKind.RETRY) cancelRequests.endReleasedRuns();
         return written;
     }
 
@@ -335,7 +349,7 @@ public final class AttemptEndings {
      * failure repairable: a missing partition is created and the write repeated.
      */
     public boolean applyIn(Connection transaction, UUID owner, EndedAttempt endedAttempt) {
-        Kind kind = Kind.of(endedAttempt).byKey();
+        EndingKind kind = EndingKind.of(endedAttempt).byKey();
         try {
             Session session = database.on(transaction);
             Savepoint before = transaction.setSavepoint();
@@ -353,11 +367,11 @@ public final class AttemptEndings {
         }
     }
 
-    private static int write(Session session, UUID owner, Kind kind, List<EndedAttempt> group, boolean wait)
+    private static int write(Session session, UUID owner, EndingKind kind, List<EndedAttempt> group, boolean wait)
             throws SQLException {
-        Query query = bindFences(session.query(kind.sql), owner, group)
+        Query query = bindFences(session.query(kind.sql()), owner, group)
                 .column("ages", "float8", group, one -> DatabaseTime.seconds(one.sinceStart()));
-        if (kind == Kind.SUCCEED_IN_PLACE)
+        if (kind == EndingKind.SUCCEED_IN_PLACE)
             return query.column("ctids", "tid", group, one -> one.attempt().rowLocation())
                     .update();
         query.flag("wait", wait)
@@ -380,54 +394,5 @@ public final class AttemptEndings {
     private Set<Fence> findFences(String question, UUID owner, List<EndedAttempt> ended) {
         return new HashSet<>(database.single(
                 session -> bindFences(session.query(question), owner, ended).list(Fence::read)));
-    }
-
-    private enum Kind {
-        SUCCEED_IN_PLACE(AttemptEndings.SUCCEED_IN_PLACE),
-        SUCCEED(AttemptEndings.SUCCEED),
-        RETRY(AttemptEndings.RETRY),
-        DIE(AttemptEndings.DIE),
-        AWAIT(AttemptEndings.AWAIT),
-        CANCEL(AttemptEndings.CANCEL);
-
-        private final String sql;
-
-        Kind(String sql) {
-            this.sql = sql;
-        }
-
-        /** Binds the parameters that only some kinds have. */
-        Query bindParameters(Query query, List<EndedAttempt> group) throws SQLException {
-            return switch (this) {
-                case SUCCEED_IN_PLACE -> query;
-                case SUCCEED -> AttemptRows.EndingParameters.bindResults(query, group);
-                case RETRY -> AttemptRows.EndingParameters.bindRetries(query, group);
-                case AWAIT -> AttemptRows.EndingParameters.bindOpenAttempts(query, group);
-                case DIE, CANCEL -> AttemptRows.EndingParameters.bindReasons(query, group);
-            };
-        }
-
-        /** Returns the kind whose statement finds its rows by key. */
-        Kind byKey() {
-            return this == SUCCEED_IN_PLACE ? SUCCEED : this;
-        }
-
-        static Kind of(EndedAttempt endedAttempt) {
-            Transition transition = endedAttempt.transition();
-            if (transition instanceof Transition.Complete complete) {
-                boolean bare =
-                        complete.result() == null && endedAttempt.log() == null && endedAttempt.delivery() == null;
-                return bare
-                                && !endedAttempt.keepPayload()
-                                && endedAttempt.attempt().rowLocation() != null
-                        ? SUCCEED_IN_PLACE
-                        : SUCCEED;
-            }
-            if (transition instanceof Transition.Retry || transition instanceof Transition.Snooze) return RETRY;
-            if (transition instanceof Transition.AwaitCallback) return AWAIT;
-            if (transition instanceof Transition.MarkDead) return DIE;
-            if (transition instanceof Transition.Cancel) return CANCEL;
-            throw new AssertionError("no statement for " + transition.getClass().getSimpleName());
-        }
     }
 }

@@ -28,13 +28,14 @@ import org.jspecify.annotations.Nullable;
 public final class AttemptRows {
     /** The attempts of a run that did not end it. */
     public static final String EARLIER_ATTEMPTS = """
-            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM retry_delay) AS retry_delay, log, delivery
+            SELECT attempt, owner, started_at, ended_at, outcome, error, extract(epoch FROM retry_delay) AS retry_delay,
+              log, delivery
               FROM carillon.attempt WHERE project = :project AND run_id = :id ORDER BY attempt
             """;
 
     static final String COLUMNS = """
-            ctid, project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, ready_at, planned_at, schedule_id,
-            origin, target, target_name, codec, payload, headers, gate_key
+            ctid, project, id, queue, priority, node_deaths, crashes, attempt, failures, due_at, ready_at, planned_at,
+            schedule_id, origin, target, target_name, codec, payload, headers, gate_key
             """;
 
     // The runs in claim records that their node still owns. A claim record without such a run gives one row without a
@@ -43,7 +44,8 @@ public final class AttemptRows {
              FROM carillon.claim_record n LEFT JOIN LATERAL (
                     SELECT owned_run.* FROM unnest(n.run_ids) WITH ORDINALITY AS recorded(id, number),
                            LATERAL (SELECT ctid, project, id, attempt, owner, parked FROM carillon.run
-                                     WHERE project = coalesce(n.projects[recorded.number::int], n.projects[1]) AND id BETWEEN recorded.id AND recorded.id
+                                     WHERE project = coalesce(n.projects[recorded.number::int], n.projects[1])
+                                       AND id BETWEEN recorded.id AND recorded.id
                                        AND owner = n.node
                                      ORDER BY id LIMIT 1) owned_run) r ON true
             """;
@@ -63,9 +65,12 @@ public final class AttemptRows {
                 recorded AS (
                   INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)
                   SELECT :owner::uuid, :claimNumber::bigint,
-                         CASE WHEN :soleProject::text IS NULL THEN array_agg(project) FILTER (WHERE :soleProject::text IS NULL) ELSE ARRAY[:soleProject::text] END,
+                         CASE WHEN :soleProject::text IS NULL
+                           THEN array_agg(project) FILTER (WHERE :soleProject::text IS NULL)
+                           ELSE ARRAY[:soleProject::text] END,
                          array_agg(id)
-                    FROM carillon.run WHERE ctid = ANY ((SELECT ctids FROM candidates)::tid[]) AND :lease::float8 IS NULL HAVING count(*) > 0)
+                    FROM carillon.run WHERE ctid = ANY ((SELECT ctids FROM candidates)::tid[])
+                      AND :lease::float8 IS NULL HAVING count(*) > 0)
                 UPDATE carillon.run
                    SET owner = :owner, attempt = attempt + 1, started_at = carillon.clock(),
                        leased_until = carillon.clock() + make_interval(secs => :lease)""" + limitAssignment + """
@@ -96,8 +101,8 @@ public final class AttemptRows {
     }
 
     /**
-     * Returns the project of all quotas, or null if there are several. A single project is recorded once, not with each
-     * run.
+     * Returns the project of all quotas, or null if there are several. A single project is recorded once, not
+     * with each run.
      */
     private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
         String first = quotas.get(0).lane().project();
@@ -154,13 +159,17 @@ public final class AttemptRows {
             boolean keepPayload,
             @Nullable String delivery) {
         private static final String SELECT_OPEN = """
-                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.callback_token_hash, a.retry_delay_seconds, a.log, a.keep_payload, a.delivery,
+                SELECT owner, extract(epoch FROM carillon.clock() - started_at)::float8 AS age, a.callback_token_hash,
+                  a.retry_delay_seconds, a.log, a.keep_payload, a.delivery,
                 """ + COLUMNS + """
                   FROM (SELECT ctid, * FROM carillon.run WHERE parked = 'awaiting' AND\s""";
 
         private static final String JOIN_DETAILS = """
-                ) r LEFT JOIN LATERAL (SELECT w.callback_token_hash, w.retry_delay_seconds, w.log, w.keep_payload, w.delivery FROM carillon.open_attempt w
-                                         WHERE w.project = r.project AND w.run_id = r.id AND w.attempt = r.attempt) a ON true
+                ) r LEFT JOIN LATERAL (SELECT w.callback_token_hash, w.retry_delay_seconds, w.log, w.keep_payload,
+                                              w.delivery
+                                         FROM carillon.open_attempt w
+                                        WHERE w.project = r.project AND w.run_id = r.id
+                                          AND w.attempt = r.attempt) a ON true
                 """;
 
         static final String BY_ATTEMPT =

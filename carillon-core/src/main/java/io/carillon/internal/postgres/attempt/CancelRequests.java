@@ -21,14 +21,18 @@ public final class CancelRequests {
     // A separate statement, so that it sees every request that was made before the run was released. A run that another
     // transaction has locked is skipped; its request stays for the next call.
     private static final String END_RELEASED = """
-            WITH requests AS MATERIALIZED (SELECT project, run_id, reason FROM carillon.cancel_request WHERE :allRequests::boolean OR run_id = ANY (:runIds::uuid[])),
-            keys AS (SELECT array_agg(project ORDER BY run_id) AS projects, array_agg(run_id ORDER BY run_id) AS ids FROM requests HAVING count(*) > 0),
-            deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT run.* FROM keys, LATERAL carillon.end_waiting_runs(keys.projects, keys.ids, false) run)
+            WITH requests AS MATERIALIZED (SELECT project, run_id, reason FROM carillon.cancel_request
+              WHERE :allRequests::boolean OR run_id = ANY (:runIds::uuid[])),
+            keys AS (SELECT array_agg(project ORDER BY run_id) AS projects, array_agg(run_id ORDER BY run_id) AS ids
+              FROM requests HAVING count(*) > 0),
+            deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT run.*
+              FROM keys, LATERAL carillon.end_waiting_runs(keys.projects, keys.ids, false) run)
             """
             + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "requests.reason")
                     .from(
-                            "deleted JOIN requests ON requests.project = deleted.project AND requests.run_id = deleted.id RETURNING id");
+                            "deleted JOIN requests ON requests.project = deleted.project"
+                                    + " AND requests.run_id = deleted.id RETURNING id");
 
     private static final String REQUESTED_RUNS = "SELECT run_id FROM carillon.cancel_request ORDER BY run_id";
 

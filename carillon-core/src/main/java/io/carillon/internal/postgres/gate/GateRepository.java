@@ -35,7 +35,8 @@ public final class GateRepository implements GateStore {
 
     // A run that was isolated when no live node had its handler is isolated again after it has passed.
     static final String MARK_PASSED = """
-            gate_position = NULL, gate_arrival_at = NULL, was_suspect = NULL, parked = CASE WHEN was_suspect THEN 'suspect' END,
+            gate_position = NULL, gate_arrival_at = NULL, was_suspect = NULL,
+            parked = CASE WHEN was_suspect THEN 'suspect' END,
             ready_at = CASE WHEN was_suspect THEN 'infinity' ELSE carillon.clock() END
             """;
 
@@ -44,7 +45,8 @@ public final class GateRepository implements GateStore {
     static final String WHERE_UNLOCKED = """
              WHERE gate_position < 9223372036854775807 AND ctid = any(array(
                SELECT ctid FROM carillon.run
-                WHERE gate_position < 9223372036854775807 AND ctid = any(array(SELECT tid FROM waiting WHERE may_pass)) FOR UPDATE SKIP LOCKED))
+                WHERE gate_position < 9223372036854775807 AND ctid = any(array(SELECT tid FROM waiting WHERE may_pass))
+                  FOR UPDATE SKIP LOCKED))
             """;
 
     // Runs pass in the order of gate_position, and no run passes another run that must wait: a FIFO key stops while its
@@ -57,18 +59,24 @@ public final class GateRepository implements GateStore {
                        OVER (PARTITION BY g.project, g.name ORDER BY next.waiting_rank) AS may_pass
                 FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
                 CROSS JOIN LATERAL (SELECT coalesce(r.gate_limit, 1) AS gate_limit FROM carillon.run r
-                                     WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
+                                     WHERE r.project = g.project AND r.gate_key = g.name
+                                       AND r.gate_position < 9223372036854775807
                                      ORDER BY r.gate_position LIMIT 1) head
                 CROSS JOIN LATERAL (SELECT count(*) AS runs
                                       FROM (SELECT 1 FROM carillon.run r
-                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL
+                                             WHERE r.project = g.project AND r.gate_key = g.name
+                                               AND r.gate_position IS NULL
                                              LIMIT head.gate_limit) passed_runs) active
                 CROSS JOIN LATERAL (SELECT w.*, row_number() OVER (ORDER BY w.gate_position) AS waiting_rank
-                                      FROM (SELECT r.ctid AS tid, r.gate_position, coalesce(r.gate_limit, 1) AS gate_limit,
-                                                   r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock() AS arrived
+                                      FROM (SELECT r.ctid AS tid, r.gate_position,
+                                        coalesce(r.gate_limit, 1) AS gate_limit,
+                                                   r.gate_arrival_at IS NULL
+                                                     OR r.gate_arrival_at <= carillon.clock() AS arrived
                                               FROM carillon.run r
-                                             WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
-                                             ORDER BY r.gate_position LIMIT greatest(head.gate_limit - active.runs, 0)) w) next),
+                                             WHERE r.project = g.project AND r.gate_key = g.name
+                                               AND r.gate_position < 9223372036854775807
+                                             ORDER BY r.gate_position
+                                               LIMIT greatest(head.gate_limit - active.runs, 0)) w) next),
             passed AS (
               UPDATE carillon.run SET\s""" + MARK_PASSED + WHERE_UNLOCKED + """
               RETURNING queue, project, gate_key)
@@ -82,7 +90,8 @@ public final class GateRepository implements GateStore {
     private static final String ARRIVING_SOON = """
             SELECT t.now, head.* FROM (SELECT carillon.clock() AS now) t
               LEFT JOIN LATERAL (SELECT project, gate_key, gate_arrival_at FROM carillon.run
-                                  WHERE gate_arrival_at <= carillon.clock() + interval '2 s' AND start_by > carillon.clock()
+                                  WHERE gate_arrival_at <= carillon.clock() + interval '2 s'
+                                    AND start_by > carillon.clock()
                                   ORDER BY gate_arrival_at LIMIT :limit) head ON true
             """;
 
@@ -104,22 +113,28 @@ public final class GateRepository implements GateStore {
               UNION ALL
               SELECT next.project, next.name
                 FROM gate, LATERAL (SELECT r.project, r.gate_key AS name FROM carillon.run r
-                                     WHERE r.gate_key IS NOT NULL AND (r.project, r.gate_key) > (gate.project, gate.name)
+                                     WHERE r.gate_key IS NOT NULL
+                                       AND (r.project, r.gate_key) > (gate.project, gate.name)
                                      ORDER BY r.project, r.gate_key LIMIT 1) next)
             SELECT g.project, g.name,
-                   coalesce(head.arrived AND CASE WHEN g.name LIKE 'rate:%' THEN idle.idle ELSE active.runs < head.gate_limit END, false) AS open
+                   coalesce(head.arrived AND CASE WHEN g.name LIKE 'rate:%' THEN idle.idle
+                     ELSE active.runs < head.gate_limit END, false) AS open
               FROM (SELECT * FROM gate LIMIT :limit) g
-              LEFT JOIN LATERAL (SELECT coalesce(r.gate_limit, 1) AS gate_limit, r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock() AS arrived
+              LEFT JOIN LATERAL (SELECT coalesce(r.gate_limit, 1) AS gate_limit,
+                                        r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock() AS arrived
                                    FROM carillon.run r
-                                  WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position < 9223372036854775807
+                                  WHERE r.project = g.project AND r.gate_key = g.name
+                                    AND r.gate_position < 9223372036854775807
                                   ORDER BY r.gate_position LIMIT 1) head ON true
               LEFT JOIN LATERAL (SELECT count(*) AS runs
                                    FROM (SELECT 1 FROM carillon.run r
-                                          WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL
+                                          WHERE r.project = g.project AND r.gate_key = g.name
+                                            AND r.gate_position IS NULL
                                           LIMIT head.gate_limit) passed_runs) active ON true
               LEFT JOIN LATERAL (SELECT NOT EXISTS (SELECT 1 FROM carillon.gate k
                                                      WHERE k.project = g.project AND k.kind = 'rate' AND k.key = g.name
-                                                       AND k.checked_at > carillon.clock() - interval '2 s') AS idle) idle ON true
+                                                       AND k.checked_at > carillon.clock() - interval '2 s')
+                                        AS idle) idle ON true
              ORDER BY g.project, g.name
             """;
 

@@ -8,37 +8,37 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.AttemptRows;
-import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.IsolationRule;
-import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The claims from lanes with a limit or a breaker that is not closed, under the lane's lock; and the breakers. */
+/** The claims from lanes with a limit or a breaker that is not closed, under the lane's lock. */
 public final class LaneGates {
     // A bucket holds the starts of a tenth of a second, plus one: a node that comes a little late loses no starts, and
     // no more than these can start at the same time.
     private static final String LANE_CAPACITY = """
-            SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - counted.running AS free_slots, bucket.available_starts,
+            SELECT l.queue, l.project, l.rate, carillon.clock() AS now, l.max_running - counted.running AS free_slots,
+                   bucket.available_starts,
                    l.breaker, counted.running > 0 AS has_running, l.recount_until IS NOT NULL AS recounting,
-                   CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min' THEN l.breaker_until END AS breaker_until
-              FROM (SELECT DISTINCT queue, project FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) requested
-              JOIN carillon.lane l ON l.queue = requested.queue AND l.project = requested.project AND l.paused_at IS NULL
+                   CASE WHEN l.breaker_until <= carillon.clock() + interval '10 min'
+                     THEN l.breaker_until END AS breaker_until
+              FROM (SELECT DISTINCT queue, project
+                FROM unnest(:queues::text[], :projects::text[]) AS a(queue, project)) requested
+              JOIN carillon.lane l ON l.queue = requested.queue AND l.project = requested.project
+                AND l.paused_at IS NULL
                                   AND (l.max_running IS NOT NULL OR l.rate IS NOT NULL OR l.breaker <> 'closed')
               LEFT JOIN carillon.gate g ON g.project = l.project AND g.kind = 'lane' AND g.key = l.queue,
                    LATERAL (SELECT count(*) AS running
@@ -46,14 +46,17 @@ public final class LaneGates {
                                      LIMIT coalesce(l.max_running, 1)) x) counted,
                    LATERAL (SELECT CASE WHEN l.rate IS NOT NULL
                                         THEN least(1 + l.rate / 10,
-                                                   -- a bucket from the future, after the clock was set back, is replaced
+                                                   -- after the clock was set back, replaces a bucket from the future
                                                    coalesce(CASE WHEN g.checked_at <= carillon.clock() + interval '5 s'
-                                                                 THEN g.available_starts + l.rate * greatest(extract(epoch FROM carillon.clock() - g.checked_at), 0) END,
+                                                                 THEN g.available_starts + l.rate * greatest(
+                                                                        extract(epoch FROM carillon.clock()
+                                                                                           - g.checked_at), 0) END,
                                                             1)) END AS available_starts) bucket
             """;
 
     private static final String WAIT_FOR_LOCK =
-            "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue, 0))::text AS locked";
+            "SELECT pg_advisory_xact_lock(hashtextextended('carillon.gate ' || :project || ' lane:' || :queue,"
+                    + " 0))::text AS locked";
 
     // Counts the runs that were claimed before the limit existed. The statement waits for no lock: runs that are locked
     // or move meanwhile are counted the next time, and it is repeated until none is left. Parked runs are read the
@@ -61,7 +64,8 @@ public final class LaneGates {
     private static final String MARK_RUNNING_AS_LIMITED = """
             /* UPDATE carillon.run */
             SELECT l.queue, l.project,
-                   carillon.mark_running_as_limited(l.queue, l.project, coalesce(l.recount_until = 'infinity' OR l.recount_until <= carillon.clock(), true)) AS unmarked
+                   carillon.mark_running_as_limited(l.queue, l.project,
+                     coalesce(l.recount_until = 'infinity' OR l.recount_until <= carillon.clock(), true)) AS unmarked
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
               JOIN carillon.lane l ON l.queue = e.queue AND l.project = e.project
             """;
@@ -80,13 +84,17 @@ public final class LaneGates {
     private static final String CLAIM_LIMITED = AttemptRows.claimStatement("""
             SELECT ranked.row_ctid
               FROM (SELECT candidate.row_ctid, lane.capacity,
-                           row_number() OVER (PARTITION BY lane.queue, lane.project ORDER BY (candidate.number - random()) / lane.share) AS number
-                      FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[], :readyFroms::timestamptz[],
+                           row_number() OVER (PARTITION BY lane.queue, lane.project
+                             ORDER BY (candidate.number - random()) / lane.share) AS number
+                      FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[],
+                        :readyFroms::timestamptz[],
                                   :handlers::text[], :capacities::int[], :shares::int[])
                              AS lane(queue, project, priority, quota, ready_from, handlers, capacity, share),
                            LATERAL (SELECT row_ctid, row_number() OVER () AS number
-                                      FROM carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, least(lane.quota, lane.capacity),
-                                                         string_to_array(lane.handlers, ' '), :unknownHandlers::text[]) AS row_ctid) candidate
+                                      FROM carillon.claim_candidates(lane.queue, lane.project, lane.priority,
+                                        lane.ready_from, least(lane.quota, lane.capacity),
+                                                         string_to_array(lane.handlers, ' '),
+                                                         :unknownHandlers::text[]) AS row_ctid) candidate
                      WHERE :lease::float8 IS NOT NULL
                         OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL)) ranked
              WHERE ranked.number <= ranked.capacity
@@ -94,9 +102,11 @@ public final class LaneGates {
 
     private static final String SAVE_BUCKET = """
             INSERT INTO carillon.gate (project, kind, key, available_starts, checked_at)
-            SELECT e.project, 'lane', e.queue, e.available_starts, :now FROM unnest(:projects::text[], :queues::text[], :availableStarts::float8[])
+            SELECT e.project, 'lane', e.queue, e.available_starts, :now
+              FROM unnest(:projects::text[], :queues::text[], :availableStarts::float8[])
                 AS e(project, queue, available_starts)
-            ON CONFLICT (project, kind, key) DO UPDATE SET available_starts = excluded.available_starts, checked_at = excluded.checked_at
+            ON CONFLICT (project, kind, key) DO UPDATE SET available_starts = excluded.available_starts,
+              checked_at = excluded.checked_at
             """;
 
     // If the node of the probe dies, the run is isolated and still counts. If the run disappears for another reason,
@@ -105,45 +115,6 @@ public final class LaneGates {
             UPDATE carillon.lane l SET breaker = 'half-open', breaker_until = carillon.clock() + interval '1 min'
               FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
              WHERE l.queue = e.queue AND l.project = e.project AND l.breaker <> 'closed'
-            """;
-
-    private static final String REPORT = """
-            INSERT INTO carillon.lane_attempt_stats (queue, project, node, succeeded, failed, at)
-            SELECT e.*, carillon.clock()
-              FROM (SELECT queue, project, :node::uuid, succeeded, failed
-                      FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[]) AS l(queue, project, succeeded, failed)) e
-            ON CONFLICT (queue, project, node) DO UPDATE SET succeeded = excluded.succeeded, failed = excluded.failed, at = excluded.at
-            """;
-
-    // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together.
-    private static final String OPEN_BREAKERS = """
-            INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
-            SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
-              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
-              JOIN carillon.lane_attempt_stats n ON n.queue = e.queue AND n.project = e.project AND n.at > carillon.clock() - interval '1 min'
-             GROUP BY n.queue, n.project
-            HAVING sum(n.succeeded + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.succeeded + n.failed)
-            ON CONFLICT (queue, project) DO UPDATE
-               SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_failed_probes = 0
-             WHERE l.breaker = 'closed'
-            RETURNING queue, project, breaker_until
-            """;
-
-    // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one.
-    private static final String DECIDE_PROBES = """
-            UPDATE carillon.lane l
-               SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
-                   breaker_until = CASE WHEN e.failed > 0
-                                        THEN carillon.clock() + least(interval '30 s' * (2 ^ (l.breaker_failed_probes + 1)), interval '10 min') END,
-                   breaker_failed_probes = CASE WHEN e.failed > 0 THEN least(l.breaker_failed_probes + 1, 10) ELSE 0 END
-              FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[]) AS e(queue, project, succeeded, failed)
-             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open'
-            RETURNING l.queue, l.project, l.breaker_until
-            """;
-
-    private static final String DELETE_REPORTS = """
-            DELETE FROM carillon.lane_attempt_stats n USING unnest(:queues::text[], :projects::text[]) AS e(queue, project)
-             WHERE n.queue = e.queue AND n.project = e.project
             """;
 
     /** A full lane is claimed from again after this time, unless a run of this node ends earlier. */
@@ -291,9 +262,9 @@ public final class LaneGates {
     }
 
     /**
-     * Removes isolated runs for which the limit of their lane has no slot. An isolated run keeps the slot of its last
-     * attempt, unless no live node had its handler. The lanes of runs without a slot are locked until the end of the
-     * transaction.
+     * Removes isolated runs for which the limit of their lane has no slot. An isolated run keeps the slot of its
+     * last attempt, unless no live node had its handler. The lanes of runs without a slot are locked until the end
+     * of the transaction.
      */
     public static List<IsolationRule.IsolationCandidate> withinLaneLimits(Session session, List<Suspect> suspects)
             throws SQLException {
@@ -391,41 +362,7 @@ public final class LaneGates {
         if (!probed.isEmpty()) bindLanes(session.query(MARK_PROBE), probed).update();
     }
 
-    private static Query bindLanes(Query query, List<Lane> lanes) throws SQLException {
+    static Query bindLanes(Query query, List<Lane> lanes) throws SQLException {
         return query.column("queues", "text", lanes, Lane::queue).column("projects", "text", lanes, Lane::project);
-    }
-
-    List<BreakerChange> report(UUID node, List<LaneOutcomes> loads) {
-        return database.single(session -> {
-            List<LaneOutcomes> ordered = loads.stream()
-                    .sorted(Comparator.comparing(
-                                    (LaneOutcomes load) -> load.lane().queue())
-                            .thenComparing(load -> load.lane().project()))
-                    .toList();
-            bindLoads(session.query(REPORT).uuid("node", node), ordered).update();
-            List<BreakerChange> changes = new ArrayList<>(
-                    bindLoads(session.query(DECIDE_PROBES), ordered).list(LaneGates::readChange));
-            List<Lane> failing = ordered.stream()
-                    .filter(load -> load.failed() > 0)
-                    .map(LaneOutcomes::lane)
-                    .toList();
-            if (!failing.isEmpty())
-                changes.addAll(bindLanes(session.query(OPEN_BREAKERS), failing).list(LaneGates::readChange));
-            List<Lane> changed = changes.stream().map(BreakerChange::lane).toList();
-            if (!changed.isEmpty())
-                bindLanes(session.query(DELETE_REPORTS), changed).update();
-            return changes;
-        });
-    }
-
-    private static Query bindLoads(Query query, List<LaneOutcomes> loads) throws SQLException {
-        return query.column("queues", "text", loads, load -> load.lane().queue())
-                .column("projects", "text", loads, load -> load.lane().project())
-                .column("succeededCounts", "int4", loads, LaneOutcomes::succeeded)
-                .column("failedCounts", "int4", loads, LaneOutcomes::failed);
-    }
-
-    private static BreakerChange readChange(Row row) throws SQLException {
-        return new BreakerChange(GateRepository.readLane(row), row.maybeInstant("breaker_until"));
     }
 }

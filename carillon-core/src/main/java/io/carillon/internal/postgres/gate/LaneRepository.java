@@ -39,22 +39,30 @@ public final class LaneRepository implements LaneStore {
             WITH first_runs AS MATERIALIZED (SELECT * FROM carillon.queue_head(:readyFrom, 200, 100)),
             due AS (SELECT queue, project, priority, target_name, ready_at FROM first_runs WHERE due),
             upcoming AS (SELECT queue, project, priority, target_name, ready_at FROM first_runs WHERE NOT due),
-            head AS (SELECT queue, project, priority, target_name, min(ready_at) AS ready_at FROM due GROUP BY queue, project, priority, target_name
+            head AS (SELECT queue, project, priority, target_name, min(ready_at) AS ready_at FROM due
+              GROUP BY queue, project, priority, target_name
                      UNION SELECT * FROM upcoming)
             SELECT t.*, lane.*
-              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due, (SELECT count(*) FROM upcoming) AS upcoming,
-                           (SELECT max(ready_at) FROM upcoming) AS last_upcoming, l.queues AS limited_queues, l.projects AS limited_projects,
+              FROM (SELECT carillon.clock() AS now, (SELECT count(*) FROM due) AS due,
+                (SELECT count(*) FROM upcoming) AS upcoming,
+                           (SELECT max(ready_at) FROM upcoming) AS last_upcoming, l.queues AS limited_queues,
+                           l.projects AS limited_projects,
                            l.breakers AS limited_breakers, l.limited AS limited_flags, l.weights AS limited_weights,
                            EXISTS (SELECT 1 FROM carillon.run WHERE parked = 'suspect' AND owner IS NULL) AS suspects,
-                           (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key LIMIT 1) IS NOT NULL AS gated
-                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects, array_agg((breaker <> 'closed')::text) AS breakers,
-                                   array_agg((max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed')::text) AS limited,
+                           (SELECT gate_key FROM carillon.run WHERE gate_key IS NOT NULL ORDER BY project, gate_key
+                             LIMIT 1) IS NOT NULL AS gated
+                      FROM (SELECT array_agg(queue) AS queues, array_agg(project) AS projects,
+                        array_agg((breaker <> 'closed')::text) AS breakers,
+                                   array_agg((max_running IS NOT NULL OR rate IS NOT NULL
+                                     OR breaker <> 'closed')::text) AS limited,
                                    array_agg(weight::text) AS weights
                               FROM carillon.lane
-                             WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed' OR weight <> 1) l) t
+                             WHERE max_running IS NOT NULL OR rate IS NOT NULL OR breaker <> 'closed'
+                               OR weight <> 1) l) t
               LEFT JOIN (SELECT * FROM head
                           WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
-                                             WHERE p.queue = head.queue AND p.project = head.project AND p.paused_at IS NOT NULL)) lane ON true
+                                             WHERE p.queue = head.queue AND p.project = head.project
+                                               AND p.paused_at IS NOT NULL)) lane ON true
             """;
 
     private static final String SCAN =
@@ -64,18 +72,21 @@ public final class LaneRepository implements LaneStore {
             INSERT INTO carillon.lane AS l (queue, project, paused_at, paused_by, paused_reason)
             VALUES (:queue, :project, carillon.clock(), :by, :reason)
             ON CONFLICT (queue, project) DO UPDATE
-               SET paused_at = excluded.paused_at, paused_by = excluded.paused_by, paused_reason = excluded.paused_reason
+               SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+                 paused_reason = excluded.paused_reason
              WHERE l.paused_at IS NULL
             """;
 
     private static final String RESUME = """
-            UPDATE carillon.lane SET paused_at = NULL, paused_by = NULL, paused_reason = NULL, breaker = 'closed', breaker_until = NULL
+            UPDATE carillon.lane SET paused_at = NULL, paused_by = NULL, paused_reason = NULL, breaker = 'closed',
+              breaker_until = NULL
              WHERE queue = :queue AND project = :project AND (paused_at IS NOT NULL OR breaker <> 'closed')
             """;
 
     private static final String LIMIT = """
             INSERT INTO carillon.lane (queue, project, max_running, rate, recount_until)
-            VALUES (:queue, :project, :running, :rate::float8, CASE WHEN :running::int IS NOT NULL THEN 'infinity'::timestamptz END)
+            VALUES (:queue, :project, :running, :rate::float8, CASE WHEN :running::int IS NOT NULL
+              THEN 'infinity'::timestamptz END)
             ON CONFLICT (queue, project) DO UPDATE
                SET max_running = excluded.max_running, rate = excluded.rate, recount_until = excluded.recount_until
             """;
@@ -87,22 +98,28 @@ public final class LaneRepository implements LaneStore {
 
     // Counts are bounded: a page about queues must not read a million rows.
     private static final String LIST = """
-            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names_of_project(:project) AS queue UNION SELECT queue FROM carillon.lane WHERE project = :project)
-            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker, l.breaker_until, c.waiting, c.running
+            WITH known AS (SELECT queue COLLATE "C" AS queue FROM carillon.queue_names_of_project(:project) AS queue
+              UNION SELECT queue FROM carillon.lane WHERE project = :project)
+            SELECT k.queue, l.paused_at, l.paused_by, l.paused_reason, l.max_running, l.rate, l.weight, l.breaker,
+              l.breaker_until, c.waiting, c.running
               FROM known k
               LEFT JOIN carillon.lane l ON l.queue = k.queue AND l.project = :project,
-                   LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting, count(*) FILTER (WHERE owner IS NOT NULL) AS running
-                              FROM (SELECT owner FROM carillon.run r WHERE r.queue = k.queue AND r.project = :project LIMIT 10000) head) c
+                   LATERAL (SELECT count(*) FILTER (WHERE owner IS NULL) AS waiting,
+                     count(*) FILTER (WHERE owner IS NOT NULL) AS running
+                              FROM (SELECT owner FROM carillon.run r WHERE r.queue = k.queue AND r.project = :project
+                                LIMIT 10000) head) c
              WHERE l.queue IS NOT NULL OR c.waiting + c.running > 0
              ORDER BY k.queue
             """;
 
     private final Database database;
     private final LaneGates gates;
+    private final LaneBreakers breakers;
 
     public LaneRepository(Database database, LaneGates gates) {
         this.database = database;
         this.gates = gates;
+        this.breakers = new LaneBreakers(database);
     }
 
     @Override
@@ -153,7 +170,7 @@ public final class LaneRepository implements LaneStore {
 
     @Override
     public List<BreakerChange> reportOutcomes(UUID node, List<LaneOutcomes> loads) {
-        return gates.report(node, loads);
+        return breakers.report(node, loads);
     }
 
     @Override

@@ -41,17 +41,20 @@ public final class OverlapGates {
     // A tick past its grace is left to the missed policy; a tick that an edit has locked is about to end or to be
     // deleted. Nothing is locked here: many runs may wait, and runs end often.
     private static final String WAITING_RUNS = """
-            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, passed.runs, w.id, w.gate_arrival_at IS NOT NULL AS newly_arrived,
+            SELECT g.project, g.name, coalesce(s.overlap, 'queue-all') AS overlap, passed.runs, w.id,
+                   w.gate_arrival_at IS NOT NULL AS newly_arrived,
                    w.origin IN ('tick', 'trigger') AS droppable
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name)
               LEFT JOIN LATERAL (SELECT overlap FROM carillon.schedule
                                   WHERE project = g.project AND id = substr(g.name, 9)::uuid LIMIT 1) s ON true
               CROSS JOIN LATERAL (SELECT count(*) AS runs
                                     FROM (SELECT 1 FROM carillon.run r
-                                           WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NULL LIMIT 1) passed_run) passed
+                                           WHERE r.project = g.project AND r.gate_key = g.name
+                                             AND r.gate_position IS NULL LIMIT 1) passed_run) passed
               CROSS JOIN LATERAL (SELECT r.id, r.gate_arrival_at, r.origin FROM carillon.run r
                                    WHERE r.project = g.project AND r.gate_key = g.name AND r.gate_position IS NOT NULL
-                                     AND (r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock()) AND r.start_by > carillon.clock()
+                                     AND (r.gate_arrival_at IS NULL OR r.gate_arrival_at <= carillon.clock())
+                                       AND r.start_by > carillon.clock()
                                    ORDER BY r.gate_position LIMIT 1000) w
             """;
 
@@ -71,7 +74,8 @@ public final class OverlapGates {
                SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL, ready_at = carillon.clock(),
                    start_by = CASE WHEN r.start_by < 'infinity' OR r.origin <> 'tick' THEN r.start_by
                                    ELSE carillon.clock() + coalesce((SELECT s.grace FROM carillon.schedule s
-                                                                      WHERE s.project = r.project AND s.id = r.schedule_id), '5 min') END
+                                                                      WHERE s.project = r.project
+                                                                        AND s.id = r.schedule_id), '5 min') END
              WHERE r.ctid = ANY (:ctids::tid[]) AND r.gate_position IS NOT NULL
             RETURNING r.queue, r.project
             """;
@@ -92,7 +96,8 @@ public final class OverlapGates {
                     .with("reason", "deleted.drop_reason")
                     .from("deleted") + """
             RETURNING project, coalesce(planned_at, due_at) AS at, reason,
-                      (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project AND s.id = run_history.schedule_id) AS name
+                      (SELECT s.name FROM carillon.schedule s WHERE s.project = run_history.project
+                        AND s.id = run_history.schedule_id) AS name
             """;
 
     // A run that has passed and waits for a slot or its next attempt ends here; a running one gets a cancel request.
@@ -102,7 +107,8 @@ public final class OverlapGates {
             SELECT g.project, g.name, passed_run.row_ctid, passed_run.idle
               FROM unnest(:projects::text[], :names::text[]) AS g(project, name),
                    LATERAL (SELECT w.ctid AS row_ctid, w.owner IS NULL AS idle FROM carillon.run w
-                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name AND w.gate_position IS NULL
+                             WHERE w.project = g.project AND w.gate_key BETWEEN g.name AND g.name
+                               AND w.gate_position IS NULL
                              ORDER BY w.gate_key LIMIT 1000 FOR UPDATE) passed_run
             """;
 

@@ -1,6 +1,6 @@
 /**
- * Statements for limits: overlap, rates, keys and the limits of lanes. Start at {@link
- * io.carillon.internal.postgres.gate.GateRepository}.
+ * Statements for limits: overlap, rates, keys and the limits of lanes. Start at
+ * {@link io.carillon.internal.postgres.gate.GateRepository}.
  */
 @NullMarked
 package io.carillon.internal.postgres.gate;

@@ -9,14 +9,15 @@ import java.util.regex.Pattern;
 
 /**
  * One numbered SQL file. Its header says which code may still run on a schema that has it, and whether it runs outside
- * a transaction. Outside a transaction each statement commits separately and holds its locks no longer than that; files
- * that change tables in use run this way. Such a file may run again after a failure, so it drops what it is about to
- * build.
+ * a transaction. Outside a transaction each statement commits separately and holds its locks no longer than that;
+ * files that change tables in use run this way. Such a file may run again after a failure, so it drops what it is
+ * about to build.
  */
 record Migration(int number, String name, String sql, int minCode, boolean transactional) {
     // carillon.clock() exists at this point: the first file creates it.
     private static final String INSERT_ENTRY = """
-            INSERT INTO carillon.migration (number, name, checksum, min_code, applied_at) VALUES (%d, '%s', '%s', %d, carillon.clock());
+            INSERT INTO carillon.migration (number, name, checksum, min_code, applied_at)\
+             VALUES (%d, '%s', '%s', %d, carillon.clock());
             """;
 
     private static final Pattern FILE = Pattern.compile("(\\d{4})_([a-z0-9_]+)\\.sql");

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The migrations of this version. An index file lists them, because a directory inside a jar cannot be listed
- * everywhere.
+ * The migrations of this version. An index file lists them, because a directory inside a jar cannot
+ * be listed everywhere.
  */
 final class MigrationFiles {
     private static final String INDEX = "index.txt";

@@ -214,8 +214,8 @@ final class MigrationRun {
         return new CarillonException(
                 ErrorCode.STORAGE,
                 ("Migration %s did not get its lock within %s: %s. It changed nothing. If another process is"
-                                + " still migrating, start again when it is done; otherwise end the session that holds the lock"
-                                + " (see pg_stat_activity) and start again.")
+                                + " still migrating, start again when it is done; otherwise end the session that holds"
+                                + " the lock (see pg_stat_activity) and start again.")
                         .formatted(next.file(), waitTimeout, obstacle));
     }
 
@@ -224,8 +224,8 @@ final class MigrationRun {
         return new CarillonException(
                 ErrorCode.UNSUITABLE_DATA_SOURCE,
                 ("The database user %s lacks the permission for migration %s: %s. Let an administrator run CREATE"
-                                + " SCHEMA carillon AUTHORIZATION %s (then no permission on the database is needed), or apply"
-                                + " the SQL of Schema.sql(%d) or 'carillon migrate --print' as the owner and start"
+                                + " SCHEMA carillon AUTHORIZATION %s (then no permission on the database is needed), or"
+                                + " apply the SQL of Schema.sql(%d) or 'carillon migrate --print' as the owner and start"
                                 + " with SchemaMode.VALIDATE.")
                         .formatted(user, next.file(), MigrationSession.firstLine(e), user, next.number()),
                 e);

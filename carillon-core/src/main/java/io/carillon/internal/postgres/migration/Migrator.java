@@ -23,7 +23,8 @@ public final class Migrator {
      */
     static final String BOOTSTRAP = """
             DO $$ BEGIN
-              IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'carillon') THEN CREATE SCHEMA carillon; END IF;
+              IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'carillon')
+                THEN CREATE SCHEMA carillon; END IF;
             END $$;
             CREATE TABLE IF NOT EXISTS carillon.migration (
               number     integer PRIMARY KEY,

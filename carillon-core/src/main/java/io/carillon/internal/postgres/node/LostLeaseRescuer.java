@@ -44,12 +44,14 @@ public final class LostLeaseRescuer {
             SELECT id, handlers, death_analyzed_at, probable_cause_run_id, carillon.clock() AS read_at,
                    started_at > dead_at - interval '1 minute'
                      AND EXISTS (SELECT 1 FROM carillon.node o
-                                  WHERE o.id <> n.id AND o.dead_reason <> 'stopped' AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
+                                  WHERE o.id <> n.id AND o.dead_reason <> 'stopped'
+                                    AND o.dead_at BETWEEN n.dead_at - interval '1 minute' AND n.dead_at
                                     AND o.started_at > o.dead_at - interval '1 minute') AS died_early
               FROM carillon.node n
              WHERE dead_at IS NOT NULL
                AND (rescued_at IS NULL
-                    OR (rescued_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute'))
+                    OR (rescued_at < dead_at + interval '1 minute'
+                      AND carillon.clock() >= dead_at + interval '1 minute'))
             """;
 
     // One node reads and analyzes for the whole cluster.
@@ -77,8 +79,10 @@ public final class LostLeaseRescuer {
     private static final String LOCK_LOST = """
             SELECT r.* FROM unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[])
                        AS e(row_ctid, project, id, attempt, owner),
-                   LATERAL (SELECT ctid, project, id, attempt, owner, started_at, target_name, parked, node_deaths, crashes FROM carillon.run
-                             WHERE ctid = e.row_ctid AND project = e.project AND id = e.id AND attempt = e.attempt AND owner = e.owner
+                   LATERAL (SELECT ctid, project, id, attempt, owner, started_at, target_name, parked, node_deaths,
+                     crashes FROM carillon.run
+                             WHERE ctid = e.row_ctid AND project = e.project AND id = e.id AND attempt = e.attempt
+                               AND owner = e.owner
                                AND (leased_until IS NULL OR leased_until < carillon.clock())
                              FOR UPDATE SKIP LOCKED) r
             """;
@@ -90,8 +94,10 @@ public final class LostLeaseRescuer {
     private static final String QUARANTINE = """
             WITH deleted AS (
               DELETE FROM carillon.run r
-               USING unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[]) AS e(row_ctid, project, id, attempt, owner)
-               WHERE r.ctid = e.row_ctid AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
+               USING unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[])
+                 AS e(row_ctid, project, id, attempt, owner)
+               WHERE r.ctid = e.row_ctid
+                 AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
               RETURNING r.*),
             dead_copy AS (
             """
@@ -109,14 +115,20 @@ public final class LostLeaseRescuer {
     private static final String RELEASE = """
             WITH released AS (
               UPDATE carillon.run r
-                 SET owner = NULL, leased_until = NULL, started_at = NULL, start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
+                 SET owner = NULL, leased_until = NULL, started_at = NULL,
+                     start_by = CASE WHEN e.parked = 'no-handler' THEN r.start_by ELSE 'infinity' END,
                      parked = e.parked, node_deaths = e.node_deaths, crashes = e.crashes,
                      limited_by = CASE WHEN e.parked = 'suspect' THEN r.limited_by END,
-                     gate_position = CASE WHEN e.parked = 'no-handler' THEN carillon.gate_position_without_handler(r.gate_key, r.gate_position) ELSE r.gate_position END,
-                     ready_at = CASE WHEN e.parked IS NOT NULL THEN 'infinity' WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
-                FROM unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[], :startedAts::timestamptz[], :parkedReasons::text[],
-                            :nodeDeaths::int[], :crashes::int[]) AS e(row_ctid, project, id, attempt, owner, started_at, parked, node_deaths, crashes)
-               WHERE r.ctid = e.row_ctid AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
+                     gate_position = CASE WHEN e.parked = 'no-handler'
+                       THEN carillon.gate_position_without_handler(r.gate_key, r.gate_position)
+                       ELSE r.gate_position END,
+                     ready_at = CASE WHEN e.parked IS NOT NULL THEN 'infinity'
+                       WHEN r.ready_at = 'infinity' THEN carillon.clock() ELSE r.ready_at END
+                FROM unnest(:ctids::tid[], :projects::text[], :ids::uuid[], :attempts::int[], :owners::uuid[],
+                            :startedAts::timestamptz[], :parkedReasons::text[], :nodeDeaths::int[], :crashes::int[])
+                       AS e(row_ctid, project, id, attempt, owner, started_at, parked, node_deaths, crashes)
+               WHERE r.ctid = e.row_ctid
+                 AND ((r.project, r.id, r.attempt, r.owner) = (e.project, e.id, e.attempt, e.owner)) IS TRUE
               RETURNING r.project, r.id, r.attempt, r.day, r.origin, e.owner, e.started_at),
             recorded AS (
               INSERT INTO carillon.attempt (project, run_id, attempt, day, owner, started_at, ended_at, outcome, error)
@@ -138,7 +150,8 @@ public final class LostLeaseRescuer {
     private static final String DELETE_CLAIM_RECORDS = """
             DELETE FROM carillon.claim_record
              WHERE node = ANY (ARRAY(SELECT id FROM carillon.node
-                                      WHERE id = ANY (:dead::uuid[]) AND :at::timestamptz >= dead_at + interval '1 minute'))
+                                      WHERE id = ANY (:dead::uuid[])
+                                        AND :at::timestamptz >= dead_at + interval '1 minute'))
             """;
 
     private final Database database;

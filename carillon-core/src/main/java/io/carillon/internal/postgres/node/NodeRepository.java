@@ -43,18 +43,21 @@ public final class NodeRepository implements NodeStore {
 
     private static final String UNPARK = unparkStatement("unnest(:handlers::text[]) AS handler (name)");
 
-    // Runs with a concurrency or rate key wait at their gate again. Of the others, runs that were isolated are isolated
-    // again.
+    // Runs with a concurrency or rate key wait at their gate again. Of the others, runs that were isolated
+    // are isolated again.
     private static String unparkStatement(String known) {
         return """
             UPDATE carillon.run
                SET parked = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN 'gate' WHEN was_suspect THEN 'suspect' END,
-                   gate_position = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE gate_position END,
-                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR was_suspect THEN 'infinity' ELSE carillon.clock() END,
+                   gate_position = CASE WHEN gate_key ~ '^(concurrency|rate):'
+                     THEN (extract(epoch FROM due_at) * 1000000)::bigint ELSE gate_position END,
+                   ready_at = CASE WHEN gate_key ~ '^(concurrency|rate):' OR was_suspect THEN 'infinity'
+                     ELSE carillon.clock() END,
                    was_suspect = CASE WHEN gate_key ~ '^(concurrency|rate):' THEN was_suspect END
              WHERE ctid = any(array(
                SELECT waiting.ctid FROM %s,
-                      LATERAL (SELECT r.ctid FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = handler.name
+                      LATERAL (SELECT r.ctid FROM carillon.run r
+                        WHERE r.parked = 'no-handler' AND r.target_name = handler.name
                                 ORDER BY r.due_at LIMIT 5000 FOR UPDATE SKIP LOCKED) waiting))
             """.formatted(known);
     }
@@ -65,7 +68,8 @@ public final class NodeRepository implements NodeStore {
     // One statement for each heartbeat: the live nodes, and the runs of this node that must stop.
     private static final String HEARTBEAT = """
             WITH me AS (
-              UPDATE carillon.node SET heartbeat_count = heartbeat_count + 1, heartbeat_at = carillon.clock(), busy = :busy
+              UPDATE carillon.node SET heartbeat_count = heartbeat_count + 1, heartbeat_at = carillon.clock(),
+                busy = :busy
                WHERE id = :id AND dead_at IS NULL RETURNING 1),
             cancel_requests AS (SELECT project, run_id, reason FROM carillon.cancel_requests_of_node(:id)),
             peers AS (SELECT id, heartbeat_count FROM carillon.node WHERE dead_at IS NULL AND id <> :id)
@@ -74,17 +78,21 @@ public final class NodeRepository implements NodeStore {
                    EXISTS (SELECT 1 FROM carillon.node
                             WHERE dead_at IS NOT NULL
                               AND (rescued_at IS NULL
-                                   OR (rescued_at < dead_at + interval '1 minute' AND carillon.clock() >= dead_at + interval '1 minute')))
+                                   OR (rescued_at < dead_at + interval '1 minute'
+                                     AND carillon.clock() >= dead_at + interval '1 minute')))
                      -- reads the first index entry; as EXISTS with a comparison it becomes a full table scan
                      OR coalesce((SELECT leased_until FROM carillon.run WHERE leased_until IS NOT NULL
                                    ORDER BY leased_until LIMIT 1) < carillon.clock(), false)
                      OR carillon.has_due_cancel_requests() OR carillon.has_suspects_without_handler()
                      OR EXISTS (SELECT 1 FROM\s""" + KNOWN_HANDLERS + """
                                         AS handler,
-                                      LATERAL (SELECT 1 FROM carillon.run r WHERE r.parked = 'no-handler' AND r.target_name = handler.name
+                                      LATERAL (SELECT 1 FROM carillon.run r
+                                        WHERE r.parked = 'no-handler' AND r.target_name = handler.name
                                                 ORDER BY r.due_at LIMIT 1) waiting) AS rescue_due,
-                   array(SELECT id FROM peers ORDER BY id) AS peer_ids, array(SELECT heartbeat_count FROM peers ORDER BY id) AS heartbeat_counts,
-                   array(SELECT project::text FROM cancel_requests ORDER BY run_id) AS projects, array(SELECT run_id FROM cancel_requests ORDER BY run_id) AS runs,
+                   array(SELECT id FROM peers ORDER BY id) AS peer_ids,
+                     array(SELECT heartbeat_count FROM peers ORDER BY id) AS heartbeat_counts,
+                   array(SELECT project::text FROM cancel_requests ORDER BY run_id) AS projects,
+                     array(SELECT run_id FROM cancel_requests ORDER BY run_id) AS runs,
                    array(SELECT reason FROM cancel_requests ORDER BY run_id) AS reasons
             """;
 
@@ -96,9 +104,11 @@ public final class NodeRepository implements NodeStore {
               FROM unnest(:projects::text[], :ids::uuid[], :attempts::int[], :done::bigint[], :totals::bigint[])
                      AS e(project, id, attempt, done, total),
                    LATERAL (SELECT 1 FROM carillon.run r
-                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt AND r.owner = :owner
+                             WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id AND r.attempt = e.attempt
+                               AND r.owner = :owner
                                AND NOT EXISTS (SELECT 1 FROM carillon.progress reported
-                                                WHERE reported.project = e.project AND reported.run_id = e.id AND reported.attempt = e.attempt
+                                                WHERE reported.project = e.project AND reported.run_id = e.id
+                                                  AND reported.attempt = e.attempt
                                                   AND reported.done = e.done AND reported.total = e.total)
                              ORDER BY r.id LIMIT 1 FOR NO KEY UPDATE OF r SKIP LOCKED) held
             ON CONFLICT (project, run_id) DO UPDATE
@@ -107,7 +117,8 @@ public final class NodeRepository implements NodeStore {
 
     private static final String RENEW_LEASE = """
             UPDATE carillon.run SET leased_until = carillon.clock() + make_interval(secs => :lease)
-             WHERE project = :project AND id BETWEEN :id AND :id AND attempt = :attempt AND owner = :owner AND leased_until IS NOT NULL
+             WHERE project = :project AND id BETWEEN :id AND :id AND attempt = :attempt AND owner = :owner
+               AND leased_until IS NOT NULL
             """;
 
     private static final String DECLARE_DEAD = """
@@ -116,12 +127,14 @@ public final class NodeRepository implements NodeStore {
             """;
 
     private static final String RETIRE = """
-            UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'stopped' WHERE id = :id AND dead_at IS NULL
+            UPDATE carillon.node SET dead_at = carillon.clock(), dead_reason = 'stopped'
+              WHERE id = :id AND dead_at IS NULL
             """;
 
     private static final String LIST = """
             SELECT * FROM carillon.node
-             WHERE dead_at IS NULL OR dead_at > carillon.clock() - interval '1 hour' ORDER BY dead_at NULLS FIRST, started_at
+             WHERE dead_at IS NULL OR dead_at > carillon.clock() - interval '1 hour'
+               ORDER BY dead_at NULLS FIRST, started_at
             """;
 
     private final Database database;

@@ -24,14 +24,16 @@ public final class MaintenanceRepository implements MaintenanceStore {
     private static final String PURGE_DEAD_RUNS = """
             DELETE FROM carillon.dead_run WHERE (project, id) IN (
               SELECT project, id FROM carillon.dead_run
-               WHERE died_at < carillon.clock() - make_interval(secs => :age) ORDER BY died_at LIMIT :chunk FOR UPDATE SKIP LOCKED)
+               WHERE died_at < carillon.clock() - make_interval(secs => :age) ORDER BY died_at LIMIT :chunk
+                 FOR UPDATE SKIP LOCKED)
             """;
 
     // A node is kept until its second rescue is done.
     private static final String PURGE_NODES = """
             DELETE FROM carillon.node WHERE id IN (
               SELECT id FROM carillon.node
-               WHERE dead_at < carillon.clock() - make_interval(secs => :age) AND rescued_at >= dead_at + interval '1 minute'
+               WHERE dead_at < carillon.clock() - make_interval(secs => :age)
+                 AND rescued_at >= dead_at + interval '1 minute'
                LIMIT :chunk FOR UPDATE SKIP LOCKED)
             """;
 
@@ -61,7 +63,8 @@ public final class MaintenanceRepository implements MaintenanceStore {
     public static final String PURGE_CANCEL_REQUESTS = """
             DELETE FROM carillon.cancel_request WHERE (project, run_id) IN (
               SELECT c.project, c.run_id FROM carillon.cancel_request c
-                LEFT JOIN LATERAL (SELECT true AS existing FROM carillon.run r WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
+                LEFT JOIN LATERAL (SELECT true AS existing FROM carillon.run r
+                  WHERE r.project = c.project AND r.id BETWEEN c.run_id AND c.run_id
                                     ORDER BY r.id LIMIT 1) run ON true
                WHERE run.existing IS NULL
                LIMIT :chunk FOR UPDATE OF c SKIP LOCKED)
@@ -76,7 +79,8 @@ public final class MaintenanceRepository implements MaintenanceStore {
 
     private static final String PURGE_ATTEMPT_STATS = """
             DELETE FROM carillon.lane_attempt_stats WHERE ctid = any(array(
-              SELECT ctid FROM carillon.lane_attempt_stats WHERE at < carillon.clock() - interval '10 min' LIMIT :chunk))
+              SELECT ctid FROM carillon.lane_attempt_stats WHERE at < carillon.clock() - interval '10 min'
+                LIMIT :chunk))
               AND at < carillon.clock() - interval '10 min'
             """;
 
@@ -92,7 +96,8 @@ public final class MaintenanceRepository implements MaintenanceStore {
     private static final String RESERVE_PAGES = "SELECT carillon.reserve_pages() AS reserved";
 
     private static final String TABLE_STATS = """
-            SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead, pg_stat_get_live_tuples('carillon.run'::regclass) AS living
+            SELECT pg_stat_get_dead_tuples('carillon.run'::regclass) AS dead,
+              pg_stat_get_live_tuples('carillon.run'::regclass) AS living
             """;
 
     // If the user does not own the table, or autovacuum is processing it, PostgreSQL skips it and may log a warning.

@@ -23,7 +23,8 @@ public final class PartitionRemoval {
     static final String MARK = "carillon: detached by retention, to be dropped";
 
     private static final String EXPIRED_PARTITIONS = """
-            SELECT regexp_replace(c.relname, '_[0-9]{8}$', '') AS parent, c.relname AS partition, i.inhrelid IS NOT NULL AS attached,
+            SELECT regexp_replace(c.relname, '_[0-9]{8}$', '') AS parent, c.relname AS partition,
+                   i.inhrelid IS NOT NULL AS attached,
                    coalesce(i.inhdetachpending, false) AS pending
               FROM pg_class c
               LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
@@ -32,7 +33,8 @@ public final class PartitionRemoval {
                AND (i.inhrelid IS NOT NULL OR obj_description(c.oid, 'pg_class') = '""" + MARK + """
             ')
                AND (coalesce(i.inhdetachpending, false)
-                    OR right(c.relname, 8) < to_char((carillon.clock() - make_interval(secs => :retention)) AT TIME ZONE 'UTC', 'YYYYMMDD'))
+                    OR right(c.relname, 8) <
+                       to_char((carillon.clock() - make_interval(secs => :retention)) AT TIME ZONE 'UTC', 'YYYYMMDD'))
              ORDER BY pending DESC, partition
             """;
 

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The daily partitions of the history tables: created ahead, and created when missing. {@link PartitionRemoval} drops
- * them.
+ * The daily partitions of the history tables: created ahead, and created when missing.
+ * {@link PartitionRemoval} drops them.
  */
 public final class Partitions {
     static final List<String> TABLES = List.of("run_history", "attempt", "ledger_gap");
@@ -22,16 +22,19 @@ public final class Partitions {
     // Almost always none is missing: then this is one query, and not one for each table and day.
     private static final String DAYS_MISSING = """
             SELECT day::text
-              FROM (SELECT (carillon.clock() AT TIME ZONE 'UTC')::date + n AS day FROM generate_series(-1, :ahead::int) n) d
+              FROM (SELECT (carillon.clock() AT TIME ZONE 'UTC')::date + n AS day
+                FROM generate_series(-1, :ahead::int) n) d
              WHERE (SELECT count(*) FROM unnest(:tables::text[]) t, pg_class c, pg_namespace n, pg_inherits i
-                     WHERE c.relname = t || '_' || to_char(day, 'YYYYMMDD') AND n.oid = c.relnamespace AND n.nspname = 'carillon' AND i.inhrelid = c.oid)
+                     WHERE c.relname = t || '_' || to_char(day, 'YYYYMMDD') AND n.oid = c.relnamespace
+                       AND n.nspname = 'carillon' AND i.inhrelid = c.oid)
                    < cardinality(:tables::text[])
              ORDER BY day
             """;
     // Not to_regclass: inside a transaction it may answer from a cache that does not contain tables that other sessions
     // created meanwhile.
     private static final String IS_ATTACHED = """
-            SELECT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+            SELECT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+              JOIN pg_namespace n ON n.oid = c.relnamespace
                             WHERE n.nspname || '.' || c.relname = :name) AS present
             """;
 

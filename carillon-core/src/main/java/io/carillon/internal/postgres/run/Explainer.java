@@ -19,11 +19,16 @@ final class Explainer {
     private static final String RUN_STATE = """
             SELECT carillon.clock() AS now, r.ready_at, r.parked, r.ready_at > carillon.clock() AS future, r.start_by,
                    r.start_by <= carillon.clock() AS late, l.paused_at, l.paused_by, l.paused_reason,
-                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight, (SELECT max(weight) FROM carillon.lane) AS max_weight, l.breaker <> 'closed' AS breaker_open, l.breaker_until,
-                   l.max_running <= (SELECT count(*) FROM carillon.run h WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
+                   l.max_running, l.rate, coalesce(l.weight, 1) AS weight,
+                     (SELECT max(weight) FROM carillon.lane) AS max_weight, l.breaker <> 'closed' AS breaker_open,
+                     l.breaker_until,
+                   l.max_running <= (SELECT count(*) FROM carillon.run h
+                     WHERE h.project = l.project AND h.limited_by = l.queue) AS lane_full,
                    n.name AS node, n.host, n.pid, n.dead_at,
-                   EXISTS (SELECT 1 FROM carillon.node k WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS has_live_handler,
-                   EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
+                   EXISTS (SELECT 1 FROM carillon.node k
+                     WHERE k.dead_at IS NULL AND r.target_name = ANY (k.handlers)) AS has_live_handler,
+                   EXISTS (SELECT 1 FROM carillon.cancel_request c
+                     WHERE c.project = r.project AND c.run_id = r.id) AS cancelling
               FROM carillon.run r
               LEFT JOIN carillon.lane l ON l.queue = r.queue AND l.project = r.project
               LEFT JOIN carillon.node n ON n.id = r.owner
@@ -33,9 +38,11 @@ final class Explainer {
     private static final String GATE_POSITION = """
             SELECT r.gate_key, coalesce(r.gate_limit, 1) AS gate_limit,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.run t
-                                           WHERE t.project = r.project AND t.gate_key = r.gate_key AND t.gate_position IS NULL LIMIT 1000) x) AS passed,
+                                           WHERE t.project = r.project AND t.gate_key = r.gate_key
+                                             AND t.gate_position IS NULL LIMIT 1000) x) AS passed,
                    (SELECT count(*) FROM (SELECT 1 FROM carillon.run a
-                                           WHERE a.project = r.project AND a.gate_key = r.gate_key AND a.gate_position < r.gate_position LIMIT 1000) x) AS ahead
+                                           WHERE a.project = r.project AND a.gate_key = r.gate_key
+                                             AND a.gate_position < r.gate_position LIMIT 1000) x) AS ahead
               FROM carillon.run r
              WHERE r.project = :project AND r.id = :id AND r.parked = 'gate'
             """;
@@ -44,13 +51,15 @@ final class Explainer {
     // waiting runs only the runs of this handler are read, in the order of the index.
     private static final String SLOT_USE = """
             SELECT count(*) AS nodes, sum(n.slots) AS slots, sum(claimed.runs) AS held,
-                   coalesce(bool_and(n.busy >= n.slots), false) AS busy, coalesce(bool_and(claimed.runs >= greatest(n.slots * 9 / 10, 1)), false) AS at_lane_share
+                   coalesce(bool_and(n.busy >= n.slots), false) AS busy,
+                   coalesce(bool_and(claimed.runs >= greatest(n.slots * 9 / 10, 1)), false) AS at_lane_share
               FROM carillon.node n,
                    LATERAL (SELECT count(*) AS runs
                               FROM (SELECT head.owner
                                       FROM generate_series(0, 3) AS c(priority),
                                            LATERAL (SELECT r.owner FROM carillon.run r
-                                                     WHERE r.queue = :queue AND r.project = :project AND r.priority = c.priority
+                                                     WHERE r.queue = :queue AND r.project = :project
+                                                       AND r.priority = c.priority
                                                        AND r.target_name = :name AND r.ready_at <= carillon.clock()
                                                      ORDER BY r.ready_at LIMIT 2000) head
                                     UNION ALL
@@ -120,8 +129,8 @@ final class Explainer {
     }
 
     /**
-     * Explains why a run that could start does not: its lane uses its share of the slots, or other queues have a higher
-     * weight.
+     * Explains why a run that could start does not: its lane uses its share of the slots, or other queues have
+     * a higher weight.
      */
     private static List<String> explainSlots(Session session, Run run, int weight, @Nullable Integer heaviest)
             throws SQLException {

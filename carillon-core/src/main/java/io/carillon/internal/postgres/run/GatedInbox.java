@@ -13,8 +13,8 @@ import java.util.List;
  * stores runs without a gate.
  */
 final class GatedInbox {
-    // The lock of a FIFO key is held until the end of the transaction, so that gate_position has the order of the
-    // commits.
+    // The lock of a FIFO key is held until the end of the transaction, so that gate_position has the order
+    // of the commits.
     private static final String INSERT_GATED = """
             WITH locked AS MATERIALIZED (
               SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
@@ -25,21 +25,25 @@ final class GatedInbox {
             """
             + InboxRepository.RUN_INSERT.behindGate("e.gate", "e.gate_limit").from("""
                 locked,
-                     unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[], :targets::text[],
-                            :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
+                     unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[],
+                       :targets::text[],
+                            :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[],
+                            :instants::timestamptz[],
                             :delays::float8[], :headerTexts::text[], :gates::text[], :gateLimits::int[])
-                       AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule, instant, delay, headers, gate, gate_limit),
+                       AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
+                         instant, delay, headers, gate, gate_limit),
                      LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
                WHERE locked.locks >= 0
               ON CONFLICT DO NOTHING RETURNING id, project, gate_key),
             """) + """
             notifications AS (
-              SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :notifyNodes GROUP BY project, gate_key)
+              SELECT pg_notify('carillon', 'gate ' || project || ' ' || gate_key) FROM stored WHERE :notifyNodes
+                GROUP BY project, gate_key)
             SELECT id, (SELECT count(*) FROM notifications) FROM stored
             """;
 
-    // The same locks in the same order, for calls of several statements: each statement alone would start the order
-    // again.
+    // The same locks in the same order, for calls of several statements: each statement alone would start
+    // the order again.
     private static final String LOCK_FIFO_KEYS = """
             SELECT count(pg_advisory_xact_lock(l.lock)) AS locks
               FROM (SELECT DISTINCT hashtextextended('carillon.fifo ' || f.project || ' ' || f.gate, 0) AS lock

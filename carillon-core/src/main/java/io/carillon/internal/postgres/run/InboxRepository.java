@@ -31,8 +31,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of new runs. The caller creates the ids, so that repeating a statement whose answer was lost stores no run
- * twice.
+ * The store of new runs. The caller creates the ids, so that repeating a statement whose answer was lost stores
+ * no run twice.
  */
 public final class InboxRepository implements RunInbox {
     private static final int CHUNK = 2_000;
@@ -45,10 +45,13 @@ public final class InboxRepository implements RunInbox {
     private static final String RETURNING_STORED = "ON CONFLICT DO NOTHING RETURNING id, queue, project, due_at";
 
     private static final String INSERT = RUN_INSERT.from("""
-              unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[], :targets::text[],
-                          :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[], :instants::timestamptz[],
+              unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[],
+                :targets::text[],
+                          :names::text[], :codecs::text[], :payloads::bytea[], :keys::text[], :schedules::uuid[],
+                          :instants::timestamptz[],
                           :delays::float8[], :headerTexts::text[])
-                     AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule, instant, delay, headers),
+                     AS e(project, id, queue, priority, origin, target, target_name, codec, payload, key, schedule,
+                       instant, delay, headers),
                    LATERAL (SELECT coalesce(e.instant, carillon.clock() + make_interval(secs => e.delay)) AS at) due
             """ + RETURNING_STORED);
 
@@ -81,7 +84,9 @@ public final class InboxRepository implements RunInbox {
     private static final String INSERT_ONE_AND_NOTIFY = "WITH stored AS (" + INSERT_ONE + """
             )
             SELECT id, pg_notify('carillon', 'work ' || queue || ' ' || project || ' '
-                         || CASE WHEN due_at <= carillon.clock() THEN 0 ELSE (extract(epoch FROM due_at) * 1000)::bigint END ||\s""" + NODE_SELECTOR + """
+                         || CASE WHEN due_at <= carillon.clock() THEN 0
+                                 ELSE (extract(epoch FROM due_at) * 1000)::bigint END
+                         ||\s""" + NODE_SELECTOR + """
                          )
               FROM stored
             """;
@@ -89,11 +94,14 @@ public final class InboxRepository implements RunInbox {
     // Two lookups by two indexes: joined by OR they become a scan of all runs of the project, for each row.
     private static final String FIND_DUPLICATES = """
             SELECT e.id AS requested_id, existing.id AS existing_id
-              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key),
-                   LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id ORDER BY r.id)
+              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[])
+                AS e(project, id, handler, key),
+                   LATERAL ((SELECT r.id FROM carillon.run r WHERE r.project = e.project AND r.id BETWEEN e.id AND e.id
+                     ORDER BY r.id)
                             UNION ALL
                             (SELECT r.id FROM carillon.run r
-                              WHERE r.project = e.project AND r.target_name BETWEEN e.handler AND e.handler AND r.key BETWEEN e.key AND e.key
+                              WHERE r.project = e.project AND r.target_name BETWEEN e.handler AND e.handler
+                                AND r.key BETWEEN e.key AND e.key
                               ORDER BY r.target_name, r.key LIMIT 1)) existing
             """;
 
@@ -101,7 +109,8 @@ public final class InboxRepository implements RunInbox {
     // the first one gets it.
     private static final String HOLD_KEYS = """
             INSERT INTO carillon.unique_key_window AS h (project, handler, key, run_id, until)
-            SELECT DISTINCT ON (e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C") e.project, e.handler, e.key, e.id, carillon.clock() + make_interval(secs => e.window_seconds)
+            SELECT DISTINCT ON (e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C") e.project, e.handler,
+              e.key, e.id, carillon.clock() + make_interval(secs => e.window_seconds)
               FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[], :windows::float8[])
                      WITH ORDINALITY AS e(project, id, handler, key, window_seconds, ordinal)
              ORDER BY e.project COLLATE "C", e.handler COLLATE "C", e.key COLLATE "C", e.ordinal
@@ -112,14 +121,17 @@ public final class InboxRepository implements RunInbox {
 
     private static final String FIND_KEY_HOLDERS = """
             SELECT e.id AS requested_id, h.run_id AS existing_id
-              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
-              JOIN carillon.unique_key_window h ON h.project = e.project AND h.handler = e.handler AND h.key = e.key AND h.until > carillon.clock()
+              FROM unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[])
+                AS e(project, id, handler, key)
+              JOIN carillon.unique_key_window h ON h.project = e.project AND h.handler = e.handler AND h.key = e.key
+                AND h.until > carillon.clock()
             """;
 
     // A run that was not stored, because another live run has its key, must not hold the key.
     private static final String RELEASE_KEYS = """
             DELETE FROM carillon.unique_key_window h
-             USING unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[]) AS e(project, id, handler, key)
+             USING unnest(:projects::text[], :ids::uuid[], :handlers::text[], :keys::text[])
+               AS e(project, id, handler, key)
              WHERE h.project = e.project AND h.handler = e.handler AND h.key = e.key AND h.run_id = e.id
             """;
 
@@ -142,8 +154,8 @@ public final class InboxRepository implements RunInbox {
     public InboxRepository(Database database) {
         this.database = database;
         this.copy = new RunCopy(database);
-        // While one commit waits for the disk, the next group is written. Commits with a NOTIFY wait for each other
-        // anyway.
+        // While one commit waits for the disk, the next group is written. Commits with a NOTIFY wait for
+        // each other anyway.
         this.withoutNotify = new GroupCommit<>(2, runs -> storeGroup(runs, false));
         this.withNotify = new GroupCommit<>(1, runs -> storeGroup(runs, true));
     }
@@ -207,8 +219,8 @@ public final class InboxRepository implements RunInbox {
     }
 
     /**
-     * Returns runs with a FIFO key in the given order, which is the order of the key, and then the others by unique
-     * key.
+     * Returns runs with a FIFO key in the given order, which is the order of the key, and then the others
+     * by unique key.
      */
     private static List<NewRun> inLockOrder(List<NewRun> runs) {
         if (runs.size() == 1) return runs;

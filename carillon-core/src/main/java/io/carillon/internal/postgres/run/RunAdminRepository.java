@@ -36,28 +36,30 @@ import org.jspecify.annotations.Nullable;
 
 /** The runs as users see them, and the actions of users on runs. */
 public final class RunAdminRepository implements RunAdmin {
-    private static final String INSERT_CANCELLED =
+    static final String INSERT_CANCELLED =
             HistoryInsert.of("deleted", "'cancelled'").with("reason", ":reason").from("deleted RETURNING id");
 
     private static final String CANCEL_WAITING = """
-            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT * FROM carillon.end_waiting_runs(ARRAY[:project::text], ARRAY[:id::uuid], true))
+            WITH deleted AS MATERIALIZED (/* DELETE FROM carillon.run */ SELECT *
+              FROM carillon.end_waiting_runs(ARRAY[:project::text], ARRAY[:id::uuid], true))
             """ + INSERT_CANCELLED;
 
     // The share lock orders this statement and the release of the run: either the release sees the request, or this
     // statement sees that the run waits again.
     private static final String CANCEL_RUNNING = """
             INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id AND owner IS NOT NULL
+            SELECT project, id, :reason FROM carillon.run WHERE project = :project AND id BETWEEN :id AND :id
+              AND owner IS NOT NULL
              ORDER BY id FOR SHARE
             ON CONFLICT (project, run_id) DO UPDATE SET reason = excluded.reason
             """;
 
-    private static final String NOTIFY_CANCEL = "SELECT pg_notify('carillon', 'cancel')";
+    static final String NOTIFY_CANCEL = "SELECT pg_notify('carillon', 'cancel')";
 
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    private static final String INSERT_REDRIVEN = RunInsert.of(
+    static final String INSERT_REDRIVEN = RunInsert.of(
                     "deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
             .behindGate("deleted.gate_key", "deleted.gate_limit")
             .with("key", "deleted.key")
@@ -71,7 +73,8 @@ public final class RunAdminRepository implements RunAdmin {
             WITH deleted AS (
               DELETE FROM carillon.dead_run d WHERE d.project = :project AND d.id = :id
                  AND NOT EXISTS (SELECT 1 FROM carillon.run r
-                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name AND r.key = d.key)
+                                  WHERE d.key IS NOT NULL AND r.project = d.project AND r.target_name = d.target_name
+                                    AND r.key = d.key)
               RETURNING d.*, :new::uuid AS new_id)
             """ + INSERT_REDRIVEN;
 
@@ -83,19 +86,15 @@ public final class RunAdminRepository implements RunAdmin {
 
     private static final String LIST_DEAD = """
             SELECT id FROM carillon.dead_run
-             WHERE project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)
+             WHERE project = :project AND (:queue::text IS NULL OR queue = :queue)
+               AND (:handler::text IS NULL OR target_name = :handler)
                AND (:state::text IS NULL OR state = :state)
              ORDER BY died_at LIMIT :limit
             """;
 
-    private static final String FILTER =
-            "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL OR target_name = :handler)";
-
-    // Matches only runs that existed at an instant, so that a bulk action ends however many runs arrive meanwhile.
-    private static final String MATCHING = FILTER + " AND (:existing::timestamptz IS NULL OR created_at <= :existing)";
-
-    private static final String MATCHING_DEAD =
-            FILTER + " AND (:existing::timestamptz IS NULL OR died_at <= :existing)";
+    static final String FILTER =
+            "project = :project AND (:queue::text IS NULL OR queue = :queue) AND (:handler::text IS NULL"
+                    + " OR target_name = :handler)";
 
     private static final String COUNT_LIVE = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.run WHERE " + FILTER
             + " AND (:state = 'running') = (owner IS NOT NULL) LIMIT :limit) found";
@@ -103,70 +102,36 @@ public final class RunAdminRepository implements RunAdmin {
     private static final String COUNT_DEAD = "SELECT count(*) AS runs FROM (SELECT 1 FROM carillon.dead_run WHERE "
             + FILTER + " AND state = :state LIMIT :limit) found";
 
-    // Rows that are written by their location were locked by an earlier statement of the same transaction.
-    private static final String LOCK_WAITING = "SELECT ctid AS row_ctid FROM carillon.run WHERE owner IS NULL AND "
-            + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
-
-    private static final String CANCEL_MANY = """
-            WITH deleted AS (DELETE FROM carillon.run WHERE ctid = ANY (:ctids::tid[]) RETURNING *)
-            """ + INSERT_CANCELLED;
-
-    private static final String LOCK_RUNNING = "SELECT ctid AS row_ctid FROM carillon.run r WHERE owner IS NOT NULL"
-            + " AND NOT EXISTS (SELECT 1 FROM carillon.cancel_request c WHERE c.project = r.project AND c.run_id = r.id) AND "
-            + MATCHING + " LIMIT 1000 FOR SHARE SKIP LOCKED";
-
-    private static final String CANCEL_MANY_RUNNING = """
-            INSERT INTO carillon.cancel_request (project, run_id, reason)
-            SELECT project, id, :reason FROM carillon.run WHERE ctid = ANY (:ctids::tid[])
-            ON CONFLICT (project, run_id) DO NOTHING RETURNING run_id
-            """;
-
     /** Runs whose due time no schedule and no gate determines. */
-    private static final String MOVABLE =
+    static final String MOVABLE =
             "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
-
-    private static final String LOCK_MOVABLE_MANY = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
-            + "due_at <> :due AND " + MATCHING + " LIMIT 1000 FOR UPDATE SKIP LOCKED";
 
     private static final String LOCK_MOVABLE = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
             + "project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE";
 
     private static final String RESCHEDULE = """
-            UPDATE carillon.run SET due_at = :due, ready_at = :due, day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
+            UPDATE carillon.run SET due_at = :due, ready_at = :due,
+              day = (greatest(:due, carillon.clock()) AT TIME ZONE 'UTC')::date
              WHERE ctid = ANY (:ctids::tid[])
             """;
 
-    // Runs with a key are redriven one by one: two of them may have the same key.
-    private static final String LOCK_DEAD = "SELECT ctid AS row_ctid FROM carillon.dead_run WHERE state = :state AND "
-            + MATCHING_DEAD + " AND (:keyed OR key IS NULL) LIMIT 1000 FOR UPDATE SKIP LOCKED";
-
-    private static final String REDRIVE_MANY = """
-            WITH deleted AS (
-              DELETE FROM carillon.dead_run d USING unnest(:ctids::tid[], :ids::uuid[]) AS e(row_ctid, new_id)
-               WHERE d.ctid = e.row_ctid RETURNING d.*, e.new_id)
-            """ + INSERT_REDRIVEN;
-
-    private static final String DEAD_WITH_KEY =
-            "SELECT id FROM carillon.dead_run d WHERE key IS NOT NULL AND state = :state AND "
-                    + MATCHING_DEAD
-                    + " AND NOT EXISTS (SELECT 1 FROM carillon.run r WHERE r.project = d.project AND r.target_name = d.target_name AND r.key = d.key) LIMIT 1000";
-
-    private static final String DELETE_MANY = "DELETE FROM carillon.dead_run WHERE ctid = ANY (:ctids::tid[])";
-
     private static final String UNKNOWN_HANDLERS = """
-            SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name ORDER BY target_name LIMIT 100
+            SELECT target_name, count(*) AS runs FROM carillon.run WHERE parked = 'no-handler' GROUP BY target_name
+              ORDER BY target_name LIMIT 100
             """;
 
     private final Database database;
     private final Partitions partitions;
     private final AttemptEndings attemptEndings;
     private final Uuid7.Sequence ids;
+    private final BulkRunActions bulkActions;
 
     public RunAdminRepository(Database database, Partitions partitions, AttemptEndings attemptEndings) {
         this.database = database;
         this.partitions = partitions;
         this.attemptEndings = attemptEndings;
         this.ids = new Uuid7.Sequence(database.clock());
+        this.bulkActions = new BulkRunActions(database, partitions, ids, this::redrive);
     }
 
     @Override
@@ -200,15 +165,15 @@ public final class RunAdminRepository implements RunAdmin {
                 setDueTime(session, lockCtids(bindRun(session.query(LOCK_MOVABLE), project, run)), due) > 0);
     }
 
-    private static List<String> lockCtids(Query lock) throws SQLException {
+    static List<String> lockCtids(Query lock) throws SQLException {
         return lock.list(row -> row.text("row_ctid"));
     }
 
-    private static Query bindCtids(Query query, List<String> ctids) throws SQLException {
+    static Query bindCtids(Query query, List<String> ctids) throws SQLException {
         return query.column("ctids", "tid", ctids, place -> place);
     }
 
-    private static int setDueTime(Session session, List<String> ctids, Instant due) throws SQLException {
+    static int setDueTime(Session session, List<String> ctids, Instant due) throws SQLException {
         return bindCtids(session.query(RESCHEDULE), ctids).instant("due", due).update();
     }
 
@@ -296,89 +261,13 @@ public final class RunAdminRepository implements RunAdmin {
         return filter.state() == RunState.WAITING || filter.state() == RunState.RUNNING;
     }
 
-    private static Query bindFilter(Query query, String project, RunFilter filter) throws SQLException {
+    static Query bindFilter(Query query, String project, RunFilter filter) throws SQLException {
         return query.text("project", project).text("queue", filter.queue()).text("handler", filter.handler());
     }
 
     @Override
     public int bulk(String project, RunFilter filter, BulkAction action, @Nullable Instant existing) {
-        BulkSelection bulkSelection = new BulkSelection(project, filter, existing);
-        try {
-            if (action instanceof BulkAction.Redrive) return redriveMany(bulkSelection);
-            return partitions.creatingMissing(
-                    () -> database.transaction(session -> nextBatch(session, bulkSelection, action)));
-        } catch (StorageException failure) {
-            // A failure aborts the caller's transaction, and the caller chooses how long to wait.
-            if (!failure.isLockTimeout() || database.isInCallerTransaction()) throw failure;
-            return LOCKED;
-        }
-    }
-
-    private static int nextBatch(Session session, BulkSelection bulkSelection, BulkAction action) throws SQLException {
-        if (action instanceof BulkAction.Cancel cancel) return cancelMany(session, bulkSelection, cancel.reason());
-        if (action instanceof BulkAction.Reschedule to) {
-            Binding due = lock -> bulkSelection.bind(lock).instant("due", to.due());
-            return setDueTime(session, nextBatch(session, LOCK_MOVABLE_MANY, due), to.due());
-        }
-        return bindCtids(session.query(DELETE_MANY), nextDeadBatch(session, bulkSelection, true))
-                .update();
-    }
-
-    /** The runs to which a bulk action applies. */
-    private record BulkSelection(
-            String project, RunFilter filter, @Nullable Instant existingAt) {
-        Query bind(Query query) throws SQLException {
-            return bindFilter(query, project, filter).instant("existing", existingAt);
-        }
-
-        Query bindDead(Query query) throws SQLException {
-            return bind(query).text("state", requireNonNull(filter.state()).text());
-        }
-    }
-
-    @FunctionalInterface
-    private interface Binding {
-        Query bind(Query lock) throws SQLException;
-    }
-
-    /** Locks the next rows; waits if all are locked by others: an empty result means that none is left. */
-    private static List<String> nextBatch(Session session, String lock, Binding binding) throws SQLException {
-        List<String> free = lockCtids(binding.bind(session.query(lock)));
-        return free.isEmpty() ? lockCtids(binding.bind(session.query(lock.replace(" SKIP LOCKED", "")))) : free;
-    }
-
-    private static List<String> nextDeadBatch(Session session, BulkSelection bulkSelection, boolean keyed)
-            throws SQLException {
-        return nextBatch(
-                session, LOCK_DEAD, lock -> bulkSelection.bindDead(lock).flag("keyed", keyed));
-    }
-
-    private static int cancelMany(Session session, BulkSelection bulkSelection, String reason) throws SQLException {
-        boolean waiting = bulkSelection.filter.state() == RunState.WAITING;
-        List<String> ctids = nextBatch(session, waiting ? LOCK_WAITING : LOCK_RUNNING, bulkSelection::bind);
-        int done = bindCtids(session.query(waiting ? CANCEL_MANY : CANCEL_MANY_RUNNING), ctids)
-                .text("reason", TextCleaner.clean(reason))
-                .list(row -> row)
-                .size();
-        if (done > 0 && !waiting) session.query(NOTIFY_CANCEL).list(row -> row);
-        // Other transactions have requested the cancel of these runs meanwhile: there may be more runs.
-        return done > 0 || ctids.isEmpty() ? done : cancelMany(session, bulkSelection, reason);
-    }
-
-    private int redriveMany(BulkSelection bulkSelection) {
-        int many = database.transaction(session -> {
-            List<String> ctids = nextDeadBatch(session, bulkSelection, false);
-            return bindCtids(session.query(REDRIVE_MANY), ctids)
-                    .column("ids", "uuid", ctids, place -> ids.next())
-                    .list(row -> row)
-                    .size();
-        });
-        if (many > 0) return many;
-        List<RunId> keyed = database.single(session ->
-                bulkSelection.bindDead(session.query(DEAD_WITH_KEY)).list(row -> AttemptRows.runId(row, "id")));
-        return (int) redrive(bulkSelection.project, keyed).stream()
-                .filter(RedriveResult.Redriven.class::isInstance)
-                .count();
+        return bulkActions.apply(project, filter, action, existing);
     }
 
     @Override

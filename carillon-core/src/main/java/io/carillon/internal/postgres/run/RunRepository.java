@@ -35,16 +35,21 @@ public final class RunRepository implements RunStore {
     // limited lanes are removed first (OFFSET ensures it); otherwise rows would be locked and not claimed.
     private static final String CLAIM = AttemptRows.claimStatement("""
             SELECT row_ctid
-              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[], :readyFroms::timestamptz[],
-                                         :handlers::text[]) AS requested(queue, project, priority, quota, ready_from, handlers)
+              FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[],
+                :readyFroms::timestamptz[],
+                                         :handlers::text[]) AS requested(queue, project, priority, quota, ready_from,
+                                         handlers)
                      WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                         WHERE p.queue = requested.queue AND p.project = requested.project
-                                          AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL OR p.rate IS NOT NULL
+                                          AND (p.paused_at IS NOT NULL OR p.max_running IS NOT NULL
+                                            OR p.rate IS NOT NULL
                                                OR p.breaker <> 'closed'))
                     OFFSET 0) AS lane,
-                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.quota, string_to_array(lane.handlers, ' '),
+                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.quota,
+                     string_to_array(lane.handlers, ' '),
                                  :unknownHandlers::text[]) AS row_ctid
-             WHERE (:lease::float8 IS NOT NULL OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
+             WHERE (:lease::float8 IS NOT NULL
+               OR EXISTS (SELECT 1 FROM carillon.node n WHERE n.id = :owner AND n.dead_at IS NULL))
             """, "");
 
     // Reads the index of parked runs by handler, so that the waiting runs of other handlers are not read. The range
@@ -57,17 +62,21 @@ public final class RunRepository implements RunStore {
                                                                      WHERE l.queue = r.queue AND l.project = r.project
                                                                        AND l.max_running IS NOT NULL) AS needs_lane_slot
                               FROM carillon.run r
-                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN handler.name AND handler.name AND r.owner IS NULL
+                             WHERE r.parked BETWEEN 'suspect' AND 'suspect' AND r.target_name BETWEEN handler.name
+                               AND handler.name AND r.owner IS NULL
                                -- evaluated for each run, because PostgreSQL would sort all runs after a join
-                               AND (SELECT p.paused_at FROM carillon.lane p WHERE p.queue = r.queue AND p.project = r.project) IS NULL
+                               AND (SELECT p.paused_at FROM carillon.lane p
+                                 WHERE p.queue = r.queue AND p.project = r.project) IS NULL
                              ORDER BY r.parked, r.target_name, r.due_at LIMIT 1000) first
             """;
 
     private static final String TRY_ISOLATION_LOCK = """
             SELECT coalesce(min(age) FILTER (WHERE died), 1e9) AS since_death,
                    least(coalesce(max(age) FILTER (WHERE died), 0), coalesce(min(since_isolation), 1e9)) AS waited
-              FROM (SELECT abs(extract(epoch FROM carillon.clock() - dead_at)) AS age, coalesce(dead_reason <> 'stopped', false) AS died,
-                           abs(extract(epoch FROM carillon.clock() - last_isolation_at)) AS since_isolation FROM carillon.node) n
+              FROM (SELECT abs(extract(epoch FROM carillon.clock() - dead_at)) AS age,
+                coalesce(dead_reason <> 'stopped', false) AS died,
+                           abs(extract(epoch FROM carillon.clock() - last_isolation_at)) AS since_isolation
+                             FROM carillon.node) n
             HAVING pg_try_advisory_xact_lock(hashtextextended('carillon.isolate', 0))
             """;
 
@@ -85,7 +94,8 @@ public final class RunRepository implements RunStore {
                FOR UPDATE SKIP LOCKED
             """, """
             , limited_by = coalesce(limited_by, (SELECT l.queue FROM carillon.lane l
-                                                  WHERE l.queue = run.queue AND l.project = run.project AND l.max_running IS NOT NULL))
+                                                  WHERE l.queue = run.queue AND l.project = run.project
+                                                    AND l.max_running IS NOT NULL))
             """);
 
     private static final String RECORD_ISOLATION =
@@ -113,7 +123,8 @@ public final class RunRepository implements RunStore {
     // A node that was declared dead keeps its claim records: they say which runs to release.
     private static final String REWRITE_CLAIM_RECORDS = """
             WITH me AS (SELECT id FROM carillon.node WHERE id = :owner AND dead_at IS NULL),
-            deleted AS (DELETE FROM carillon.claim_record n USING me WHERE n.node = me.id AND n.claim_number = ANY (:claimNumbers::bigint[]))
+            deleted AS (DELETE FROM carillon.claim_record n USING me
+              WHERE n.node = me.id AND n.claim_number = ANY (:claimNumbers::bigint[]))
             INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)
             SELECT me.id, :claimNumber, :projects::text[], :ids::uuid[] FROM me WHERE cardinality(:ids::uuid[]) > 0
             """;

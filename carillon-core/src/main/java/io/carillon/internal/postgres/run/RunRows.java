@@ -39,11 +39,13 @@ final class RunRows {
     // run twice or leaves one out.
     static final String PAGE_LIVE = """
             SELECT r.*, p.done, p.total
-              FROM carillon.run_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit) r
+              FROM carillon.run_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text,
+                :limit) r
             """ + PROGRESS + " ORDER BY r.id DESC";
 
     static final String PAGE_ENDED = """
-            SELECT * FROM carillon.history_page(:project, :before, :queue::text, :handler::text, :schedule::uuid, :state::text, :limit)
+            SELECT * FROM carillon.history_page(:project, :before, :queue::text, :handler::text, :schedule::uuid,
+              :state::text, :limit)
             """;
 
     private static final UUID MAX_ID = new UUID(-1, -1);

@@ -55,7 +55,8 @@ final class Backfill {
                AND (t.planned_at AT TIME ZONE 'UTC')::date NOT IN (
                      SELECT to_date(right(c.relname, 8), 'YYYYMMDD')
                        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                      WHERE i.inhparent = 'carillon.run_history'::regclass AND NOT i.inhdetachpending AND c.relname ~ '^run_history_[0-9]{8}$')
+                      WHERE i.inhparent = 'carillon.run_history'::regclass AND NOT i.inhdetachpending
+                        AND c.relname ~ '^run_history_[0-9]{8}$')
             """;
 
     private record CoveredRange(Instant from, Instant to) {}

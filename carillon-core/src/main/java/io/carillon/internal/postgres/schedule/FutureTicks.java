@@ -21,7 +21,8 @@ final class FutureTicks {
     private static final String LOCK_UNSTARTED = """
             SELECT count(*) FROM (
               SELECT 1 FROM carillon.run
-               WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') ORDER BY id FOR UPDATE) held
+               WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity')
+                 ORDER BY id FOR UPDATE) held
             """;
 
     // A pause whose end has passed ended at that instant. Every instant with a ledger entry counts, so that no instant
@@ -29,37 +30,44 @@ final class FutureTicks {
     // gap that lies ahead.
     private static final String CUTOFF = """
             SELECT greatest(least(carillon.clock(), :until::timestamptz),
-                     (SELECT max(planned_at) FROM carillon.run WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0
+                     (SELECT max(planned_at) FROM carillon.run
+                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND attempt > 0
                          AND (owner IS NOT NULL OR start_by = 'infinity')),
                      (SELECT max(planned_at) FROM carillon.run_history
-                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
+                       WHERE schedule_id = :id AND origin IN ('tick', 'backfill')
+                         AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1),
                      (SELECT max(to_at) FROM carillon.ledger_gap
                        WHERE schedule_id = :id AND day >= (carillon.clock() AT TIME ZONE 'UTC')::date - 1)) AS cutoff
             """;
 
     private static final String DELETE_AFTER_CUTOFF = """
             DELETE FROM carillon.run
-             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') AND planned_at > :cutoff
+             WHERE schedule_id = :id AND origin = 'tick' AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity')
+               AND planned_at > :cutoff
             """;
 
     private static final String MOVE_CURSOR = """
-            UPDATE carillon.schedule SET cursor = :cutoff, adapted_cursor = :cutoff, ticks = ticks - :deletedTicks WHERE project = :project AND id = :id
+            UPDATE carillon.schedule SET cursor = :cutoff, adapted_cursor = :cutoff, ticks = ticks - :deletedTicks
+              WHERE project = :project AND id = :id
             """;
 
     private static final String END_UNSTARTED = """
             WITH deleted AS (
               DELETE FROM carillon.run
-               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
+               WHERE schedule_id = :id AND origin IN ('tick', 'backfill') AND origin = :origin AND owner IS NULL
+                 AND (attempt = 0 OR start_by < 'infinity') RETURNING *)
             """
             + HistoryInsert.of("deleted", ":state").with("reason", ":reason").from("deleted");
 
     private static final String INSERT_GAP = """
             INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
-            VALUES (:project, :id, :from, :to, (:to::timestamptz AT TIME ZONE 'UTC')::date, :count, :state, :reason, :version)
+            VALUES (:project, :id, :from, :to, (:to::timestamptz AT TIME ZONE 'UTC')::date, :count, :state, :reason,
+              :version)
             """;
 
     private static final String NOTIFY_FIRST_TICK = """
-            SELECT pg_notify('carillon', 'work ' || :queue || ' ' || :project || ' ' || (extract(epoch FROM :first::timestamptz) * 1000)::bigint)
+            SELECT pg_notify('carillon', 'work ' || :queue || ' ' || :project || ' '
+              || (extract(epoch FROM :first::timestamptz) * 1000)::bigint)
             """;
 
     /** The state and reason in the ledger of instants without a run. */
@@ -72,6 +80,12 @@ final class FutureTicks {
 
     /** A schedule as it was before the lock, and its instants that were not planned by then. */
     record UnplannedRange(Schedule schedule, InstantRange range) {
+        /** Returns this range, or an empty range if the schedule was not read before it was locked. */
+        static UnplannedRange orEmpty(Optional<UnplannedRange> unplanned, Schedule schedule) {
+            return unplanned.orElseGet(() -> new UnplannedRange(
+                    schedule, InstantRange.after(schedule.planningState().cursor())));
+        }
+
         /** Returns the range up to T; reuses this range if the schedule has not changed. */
         private InstantRange upTo(Schedule now, Instant cutoff) {
             Instant last = range.last();
@@ -115,8 +129,8 @@ final class FutureTicks {
     }
 
     /**
-     * Ends the unstarted backfill runs; a concurrent claim takes a run before this statement, or does not find it
-     * after.
+     * Ends the unstarted backfill runs; a concurrent claim takes a run before this statement, or does not
+     * find it after.
      */
     void endBackfills(Session session, Schedule schedule, LedgerReason reason) throws SQLException {
         endUnstarted(session, schedule, reason, "backfill");
@@ -133,9 +147,9 @@ final class FutureTicks {
     }
 
     /**
-     * Records the instants from the cursor up to T that were never planned; the range that was computed before the lock
-     * is not computed again. In a pause the reason is the pause; otherwise instants on excluded dates are recorded as
-     * excluded.
+     * Records the instants from the cursor up to T that were never planned; the range that was computed before the
+     * lock is not computed again. In a pause the reason is the pause; otherwise instants on excluded dates are
+     * recorded as excluded.
      */
     void recordGaps(Session session, Schedule schedule, UnplannedRange unplanned, Instant cutoff, LedgerReason reason)
             throws SQLException {

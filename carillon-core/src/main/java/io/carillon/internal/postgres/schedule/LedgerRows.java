@@ -17,10 +17,12 @@ import java.util.UUID;
 /** The ledger as it is read: ended runs, live runs, and ranges without runs. */
 final class LedgerRows {
     private static final String LEDGER = """
-            SELECT planned_at AS from_at, planned_at AS to_at, 1 AS count, state, reason, id, started_at FROM carillon.run_history
+            SELECT planned_at AS from_at, planned_at AS to_at, 1 AS count, state, reason, id, started_at
+              FROM carillon.run_history
              WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
             UNION ALL
-            SELECT planned_at, planned_at, 1, CASE WHEN owner IS NULL THEN 'waiting' ELSE 'running' END, parked, id, started_at FROM carillon.run
+            SELECT planned_at, planned_at, 1, CASE WHEN owner IS NULL THEN 'waiting'
+              ELSE 'running' END, parked, id, started_at FROM carillon.run
              WHERE schedule_id = :id AND planned_at BETWEEN :from AND :to AND origin IN ('tick', 'backfill')
             UNION ALL
             SELECT from_at, to_at, count, state, reason, NULL, NULL FROM carillon.ledger_gap
@@ -33,11 +35,14 @@ final class LedgerRows {
             SELECT s.id AS schedule, last.* FROM unnest(:ids::uuid[]) s(id)
              CROSS JOIN LATERAL (
                SELECT * FROM (
-                 (SELECT id AS run, 'running' AS state, planned_at, started_at, NULL::timestamptz AS ended_at FROM carillon.run
-                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL AND owner IS NOT NULL ORDER BY planned_at DESC LIMIT 1)
+                 (SELECT id AS run, 'running' AS state, planned_at, started_at, NULL::timestamptz AS ended_at
+                   FROM carillon.run
+                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL
+                     AND owner IS NOT NULL ORDER BY planned_at DESC LIMIT 1)
                  UNION ALL
                  (SELECT id, state, planned_at, started_at, ended_at FROM carillon.run_history
-                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL ORDER BY planned_at DESC LIMIT 1)) one
+                   WHERE schedule_id = s.id AND origin IN ('tick', 'backfill') AND started_at IS NOT NULL
+                     ORDER BY planned_at DESC LIMIT 1)) one
                 ORDER BY planned_at DESC LIMIT 1) last
             """;
 

@@ -32,7 +32,8 @@ public final class PlanRepository implements PlanStore {
     // An adaptive interval is planned further only after its backlog was read at the current cursor.
     private static final String DUE = "SELECT " + ScheduleRows.COLUMNS + """
               FROM carillon.schedule s
-             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor OR s.cursor > carillon.clock())
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor
+               OR s.cursor > carillon.clock())
                AND s.next_at >= :since AND s.next_at <= carillon.clock() + make_interval(secs => :renew)
                AND s.id <> ALL (:unreadable::uuid[])
                AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
@@ -51,7 +52,8 @@ public final class PlanRepository implements PlanStore {
                    LATERAL (SELECT * FROM carillon.schedule
                              WHERE project = late.project AND id BETWEEN late.schedule_id AND late.schedule_id
                              ORDER BY id LIMIT 1) s
-             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor OR s.cursor > carillon.clock())
+             WHERE s.paused_at IS NULL AND (s.adaptive_min IS NULL OR s.adapted_cursor = s.cursor
+               OR s.cursor > carillon.clock())
                AND s.id <> ALL (:unreadable::uuid[])
                AND (s.tzdata COLLATE "C" <= :tzdata OR s.zone IN ('UTC', 'Z'))
              LIMIT :limit
@@ -66,11 +68,15 @@ public final class PlanRepository implements PlanStore {
             SELECT r.id, r.schedule_id, r.planned_at, r.may_start_late IS NOT NULL AS allowed_late,
                    r.may_start_late IS NULL AND EXISTS (SELECT 1 FROM carillon.lane l
                                   WHERE l.queue = r.queue AND l.project = r.project
-                                    AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL OR l.rate IS NOT NULL
-                                         OR (l.held_back_since < r.start_by AND l.held_back_until > r.planned_at))) AS held_back
+                                    AND (l.paused_at IS NOT NULL OR l.breaker <> 'closed' OR l.max_running IS NOT NULL
+                                      OR l.rate IS NOT NULL
+                                         OR (l.held_back_since < r.start_by
+                                           AND l.held_back_until > r.planned_at))) AS held_back
               FROM carillon.run r
-             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick' AND r.owner IS NULL
-               AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock() OR (r.may_start_late AND r.parked IS DISTINCT FROM 'gate'))
+             WHERE r.schedule_id = ANY (:ids::uuid[]) AND r.planned_at <= carillon.clock() AND r.origin = 'tick'
+               AND r.owner IS NULL
+               AND r.start_by <> 'infinity' AND (r.start_by <= carillon.clock()
+                 OR (r.may_start_late AND r.parked IS DISTINCT FROM 'gate'))
             """;
 
     private static final String COUNT_BEHIND = """
@@ -83,10 +89,13 @@ public final class PlanRepository implements PlanStore {
     // Each schedule has its slice of the arrays: a join would compare every tick with every schedule.
     private static final String PLANS = """
             WITH plans AS (
-              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[], :cursors::timestamptz[],
-                                   :nextInstants::timestamptz[], :tickFirsts::int[], :tickLasts::int[], :gapFirsts::int[], :gapLasts::int[],
+              SELECT * FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[],
+                :cursors::timestamptz[],
+                                   :nextInstants::timestamptz[], :tickFirsts::int[], :tickLasts::int[],
+                                   :gapFirsts::int[], :gapLasts::int[],
                                    :lateFirsts::int[], :lateLasts::int[])
-                AS w(project, id, version, old_cursor, cursor, next_at, tick_first, tick_last, gap_first, gap_last, late_first, late_last)),
+                AS w(project, id, version, old_cursor, cursor, next_at, tick_first, tick_last, gap_first, gap_last,
+                  late_first, late_last)),
             """;
 
     // The schedule is written once, by its key and only if cursor and version have not changed since they were read;
@@ -94,19 +103,26 @@ public final class PlanRepository implements PlanStore {
     // rows and find them by the key.
     private static final String ADVANCE = """
             advanced AS (
-              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at, ticks = s.ticks + w.tick_last - w.tick_first + 1
+              UPDATE carillon.schedule s SET cursor = w.cursor, next_at = w.next_at,
+                ticks = s.ticks + w.tick_last - w.tick_first + 1
                 FROM (SELECT * FROM locked_plans LIMIT cardinality(:ids::uuid[])) w
-               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old_cursor AND s.version = w.version AND s.paused_at IS NULL
-              RETURNING s.project, s.id, s.version, s.queue, s.priority, s.target, s.target_name, s.codec, s.payload, s.headers, s.policy,
+               WHERE s.project = w.project AND s.id = w.id AND s.cursor = w.old_cursor AND s.version = w.version
+                 AND s.paused_at IS NULL
+              RETURNING s.project, s.id, s.version, s.queue, s.priority, s.target, s.target_name, s.codec, s.payload,
+                        s.headers, s.policy,
                         s.overlap,
                         w.tick_first, w.tick_last, w.late_first, w.late_last, w.gap_first, w.gap_last),
             inserted_gaps AS (
               INSERT INTO carillon.ledger_gap (project, schedule_id, from_at, to_at, day, count, state, reason, version)
-              SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state, g.reason, v.version
+              SELECT v.project, v.id, g.from_at, g.to_at, (g.to_at AT TIME ZONE 'UTC')::date, g.count, g.state,
+                g.reason, v.version
                 FROM advanced v
-                CROSS JOIN LATERAL unnest((:gapFroms::timestamptz[])[v.gap_first : v.gap_last], (:gapTos::timestamptz[])[v.gap_first : v.gap_last],
-                                          (:gapCounts::bigint[])[v.gap_first : v.gap_last], (:gapStates::text[])[v.gap_first : v.gap_last],
-                                          (:gapReasons::text[])[v.gap_first : v.gap_last]) AS g(from_at, to_at, count, state, reason)),
+                CROSS JOIN LATERAL unnest((:gapFroms::timestamptz[])[v.gap_first : v.gap_last],
+                  (:gapTos::timestamptz[])[v.gap_first : v.gap_last],
+                                          (:gapCounts::bigint[])[v.gap_first : v.gap_last],
+                                          (:gapStates::text[])[v.gap_first : v.gap_last],
+                                          (:gapReasons::text[])[v.gap_first : v.gap_last])
+                                            AS g(from_at, to_at, count, state, reason)),
             inserted_ticks AS (
             """
             + RunInsert.of("v", "t.id", "'tick'", "t.due_at")
@@ -117,10 +133,12 @@ public final class PlanRepository implements PlanStore {
                     .with("may_start_late", "t.may_start_late")
                     .from("""
                 advanced v
-                CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last], (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
+                CROSS JOIN LATERAL unnest((:tickIds::uuid[])[v.tick_first : v.tick_last],
+                                          (:tickPlanned::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickDue::timestamptz[])[v.tick_first : v.tick_last],
                                           (:tickStartBy::timestamptz[])[v.tick_first : v.tick_last],
-                                          (:tickMayStartLate::bool[])[v.tick_first : v.tick_last]) AS t(id, planned_at, due_at, start_by, may_start_late)
+                                          (:tickMayStartLate::bool[])[v.tick_first : v.tick_last])
+                  AS t(id, planned_at, due_at, start_by, may_start_late)
               ON CONFLICT DO NOTHING)
             """);
 
@@ -131,7 +149,8 @@ public final class PlanRepository implements PlanStore {
             locked_plans AS MATERIALIZED (
               SELECT w.* FROM plans w
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor AND version = w.version
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor
+                                       AND version = w.version
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s),
             """ + ADVANCE + "SELECT id FROM advanced";
@@ -140,17 +159,20 @@ public final class PlanRepository implements PlanStore {
     // late ticks. Whether all late ticks still exist is decided between the statements, while the locks are held.
     private static final String LOCK_LATE = """
             WITH locked AS MATERIALIZED (
-              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[], :lateFirsts::int[], :lateLasts::int[])
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :oldCursors::timestamptz[],
+                :lateFirsts::int[], :lateLasts::int[])
                      AS w(project, id, version, old_cursor, late_first, late_last)
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor AND version = w.version
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.old_cursor
+                                       AND version = w.version
                                        AND paused_at IS NULL
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
             SELECT v.id, r.row_ctid::text AS row_ctid
               FROM locked l
               CROSS JOIN LATERAL unnest((:lateIds::uuid[])[l.late_first : l.late_last]) AS v(id)
               CROSS JOIN LATERAL (SELECT ctid AS row_ctid FROM carillon.run
-                                   WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id AND owner IS NULL AND start_by <> 'infinity'
+                                   WHERE project = l.project AND id BETWEEN v.id AND v.id AND schedule_id = l.id
+                                     AND owner IS NULL AND start_by <> 'infinity'
                                    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) r
             """;
 
@@ -158,16 +180,20 @@ public final class PlanRepository implements PlanStore {
     private static final String RESOLVE_MISSED = PLANS + "locked_plans AS (SELECT * FROM plans),\n" + ADVANCE + """
             , late AS (
               SELECT t.* FROM advanced m
-                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last], (:lateCtids::tid[])[m.late_first : m.late_last],
+                CROSS JOIN LATERAL unnest((:lateIds::uuid[])[m.late_first : m.late_last],
+                  (:lateCtids::tid[])[m.late_first : m.late_last],
                                           (:lateReasons::text[])[m.late_first : m.late_last],
                                           (:lateDue::timestamptz[])[m.late_first : m.late_last],
                                           (:lateStartBy::timestamptz[])[m.late_first : m.late_last],
-                                          (:lateMayStart::bool[])[m.late_first : m.late_last]) AS t(id, row_ctid, reason, due_at, start_by, may_start_late)),
+                                          (:lateMayStart::bool[])[m.late_first : m.late_last])
+                                            AS t(id, row_ctid, reason, due_at, start_by, may_start_late)),
             allowed_late AS (
               UPDATE carillon.run r
                  SET start_by = t.start_by, may_start_late = t.may_start_late,
-                     ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.ready_at END,
-                     gate_arrival_at = CASE WHEN r.gate_arrival_at IS NOT NULL AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_arrival_at END
+                     ready_at = CASE WHEN r.parked IS NULL AND t.due_at > carillon.clock() THEN t.due_at
+                       ELSE r.ready_at END,
+                     gate_arrival_at = CASE WHEN r.gate_arrival_at IS NOT NULL
+                       AND t.due_at > carillon.clock() THEN t.due_at ELSE r.gate_arrival_at END
                 FROM late t
                WHERE r.ctid = t.row_ctid AND r.id = t.id AND t.reason IS NULL),
             dropped AS (
@@ -370,41 +396,5 @@ public final class PlanRepository implements PlanStore {
                 .toList());
         if (plans.isEmpty()) return List.of();
         return plans.writtenPlans(plans.bindVerdicts(plans.bind(session.query(RESOLVE_MISSED)), ctids));
-    }
-
-    /** The planning token: a row with an owner, an epoch that grows with each new owner, and an expiry. */
-    static final class PlanningToken {
-        // The owner renews it; any node may take it over after it has expired. If many nodes try at the same time, the
-        // row lets one of them through.
-        private static final String ACQUIRE = """
-                INSERT INTO carillon.planning_token AS t (name, owner, epoch, expires_at)
-                VALUES ('planning', :owner, 1, carillon.clock() + make_interval(secs => :lease))
-                ON CONFLICT (name) DO UPDATE
-                   SET owner = excluded.owner, epoch = t.epoch + CASE WHEN t.owner = excluded.owner THEN 0 ELSE 1 END, expires_at = excluded.expires_at
-                 WHERE t.owner = excluded.owner OR t.expires_at <= carillon.clock()
-                """;
-
-        private static final String RELEASE = """
-                UPDATE carillon.planning_token SET expires_at = '-infinity' WHERE name = 'planning' AND owner = :owner
-                """;
-
-        private final Database database;
-
-        PlanningToken(Database database) {
-            this.database = database;
-        }
-
-        boolean acquire(UUID node, Duration lease) {
-            return database.single(session -> session.query(ACQUIRE)
-                            .uuid("owner", node)
-                            .seconds("lease", lease)
-                            .update()
-                    == 1);
-        }
-
-        void release(UUID node) {
-            database.single(
-                    session -> session.query(RELEASE).uuid("owner", node).update());
-        }
     }
 }

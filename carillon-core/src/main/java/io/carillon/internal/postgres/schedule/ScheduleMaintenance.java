@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 public final class ScheduleMaintenance {
     static final String PAUSES_OVER = """
             SELECT s.project, s.name, s.id, s.version FROM carillon.schedule s
-             WHERE s.paused_until <= carillon.clock() AND s.id <> ALL (:unreadable::uuid[]) ORDER BY s.paused_until LIMIT 500
+             WHERE s.paused_until <= carillon.clock() AND s.id <> ALL (:unreadable::uuid[]) ORDER BY s.paused_until
+               LIMIT 500
             """;
 
     // Schedules that pause automatically after failures and have a run soon.
@@ -66,10 +67,12 @@ public final class ScheduleMaintenance {
     static final String OUTDATED_TZDATA = "SELECT " + ScheduleRows.COLUMNS + """
               , carillon.clock() AS now,
               array(SELECT (extract(epoch FROM r.planned_at) * 1000000)::bigint FROM carillon.run r
-                     WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.origin = 'tick' AND r.planned_at > carillon.clock()
+                     WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.origin = 'tick'
+                       AND r.planned_at > carillon.clock()
                      ORDER BY r.planned_at) AS ahead
               FROM carillon.schedule s
-             WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z' AND s.id <> ALL (:unreadable::uuid[])
+             WHERE s.tzdata COLLATE "C" < :tzdata AND s.kind <> 'once' AND s.zone <> 'UTC' AND s.zone <> 'Z'
+               AND s.id <> ALL (:unreadable::uuid[])
              ORDER BY s.tzdata COLLATE "C" LIMIT 1000
             """;
 
@@ -77,10 +80,12 @@ public final class ScheduleMaintenance {
     // invalidates plans that were made with the older rules.
     private static final String UPDATE_TZDATA = """
             WITH locked AS MATERIALIZED (
-              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :cursors::timestamptz[], :nextInstants::timestamptz[])
+              SELECT w.* FROM unnest(:projects::text[], :ids::uuid[], :versions::bigint[], :cursors::timestamptz[],
+                :nextInstants::timestamptz[])
                      AS w(project, id, version, cursor, next_at)
                 CROSS JOIN LATERAL (SELECT 1 FROM carillon.schedule
-                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.cursor AND version = w.version
+                                     WHERE project = w.project AND id BETWEEN w.id AND w.id AND cursor = w.cursor
+                                       AND version = w.version
                                      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) s)
             UPDATE carillon.schedule s SET tzdata = :tzdata, next_at = w.next_at, version = s.version + 1
               FROM (SELECT * FROM locked LIMIT cardinality(:ids::uuid[])) w
@@ -94,20 +99,25 @@ public final class ScheduleMaintenance {
               CROSS JOIN LATERAL (
                 SELECT count(*) AS backlog
                   FROM (SELECT 1 FROM unnest('{0,1,2,3}'::smallint[]) AS c(priority)
-                         CROSS JOIN LATERAL (SELECT name FROM carillon.handlers_in_lane(s.queue, s.project, c.priority) AS name LIMIT 1000) handler
+                         CROSS JOIN LATERAL (SELECT name
+                           FROM carillon.handlers_in_lane(s.queue, s.project, c.priority) AS name LIMIT 1000) handler
                          CROSS JOIN LATERAL (SELECT 1 FROM carillon.run r
-                                              WHERE r.queue = s.queue AND r.project = s.project AND r.priority = c.priority AND r.target_name = handler.name
-                                                AND r.ready_at <= carillon.clock() AND r.owner IS NULL AND r.schedule_id IS DISTINCT FROM s.id
+                                              WHERE r.queue = s.queue AND r.project = s.project
+                                                AND r.priority = c.priority AND r.target_name = handler.name
+                                                AND r.ready_at <= carillon.clock() AND r.owner IS NULL
+                                                  AND r.schedule_id IS DISTINCT FROM s.id
                                               ORDER BY r.ready_at LIMIT 10000) waiting
                          LIMIT 10000) head) lane
-             WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adapted_cursor IS DISTINCT FROM s.cursor AND s.cursor <= carillon.clock()
+             WHERE s.adaptive_min IS NOT NULL AND s.paused_at IS NULL AND s.adapted_cursor IS DISTINCT FROM s.cursor
+               AND s.cursor <= carillon.clock()
                AND s.id <> ALL (:unreadable::uuid[])
              ORDER BY s.cursor LIMIT 50
             """;
 
     private static final String ADAPT = """
             UPDATE carillon.schedule
-               SET expression = :expression, anchor = cursor, next_at = :next, adapted_cursor = cursor, adaptive_backlog = :backlog
+               SET expression = :expression, anchor = cursor, next_at = :next, adapted_cursor = cursor,
+                 adaptive_backlog = :backlog
              WHERE project = :project AND id = :id AND version = :version AND cursor = :cursor AND paused_at IS NULL
                AND adapted_cursor IS DISTINCT FROM cursor
             """;

@@ -22,7 +22,6 @@ import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.schedule.When;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,41 +45,55 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     private static final String INSERT = """
             INSERT INTO carillon.schedule
-              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs, jitter, queue, priority, target,
-               target_name, payload, codec, headers, pause_after, missed, missed_cap, missed_spread, grace, catch_up, overlap, adaptive_min, adaptive_max, adapted_cursor, cursor, next_at, tzdata)
-            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt, :excluded::text[]::date[], :maxRuns,
-                    make_interval(secs => :jitter), :queue, :priority, :target, :targetName, :payload, :codec, :headers, :pauseAfter, :missed, :missedCap,
-                    make_interval(secs => :missedSpread), make_interval(secs => :grace), make_interval(secs => :catchUp),
-                    :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax), carillon.clock(), carillon.clock(), 'infinity',
+              (project, id, name, kind, expression, zone, anchor, gap, repeat, starts_at, ends_at, excluded, max_runs,
+                jitter, queue, priority, target,
+               target_name, payload, codec, headers, pause_after, missed, missed_cap, missed_spread, grace, catch_up,
+               overlap, adaptive_min, adaptive_max, adapted_cursor, cursor, next_at, tzdata)
+            VALUES (:project, :id, :name, :kind, :expression, :zone, :anchor, :gap, :repeat, :startsAt, :endsAt,
+              :excluded::text[]::date[], :maxRuns,
+                    make_interval(secs => :jitter), :queue, :priority, :target, :targetName, :payload, :codec, :headers,
+                    :pauseAfter, :missed, :missedCap,
+                    make_interval(secs => :missedSpread), make_interval(secs => :grace),
+                      make_interval(secs => :catchUp),
+                    :overlap, make_interval(secs => :adaptiveMin), make_interval(secs => :adaptiveMax),
+                      carillon.clock(), carillon.clock(), 'infinity',
                     :tzdata)
             ON CONFLICT (project, name) DO NOTHING
             """;
 
     private static final String UPDATE = """
             UPDATE carillon.schedule
-               SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor, gap = :gap, repeat = :repeat,
+               SET version = version + 1, kind = :kind, expression = :expression, zone = :zone, anchor = :anchor,
+                   gap = :gap, repeat = :repeat,
                    starts_at = :startsAt, ends_at = :endsAt, excluded = :excluded::text[]::date[], max_runs = :maxRuns,
-                   pause_after = :pauseAfter, missed_cap = :missedCap, missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter), queue = :queue, priority = :priority, target = :target,
-                   target_name = :targetName, payload = :payload, codec = :codec, headers = CASE WHEN :keepHeaders THEN headers ELSE :headers END, missed = :missed, grace = make_interval(secs => :grace),
-                   catch_up = make_interval(secs => :catchUp), overlap = :overlap, adaptive_min = make_interval(secs => :adaptiveMin),
+                   pause_after = :pauseAfter, missed_cap = :missedCap,
+                     missed_spread = make_interval(secs => :missedSpread), jitter = make_interval(secs => :jitter),
+                     queue = :queue, priority = :priority, target = :target,
+                   target_name = :targetName, payload = :payload, codec = :codec, headers = CASE WHEN :keepHeaders
+                     THEN headers ELSE :headers END, missed = :missed, grace = make_interval(secs => :grace),
+                   catch_up = make_interval(secs => :catchUp), overlap = :overlap,
+                     adaptive_min = make_interval(secs => :adaptiveMin),
                    adaptive_max = make_interval(secs => :adaptiveMax), tzdata = :tzdata, updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
 
     // Headers are not part of the definition: nothing is planned again. A later version keeps its own headers.
     private static final String UPDATE_HEADERS =
-            "UPDATE carillon.schedule SET headers = :headers WHERE project = :project AND id = :id AND version = :version";
+            "UPDATE carillon.schedule SET headers = :headers WHERE project = :project AND id = :id"
+                    + " AND version = :version";
 
     private static final String PAUSE = """
             UPDATE carillon.schedule
-               SET version = version + 1, paused_at = carillon.clock(), paused_by = :by, paused_reason = :reason, paused_until = :until,
+               SET version = version + 1, paused_at = carillon.clock(), paused_by = :by, paused_reason = :reason,
+                   paused_until = :until,
                    updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
 
     private static final String RESUME = """
             UPDATE carillon.schedule
-               SET version = version + 1, paused_at = NULL, paused_by = NULL, paused_reason = NULL, paused_until = NULL, updated_at = carillon.clock()
+               SET version = version + 1, paused_at = NULL, paused_by = NULL, paused_reason = NULL, paused_until = NULL,
+                 updated_at = carillon.clock()
              WHERE project = :project AND name = :name
             """;
 
@@ -90,7 +103,8 @@ public final class ScheduleRepository implements ScheduleAdmin {
             .ofSchedule("s", "carillon.clock()")
             .from("""
               carillon.schedule s
-             WHERE project = :project AND name = :name AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = s.project AND h.id = :id)
+             WHERE project = :project AND name = :name
+               AND NOT EXISTS (SELECT 1 FROM carillon.run_history h WHERE h.project = s.project AND h.id = :id)
             ON CONFLICT DO NOTHING
             """);
 
@@ -98,10 +112,8 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private final Partitions partitions;
     private final TickPlanner planner;
 
-    /** Plans the instants that are due already: an edit plans nothing ahead with the old definition. */
-    private final TickPlanner pastPlanner = new TickPlanner(Duration.ZERO, 64);
-
     private final FutureTicks futureTicks = new FutureTicks();
+    private final PastTicks pastTicks;
     private final LedgerRows ledger = new LedgerRows();
     final ScheduleRows.UnreadableSchedules unreadableSchedules = new ScheduleRows.UnreadableSchedules();
 
@@ -109,6 +121,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         this.database = database;
         this.partitions = partitions;
         this.planner = planner;
+        this.pastTicks = new PastTicks(database, partitions);
     }
 
     @Override
@@ -117,7 +130,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         Optional<UnplannedRange> unplanned = findUnplanned(scheduleDefinition.project(), scheduleDefinition.name());
         if (unplanned.isPresent() && isSame(unplanned.get().schedule(), scheduleDefinition))
             return renewHeaders(unplanned.get().schedule(), headers).orElseGet(() -> upsert(wanted, headers));
-        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        unplanned.map(UnplannedRange::schedule).ifPresent(pastTicks::planUnlocked);
         return inTransaction(session -> {
             Optional<Schedule> before = lock(session, scheduleDefinition.project(), scheduleDefinition.name());
             if (before.isEmpty()) {
@@ -162,7 +175,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     /** Plans again with the time zone rules of this process; false if the version is not {@code seen}. */
     boolean replan(String project, String name, long seen) {
         Optional<UnplannedRange> unplanned = findUnplanned(project, name);
-        unplanned.map(UnplannedRange::schedule).ifPresent(this::planPastUnlocked);
+        unplanned.map(UnplannedRange::schedule).ifPresent(pastTicks::planUnlocked);
         return inTransaction(session -> {
             Optional<Schedule> before = lock(session, project, name);
             if (before.isEmpty() || before.get().version() != seen) return false;
@@ -188,8 +201,8 @@ public final class ScheduleRepository implements ScheduleAdmin {
         Schedule accounted = before;
         LedgerReason open = before.isPaused() ? LedgerReason.PAUSED : LedgerReason.UNREADABLE;
         if (before.isPaused() || before.unreadable() != null)
-            futureTicks.recordGaps(session, before, unplannedOrEmpty(unplanned, before), cutoff, open);
-        else accounted = planPast(session, before, cutoff);
+            futureTicks.recordGaps(session, before, UnplannedRange.orEmpty(unplanned, before), cutoff, open);
+        else accounted = pastTicks.plan(session, before, cutoff);
         futureTicks.deleteAfter(session, accounted, cutoff);
         ScheduleRows.bind(session.query(UPDATE), scheduleDefinition)
                 .flag("keepHeaders", headers == null)
@@ -199,34 +212,6 @@ public final class ScheduleRepository implements ScheduleAdmin {
         Schedule edited = lock(session, scheduleDefinition.project(), scheduleDefinition.name())
                 .orElseThrow();
         return edited.isPaused() ? edited : plan(session, edited);
-    }
-
-    /** Plans the instants that fell due under the old definition with that definition, late or not. */
-    private Schedule planPast(Session session, Schedule before, Instant cutoff) throws SQLException {
-        Schedule schedule = before;
-        while (!schedule.planningState().nextAt().isAfter(cutoff)) {
-            PlanRepository.write(session, List.of(pastPlanner.plan(schedule, List.of(), cutoff)));
-            schedule =
-                    lock(session, before.definition().project(), before.name()).orElseThrow();
-        }
-        futureTicks.recordGaps(
-                session, schedule, unplannedOrEmpty(Optional.empty(), schedule), cutoff, LedgerReason.EXCLUDED);
-        return schedule;
-    }
-
-    /** Like {@link #planPast}, but before locking: after a long outage there may be many instants. */
-    private void planPastUnlocked(Schedule seen) {
-        if (seen.isPaused() || seen.unreadable() != null) return;
-        Schedule schedule = seen;
-        Instant now = database.single(ScheduleRepository::now);
-        while (!schedule.planningState().nextAt().isAfter(now)) {
-            TickPlan plan = pastPlanner.plan(schedule, List.of(), now);
-            List<TickPlan> moved = partitions.creatingMissing(
-                    () -> database.single(session -> PlanRepository.write(session, List.of(plan))));
-            Optional<Schedule> again = get(seen.definition().project(), seen.name());
-            if (moved.isEmpty() || again.isEmpty()) return;
-            schedule = again.get();
-        }
     }
 
     private <T> T inTransaction(Database.SessionWork<T> sessionWork) {
@@ -242,11 +227,6 @@ public final class ScheduleRepository implements ScheduleAdmin {
             return new UnplannedRange(
                     schedule, range.extendTo(now, schedule.definition().when()));
         });
-    }
-
-    private static UnplannedRange unplannedOrEmpty(Optional<UnplannedRange> unplanned, Schedule schedule) {
-        return unplanned.orElseGet(() -> new UnplannedRange(
-                schedule, InstantRange.after(schedule.planningState().cursor())));
     }
 
     private static void rejectNeverFiring(Session session, When when, String name) throws SQLException {
@@ -272,8 +252,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
 
     @Override
     public Optional<Schedule> get(String project, String name) {
-        return database.single(
-                session -> bindName(session.query(GET), project, name).first(ScheduleRows::readOrMark));
+        return database.single(session -> find(session, project, name));
     }
 
     @Override
@@ -315,7 +294,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
     private void endTicks(Session session, Schedule schedule, Optional<UnplannedRange> unplanned, LedgerReason reason)
             throws SQLException {
         Instant cutoff = futureTicks.cutoff(session, schedule);
-        futureTicks.recordGaps(session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, reason);
+        futureTicks.recordGaps(session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, reason);
         futureTicks.deleteAfter(session, schedule, cutoff);
         futureTicks.endUnstarted(session, schedule, reason);
     }
@@ -332,7 +311,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
             if (!schedule.isPaused() || hasChanged(schedule, seen)) return false;
             Instant cutoff = futureTicks.cutoff(session, schedule);
             futureTicks.recordGaps(
-                    session, schedule, unplannedOrEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
+                    session, schedule, UnplannedRange.orEmpty(unplanned, schedule), cutoff, LedgerReason.PAUSED);
             futureTicks.deleteAfter(session, schedule, cutoff);
             bindName(session.query(RESUME), project, name).update();
             plan(session, lock(session, project, name).orElseThrow());
@@ -388,7 +367,11 @@ public final class ScheduleRepository implements ScheduleAdmin {
         }
     }
 
-    private static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
+    static Optional<Schedule> find(Session session, String project, String name) throws SQLException {
+        return bindName(session.query(GET), project, name).first(ScheduleRows::readOrMark);
+    }
+
+    static Optional<Schedule> lock(Session session, String project, String name) throws SQLException {
         return bindName(session.query(LOCK), project, name).first(ScheduleRows::readOrMark);
     }
 
@@ -396,7 +379,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         return lock(session, project, name).orElseThrow(() -> ScheduleRows.unknownSchedule(name));
     }
 
-    private static Instant now(Session session) throws SQLException {
+    static Instant now(Session session) throws SQLException {
         return session.query(CLOCK).first(row -> row.instant("now")).orElseThrow();
     }
 

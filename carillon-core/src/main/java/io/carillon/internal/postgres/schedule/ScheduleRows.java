@@ -42,11 +42,15 @@ import org.slf4j.LoggerFactory;
 /** Schedules as parameters of statements and as rows. */
 final class ScheduleRows {
     static final String COLUMNS = """
-            s.project, s.id, s.name, s.version, s.kind, s.expression, s.zone, s.anchor, s.gap, s.repeat, s.starts_at, s.ends_at,
-            s.excluded::text[] AS excluded, s.max_runs, s.missed_cap, extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
-            extract(epoch FROM s.jitter) AS jitter, s.queue, s.priority, s.target, s.target_name, s.payload, s.codec, s.missed,
+            s.project, s.id, s.name, s.version, s.kind, s.expression, s.zone, s.anchor, s.gap, s.repeat, s.starts_at,
+              s.ends_at,
+            s.excluded::text[] AS excluded, s.max_runs, s.missed_cap,
+              extract(epoch FROM s.missed_spread) AS missed_spread, s.pause_after,
+            extract(epoch FROM s.jitter) AS jitter, s.queue, s.priority, s.target, s.target_name, s.payload, s.codec,
+              s.missed,
             extract(epoch FROM s.grace) AS grace, extract(epoch FROM s.catch_up) AS catch_up, s.overlap,
-            extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max, s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until,
+            extract(epoch FROM s.adaptive_min) AS adaptive_min, extract(epoch FROM s.adaptive_max) AS adaptive_max,
+              s.cursor, s.next_at, s.ticks, s.paused_at, s.paused_by, s.paused_reason, s.paused_until,
             s.created_at, s.updated_at
             """;
 

@@ -31,8 +31,8 @@ public final class VitalsRepository implements VitalsStore {
               WHERE state = 'missed' AND ended_at > carillon.clock() - interval '1 hour') missed
             """;
 
-    // Paused lanes wait on purpose. Of long-running runs only parked rows are read: there are few, and they have an
-    // index.
+    // Paused lanes wait on purpose. Of long-running runs only parked rows are read: there are few, and they
+    // have an index.
     private static final String READ = """
             SELECT carillon.clock() AS now,\s""" + JIT + """
                    , (SELECT min(head.ready_at)
@@ -40,7 +40,8 @@ public final class VitalsRepository implements VitalsStore {
                              WHERE ready_at < 'infinity' ORDER BY ready_at LIMIT 1000) head
                      WHERE head.owner IS NULL
                        AND NOT EXISTS (SELECT 1 FROM carillon.lane l
-                                        WHERE l.queue = head.queue AND l.project = head.project AND l.paused_at IS NOT NULL)) AS oldest_due,
+                                        WHERE l.queue = head.queue AND l.project = head.project
+                                          AND l.paused_at IS NOT NULL)) AS oldest_due,
                    (SELECT coalesce(sum(instants), 0) FROM\s""" + MISSED + """
                    ) AS missed,
                    (SELECT count(*) FROM carillon.run
@@ -60,7 +61,8 @@ public final class VitalsRepository implements VitalsStore {
 
     // The transactions that hold a snapshot or a transaction id: only these keep VACUUM from removing rows.
     private static final String OLD_TRANSACTION = """
-            SELECT pid, coalesce(usename, '') AS usename, coalesce(application_name, '') AS application_name, coalesce(state, '') AS state,
+            SELECT pid, coalesce(usename, '') AS usename, coalesce(application_name, '') AS application_name,
+                   coalesce(state, '') AS state,
                    extract(epoch FROM carillon.clock() - xact_start) AS age, left(query, 80) AS query
               FROM pg_stat_activity
              WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
@@ -79,15 +81,18 @@ public final class VitalsRepository implements VitalsStore {
             """;
 
     private static final String SCHEDULES = """
-            SELECT CASE WHEN s.project = 'default' THEN s.name ELSE s.project || '/' || s.name END AS name, s.paused_at IS NOT NULL AS paused,
+            SELECT CASE WHEN s.project = 'default' THEN s.name ELSE s.project || '/' || s.name END AS name,
+                   s.paused_at IS NOT NULL AS paused,
                    coalesce(tick.planned_at, CASE WHEN isfinite(s.next_at) THEN s.next_at END) AS next_at,
-                   greatest(0, extract(epoch FROM carillon.clock() - tick.due_at)) AS lag, success.ended_at AS last_success
+                   greatest(0, extract(epoch FROM carillon.clock() - tick.due_at)) AS lag,
+                     success.ended_at AS last_success
               FROM (SELECT * FROM carillon.schedule ORDER BY project, name LIMIT 100) s
               LEFT JOIN LATERAL (SELECT r.planned_at, r.due_at FROM carillon.run r
                                   WHERE r.schedule_id = s.id AND r.origin IN ('tick', 'backfill') AND r.owner IS NULL
                                   ORDER BY r.planned_at LIMIT 1) tick ON true
               LEFT JOIN LATERAL (SELECT h.ended_at FROM carillon.run_history h
-                                  WHERE h.schedule_id = s.id AND h.origin IN ('tick', 'backfill') AND h.state = 'succeeded'
+                                  WHERE h.schedule_id = s.id AND h.origin IN ('tick', 'backfill')
+                                    AND h.state = 'succeeded'
                                   ORDER BY h.planned_at DESC LIMIT 1) success ON true
             """;
 
@@ -106,12 +111,13 @@ public final class VitalsRepository implements VitalsStore {
         return database.single(session -> {
             Duration borrowed = Duration.ofNanos(System.nanoTime() - asked);
             Map<String, Long> missing = new LinkedHashMap<>();
-            session.queryWithNewPlan(MISSED_BY_SCHEDULE).list(row -> missing.put(row.text("name"), row.number("instants")));
+            session.queryWithNewPlan(MISSED_BY_SCHEDULE)
+                    .list(row -> missing.put(row.text("name"), row.number("instants")));
             OldTransaction old = session.queryWithNewPlan(OLD_TRANSACTION)
                     .first(VitalsRepository::readOldTransaction)
                     .orElse(null);
-            List<Lane> broken =
-                    session.queryWithNewPlan(BROKEN_LANES).list(row -> new Lane(row.text("queue"), row.text("project")));
+            List<Lane> broken = session.queryWithNewPlan(BROKEN_LANES)
+                    .list(row -> new Lane(row.text("queue"), row.text("project")));
             return session.queryWithNewPlan(READ)
                     .first(row -> new DatabaseVitals(
                             row.instant("now"),

@@ -34,9 +34,9 @@ public interface NodeStore {
     void retire(UUID node);
 
     /**
-     * Releases the runs of dead nodes, isolates those that {@link IsolationRule} selects, and quarantines those that
-     * crashed too often. Also releases runs with an expired lease of their own. Ends released runs that have a cancel
-     * request.
+     * Releases the runs of dead nodes, isolates those that {@link IsolationRule} selects, and quarantines those
+     * that crashed too often. Also releases runs with an expired lease of their own. Ends released runs that have
+     * a cancel request.
      */
     RescueResult sweep(int crashLimit);
 

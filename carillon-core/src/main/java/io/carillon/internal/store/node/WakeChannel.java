@@ -21,8 +21,8 @@ public interface WakeChannel {
     /** An open subscription. Closing it ends LISTEN on its connection. */
     interface Subscription extends AutoCloseable {
         /**
-         * Waits for signals, at most the given time. Returns an empty list if none arrived. Throws if the connection is
-         * lost.
+         * Waits for signals, at most the given time. Returns an empty list if none arrived. Throws if the
+         * connection is lost.
          */
         List<Signal> await(Duration atMost);
 

@@ -1,6 +1,6 @@
 /**
- * The ports for nodes: registration, heartbeats, rescue, and wake-up signals. Start at {@link
- * io.carillon.internal.store.node.NodeStore}.
+ * The ports for nodes: registration, heartbeats, rescue, and wake-up signals. Start at
+ * {@link io.carillon.internal.store.node.NodeStore}.
  */
 @NullMarked
 package io.carillon.internal.store.node;

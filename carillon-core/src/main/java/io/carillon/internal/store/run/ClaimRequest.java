@@ -30,8 +30,8 @@ public record ClaimRequest(
     }
 
     /**
-     * Returns a claim for a caller without a heartbeat: each run is leased for this time, and the store keeps no claim
-     * note.
+     * Returns a claim for a caller without a heartbeat: each run is leased for this time, and the store keeps
+     * no claim note.
      */
     public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> unknownHandlers, Duration lease) {
         return new ClaimRequest(owner, quotas, unknownHandlers, lease, 0);

@@ -11,13 +11,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs between claim and end. Every write that ends or extends an attempt has a fence: the owner and the attempt
- * number.
+ * Runs between claim and end. Every write that ends or extends an attempt has a fence: the owner and
+ * the attempt number.
  */
 public interface RunStore {
     /**
-     * Claims due runs for a live node, up to the quota of each lane. Rows that another transaction has locked are
-     * skipped.
+     * Claims due runs for a live node, up to the quota of each lane. Rows that another transaction has
+     * locked are skipped.
      */
     ClaimResult claim(ClaimRequest request);
 
@@ -71,14 +71,14 @@ public interface RunStore {
     List<WriteResult> applyUnlocked(UUID owner, List<EndedAttempt> ended);
 
     /**
-     * Writes one completion inside an open transaction. Returns false if the lease is lost; then the caller must roll
-     * back.
+     * Writes one completion inside an open transaction. Returns false if the lease is lost; then the caller
+     * must roll back.
      */
     boolean applyIn(Connection transaction, UUID owner, EndedAttempt endedAttempt);
 
     /**
-     * Releases runs whose handlers were not called, without counting an attempt. Returns how many this node still
-     * owned.
+     * Releases runs whose handlers were not called, without counting an attempt. Returns how many this
+     * node still owned.
      */
     default int handBack(UUID owner, List<Attempt> attempts) {
         return handBackRows(owner, attempts.stream().map(OwnedRun::of).toList());

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The reads and writes of planning. No lock is held between them: a plan is not written if its schedule changed
- * meanwhile.
+ * The reads and writes of planning. No lock is held between them: a plan is not written if its
+ * schedule changed meanwhile.
  */
 public interface PlanStore {
     /**

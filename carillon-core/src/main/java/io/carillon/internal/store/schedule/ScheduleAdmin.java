@@ -16,8 +16,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Manual actions on schedules. Each change holds the row lock of the schedule and plans its first ticks in the same
- * transaction.
+ * Manual actions on schedules. Each change holds the row lock of the schedule and plans its first ticks in
+ * the same transaction.
  */
 public interface ScheduleAdmin {
     /** Creates the schedule, or changes it if its definition differs. */
@@ -42,8 +42,8 @@ public interface ScheduleAdmin {
     List<Schedule> list(String project, String after, int limit);
 
     /**
-     * Returns the last run of each of these schedules that has one: the run of the latest planned instant that was
-     * started.
+     * Returns the last run of each of these schedules that has one: the run of the latest planned instant
+     * that was started.
      */
     Map<UUID, Schedule.LastRun> lastRuns(List<UUID> ids);
 
@@ -51,8 +51,8 @@ public interface ScheduleAdmin {
     boolean pause(String project, String name, Schedule.Pause pause);
 
     /**
-     * Continues with the next instant. Instants of the pause are recorded as skipped. Returns false if it was not
-     * paused.
+     * Continues with the next instant. Instants of the pause are recorded as skipped. Returns false if it
+     * was not paused.
      */
     boolean resume(String project, String name);
 

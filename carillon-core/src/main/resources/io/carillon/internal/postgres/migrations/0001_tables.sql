@@ -337,10 +337,10 @@ CREATE TABLE carillon.node (
   last_isolation_at     timestamptz                      -- when it last claimed runs to execute them in isolation
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
 
--- A row is the list of runs that one claim of a node took. The claim inserts it in its own statement, so that both
--- commit together; the node deletes it when the runs have ended. The runs of a node are found through these rows,
--- without a scan. Arrays are stored in the row, uncompressed, up to the size of a page: a claim of 500 runs costs one
--- row.
+-- A row is the list of runs that one claim of a node took. The claim inserts it in its own statement, so that
+-- both commit together; the node deletes it when the runs have ended. The runs of a node are found through these
+-- rows, without a scan. Arrays are stored in the row, uncompressed, up to the size of a page: a claim of 500 runs
+-- costs one row.
 CREATE TABLE carillon.claim_record (
   node         uuid NOT NULL,
   claim_number bigint NOT NULL,                          -- the node's number of the claim
@@ -380,8 +380,7 @@ CREATE TABLE carillon.cancel_request (
   PRIMARY KEY (project, run_id)
 );
 
--- A row is the progress that an attempt reported. The heartbeat writes it; maintenance deletes it after the run
--- ended.
+-- A row is the progress that an attempt reported. The heartbeat writes it; maintenance deletes it after the run ended.
 CREATE TABLE carillon.progress (
   project text COLLATE "C" NOT NULL,
   run_id  uuid NOT NULL,

@@ -1,17 +1,16 @@
 -- min_code: 1
 -- Functions that claim runs and find lanes with work.
 --
--- Planner settings. A table that was filled, emptied and then analyzed counts as empty until the next ANALYZE. For
--- the one row that it expects, the planner would collect all rows by a bitmap scan and sort them: a claim of 50 runs
--- out of 300,000 took 158 ms instead of 0.3 ms. These functions turn bitmap scans and sorts off, so that the index
--- with the requested order is the only choice, and JIT compilation, which costs more than the statements themselves.
--- Functions are needed because no setting may remain on a session of the caller's pool, and because a claim is one
--- statement.
+-- Planner settings. A table that was filled, emptied and then analyzed counts as empty until the next ANALYZE. For the
+-- one row that it expects, the planner would collect all rows by a bitmap scan and sort them: a claim of 50 runs out of
+-- 300,000 took 158 ms instead of 0.3 ms. These functions turn bitmap scans and sorts off, so that the index with the
+-- requested order is the only choice, and JIT compilation, which costs more than the statements themselves. Functions
+-- are needed because no setting may remain on a session of the caller's pool, and because a claim is one statement.
 
--- Returns the handlers that have runs in a priority of a lane, at most 50. It jumps from one handler to the next over
--- the index. A claim that does not know the handlers of a lane calls it; the limit keeps a lane with very many
--- handlers from delaying the claims from other lanes. Nodes find the remaining handlers with carillon.queue_head and
--- carillon.scan_lanes.
+-- Returns the handlers that have runs in a priority of a lane, at most 50. It jumps from one handler to the next
+-- over the index. A claim that does not know the handlers of a lane calls it; the limit keeps a lane with very
+-- many handlers from delaying the claims from other lanes. Nodes find the remaining handlers with
+-- carillon.queue_head and carillon.scan_lanes.
 CREATE FUNCTION carillon.handlers_in_lane(p_queue text, p_project text, p_priority smallint)
 RETURNS SETOF text LANGUAGE plpgsql COST 1 ROWS 1
 SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$

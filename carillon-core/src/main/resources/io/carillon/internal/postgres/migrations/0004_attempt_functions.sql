@@ -38,8 +38,7 @@ BEGIN
   END IF;
 END $$;
 
--- Deletes the runs of attempts that ended them, and returns the deleted rows. The caller inserts them into
--- run_history.
+-- Deletes the runs of attempts that ended them, and returns the deleted rows. The caller inserts them into run_history.
 CREATE FUNCTION carillon.end_attempts(
   p_owner uuid, p_projects text[], p_ids uuid[], p_attempts int[], p_wait boolean)
 RETURNS SETOF carillon.run LANGUAGE plpgsql

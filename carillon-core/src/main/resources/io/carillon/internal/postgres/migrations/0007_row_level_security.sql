@@ -2,10 +2,9 @@
 -- Row-level security: the second protection between projects, in addition to the conditions of the statements.
 
 -- Creates the role carillon_api, and the policies and privileges for it. The server executes the requests of its
--- callers with this role. It sees the rows of one project only, even if a statement lacks the condition. The owner
--- and all other roles see all rows. Returns false if the role does not exist and the current user may not create it;
--- then a user who may create roles calls this function once. A new table with a column project must be added to the
--- list.
+-- callers with this role. It sees the rows of one project only, even if a statement lacks the condition. The owner and
+-- all other roles see all rows. Returns false if the role does not exist and the current user may not create it; then a
+-- user who may create roles calls this function once. A new table with a column project must be added to the list.
 CREATE FUNCTION carillon.enable_row_security() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_table text;
 BEGIN

@@ -35,7 +35,8 @@ class MigrationFilesTest {
     @Test
     void changes_several_tables_that_are_in_use_statement_by_statement() {
         Pattern changed = Pattern.compile(
-                "(?:ALTER TABLE|(?:CREATE|DROP)[A-Z ]* INDEX\\b.*? ON|CREATE (?:TRIGGER|POLICY)\\b.*? ON) (?:ONLY )?(carillon\\.\\w+)",
+                "(?:ALTER TABLE|(?:CREATE|DROP)[A-Z ]* INDEX\\b.*? ON|CREATE (?:TRIGGER|POLICY)\\b.*? ON) (?:ONLY"
+                        + " )?(carillon\\.\\w+)",
                 Pattern.DOTALL);
         for (Migration file : MigrationFiles.load()) {
             if (!file.transactional()) continue;

@@ -161,8 +161,8 @@ class IsolationRuleTest {
         }
 
         /**
-         * Runs the given runs together on one node. All of them end unless the node dies. Returns how many were
-         * quarantined.
+         * Runs the given runs together on one node. All of them end unless the node dies. Returns how
+         * many were quarantined.
          */
         private int runTogether(List<SimulatedRun> held) {
             boolean accident = held.size() > 1 && accidents > 0 && random.nextInt(10) == 0;

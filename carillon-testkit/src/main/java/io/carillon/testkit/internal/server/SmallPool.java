@@ -106,8 +106,8 @@ public final class SmallPool implements DataSource, AutoCloseable {
 
         @Override
         public void connectionErrorOccurred(ConnectionEvent event) {
-            // The user of the connection receives the error. Validation finds the broken connection before it is
-            // reused.
+            // The user of the connection receives the error. Validation finds the broken connection before
+            // it is reused.
         }
     }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * The PostgreSQL server of this JVM and the databases created on it. All of them are dropped when the JVM ends at the
- * latest.
+ * The PostgreSQL server of this JVM and the databases created on it. All of them are dropped when the JVM ends
+ * at the latest.
  */
 public final class TestServer {
     static final String URL_VARIABLE = "CARILLON_TEST_DATABASE_URL";
@@ -23,7 +23,8 @@ public final class TestServer {
 
     private static final String MAINTENANCE_DATABASE = "postgres";
     private static final String TERMINATE = """
-            SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) AS ended FROM pg_stat_activity WHERE datname = :name
+            SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) AS ended FROM pg_stat_activity
+              WHERE datname = :name
             """;
 
     private final ServerAddress address;

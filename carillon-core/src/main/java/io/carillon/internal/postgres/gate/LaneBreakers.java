@@ -1,0 +1,104 @@
+package io.carillon.internal.postgres.gate;
+
+import io.carillon.internal.jdbc.Database;
+import io.carillon.internal.jdbc.Query;
+import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.store.run.BreakerChange;
+import io.carillon.internal.store.run.LaneOutcomes;
+import io.carillon.internal.run.Lane;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+
+/** The breakers of lanes. A breaker opens when many attempts fail, and a probe decides when it closes. */
+final class LaneBreakers {
+    private static final String REPORT = """
+            INSERT INTO carillon.lane_attempt_stats (queue, project, node, succeeded, failed, at)
+            SELECT e.*, carillon.clock()
+              FROM (SELECT queue, project, :node::uuid, succeeded, failed
+                      FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[])
+                        AS l(queue, project, succeeded, failed)) e
+            ON CONFLICT (queue, project, node) DO UPDATE SET succeeded = excluded.succeeded, failed = excluded.failed,
+              at = excluded.at
+            """;
+
+    // A breaker opens if half of at least 20 attempts in a minute failed, on all nodes together.
+    private static final String OPEN_BREAKERS = """
+            INSERT INTO carillon.lane AS l (queue, project, breaker, breaker_until)
+            SELECT n.queue, n.project, 'open', carillon.clock() + interval '30 s'
+              FROM unnest(:queues::text[], :projects::text[]) AS e(queue, project)
+              JOIN carillon.lane_attempt_stats n ON n.queue = e.queue AND n.project = e.project
+                AND n.at > carillon.clock() - interval '1 min'
+             GROUP BY n.queue, n.project
+            HAVING sum(n.succeeded + n.failed) >= 20 AND 2 * sum(n.failed) >= sum(n.succeeded + n.failed)
+            ON CONFLICT (queue, project) DO UPDATE
+               SET breaker = 'open', breaker_until = excluded.breaker_until, breaker_failed_probes = 0
+             WHERE l.breaker = 'closed'
+            RETURNING queue, project, breaker_until
+            """;
+
+    // Any attempt that ends while the breaker is half-open decides: it is the probe, or counts like one.
+    private static final String DECIDE_PROBES = """
+            UPDATE carillon.lane l
+               SET breaker = CASE WHEN e.failed > 0 THEN 'open' ELSE 'closed' END,
+                   breaker_until = CASE WHEN e.failed > 0
+                                        THEN carillon.clock()
+                                             + least(interval '30 s' * (2 ^ (l.breaker_failed_probes + 1)),
+                                                     interval '10 min') END,
+                   breaker_failed_probes = CASE WHEN e.failed > 0 THEN least(l.breaker_failed_probes + 1, 10) ELSE 0 END
+              FROM unnest(:queues::text[], :projects::text[], :succeededCounts::int[], :failedCounts::int[])
+                AS e(queue, project, succeeded, failed)
+             WHERE l.queue = e.queue AND l.project = e.project AND l.breaker = 'half-open'
+            RETURNING l.queue, l.project, l.breaker_until
+            """;
+
+    private static final String DELETE_REPORTS = """
+            DELETE FROM carillon.lane_attempt_stats n USING unnest(:queues::text[], :projects::text[])
+              AS e(queue, project)
+             WHERE n.queue = e.queue AND n.project = e.project
+            """;
+
+    private final Database database;
+
+    LaneBreakers(Database database) {
+        this.database = database;
+    }
+
+    /** Adds what a node observed, and returns the breakers that opened or closed. */
+    List<BreakerChange> report(UUID node, List<LaneOutcomes> loads) {
+        return database.single(session -> {
+            List<LaneOutcomes> ordered = loads.stream()
+                    .sorted(Comparator.comparing(
+                                    (LaneOutcomes load) -> load.lane().queue())
+                            .thenComparing(load -> load.lane().project()))
+                    .toList();
+            bindLoads(session.query(REPORT).uuid("node", node), ordered).update();
+            List<BreakerChange> changes = new ArrayList<>(
+                    bindLoads(session.query(DECIDE_PROBES), ordered).list(LaneBreakers::readChange));
+            List<Lane> failing = ordered.stream()
+                    .filter(load -> load.failed() > 0)
+                    .map(LaneOutcomes::lane)
+                    .toList();
+            if (!failing.isEmpty())
+                changes.addAll(
+                        LaneGates.bindLanes(session.query(OPEN_BREAKERS), failing).list(LaneBreakers::readChange));
+            List<Lane> changed = changes.stream().map(BreakerChange::lane).toList();
+            if (!changed.isEmpty())
+                LaneGates.bindLanes(session.query(DELETE_REPORTS), changed).update();
+            return changes;
+        });
+    }
+
+    private static Query bindLoads(Query query, List<LaneOutcomes> loads) throws SQLException {
+        return query.column("queues", "text", loads, load -> load.lane().queue())
+                .column("projects", "text", loads, load -> load.lane().project())
+                .column("succeededCounts", "int4", loads, LaneOutcomes::succeeded)
+                .column("failedCounts", "int4", loads, LaneOutcomes::failed);
+    }
+
+    private static BreakerChange readChange(Row row) throws SQLException {
+        return new BreakerChange(GateRepository.readLane(row), row.maybeInstant("breaker_until"));
+    }
+}
