@@ -9,10 +9,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.carillon.BulkActions;
 import io.carillon.Carillon;
 import io.carillon.HandlerOptions;
+import io.carillon.Health;
 import io.carillon.NodeConfig;
+import io.carillon.NodeInfo;
+import io.carillon.NodeStatus;
 import io.carillon.PauseOptions;
 import io.carillon.Project;
 import io.carillon.QueueLimits;
+import io.carillon.Stats;
 import io.carillon.Wakeup;
 import io.carillon.micrometer.CarillonMeters;
 import io.carillon.opentelemetry.CarillonTraces;
@@ -192,6 +196,11 @@ carillon.queues().limit("mail", QueueLimits.none());
 carillon.queues().weight("mail", 3);   // three times the share of a queue without a weight
     }
 
+    static void queuePauses(Carillon carillon) {
+carillon.queues().pause("mail", PauseOptions.untilResumed().by("ann").reason("the mail server moves"));
+carillon.queues().resume("mail");
+    }
+
     static void overlaps(Carillon carillon) {
 carillon.schedules().upsert("sync", When.every(ofMinutes(5)), REPORT, new Report("eu"),
     ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
@@ -264,6 +273,21 @@ Carillon.on(dataSource)
 Carillon.on(dataSource)
     .config(NodeConfig.defaults().historyRetention(ofDays(90)).deadRunRetention(ofDays(365)))
     .start();
+    }
+
+    static void settings(DataSource dataSource) {
+Carillon.on(dataSource)
+    .config(NodeConfig.defaults().pollInterval(ofSeconds(5)).historyRetention(ofDays(90)))
+    .concurrency(100)
+    .start();
+    }
+
+    static void state(Carillon carillon) {
+boolean executing = carillon.isRunning();          // does this process execute runs? never throws, even after close()
+Optional<NodeStatus> status = carillon.status();   // what does its node do? empty without a node
+List<NodeInfo> nodes = carillon.nodes();           // which nodes are there?
+Stats stats = carillon.stats();                    // how much work is waiting, and how late is it?
+Health health = carillon.health();                 // is anything wrong, and what should be done?
     }
 
     interface Calls { String currentToken(); void asCaller(String token, Reminder reminder); }

@@ -225,8 +225,8 @@ final class MigrationRun {
                 ErrorCode.UNSUITABLE_DATA_SOURCE,
                 ("The database user %s lacks the permission for migration %s: %s. Let an administrator run CREATE"
                                 + " SCHEMA carillon AUTHORIZATION %s (then no permission on the database is needed), or"
-                                + " apply the SQL of Schema.sql(%d) or 'carillon migrate --print' as the owner and start"
-                                + " with SchemaMode.VALIDATE.")
+                                + " apply the SQL of Schema.sql(%d) or 'carillon migrate --print' as the owner and"
+                                + " start with SchemaMode.VALIDATE.")
                         .formatted(user, next.file(), MigrationSession.firstLine(e), user, next.number()),
                 e);
     }
