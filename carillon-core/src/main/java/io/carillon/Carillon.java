@@ -11,6 +11,7 @@ import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.jdbc.Backend;
 import io.carillon.internal.postgres.PostgresStorage;
 import io.carillon.internal.postgres.migration.Migrator;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.AdminPorts;
@@ -26,7 +27,6 @@ import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.spi.AttemptInterceptor;
-import io.carillon.internal.run.NewRun;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.WakeTransport;
 import java.sql.Connection;
@@ -189,7 +189,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         NewRun first = runs.get(0);
         Wakeup wakeup = config.wakeup();
         wakeup.rejectTooFarAhead(first.due());
-        List<EnqueueResult> results = storage.inbox().enqueue(runs, engine == null && wakeup.notifies());
+        List<EnqueueResult> results = storage.newRuns().enqueue(runs, engine == null && wakeup.notifies());
         sendWakeup(first);
         return results;
     }
@@ -217,7 +217,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
         wakeup.rejectTooFarAhead(first.due());
         boolean sentAfterCommit = afterCommit != null && engine != null;
         if (afterCommit != null) afterCommit.accept(() -> sendWakeup(first));
-        return storage.inbox().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
+        return storage.newRuns().enqueueIn(connection, runs, wakeup.notifies() && !sentAfterCommit);
     }
 
     /**
@@ -239,8 +239,7 @@ public final class Carillon implements Enqueuer, AutoCloseable {
     }
 
     private Project projectFor(RunFactory factory) {
-        AdminPorts ports =
-                new AdminPorts(storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
+        AdminPorts ports = new AdminPorts(storage.runAdmin(), storage.schedules(), storage.lanes(), storage.wake());
         return new Project(
                 factory,
                 ports,

@@ -184,7 +184,7 @@ public final class CarillonBuilder {
 
     private CarillonBuilder change(UnaryOperator<NodeConfig> change) {
         // Rejects an invalid value here instead of at the start.
-        change.apply(NodeConfig.defaults());
+        requireNonNull(change.apply(NodeConfig.defaults()));
         UnaryOperator<NodeConfig> earlier = changes;
         changes = config -> change.apply(earlier.apply(config));
         return this;
@@ -212,7 +212,7 @@ public final class CarillonBuilder {
      * {@link ScheduleListener} receives schedule events too.
      */
     public CarillonBuilder listener(RunListener listener) {
-        listeners = listeners.with(listener);
+        listeners = listeners.withRunListener(listener);
         return listener instanceof ScheduleListener both ? scheduleListener(both) : this;
     }
 
@@ -222,7 +222,7 @@ public final class CarillonBuilder {
      * be called several times.
      */
     public CarillonBuilder scheduleListener(ScheduleListener listener) {
-        listeners = listeners.with(listener);
+        listeners = listeners.withScheduleListener(listener);
         return this;
     }
 

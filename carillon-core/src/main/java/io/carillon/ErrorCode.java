@@ -14,7 +14,7 @@ public enum ErrorCode {
     INVALID_OPTION,
     LEASE_LOST,
     MALFORMED_ID,
-    NEVER_FIRES,
+    NO_INSTANTS,
     PAYLOAD_TOO_LARGE,
     PAYLOAD_UNREADABLE,
     PAYLOAD_UNWRITABLE,
@@ -33,7 +33,7 @@ public enum ErrorCode {
     UNSUITABLE_DATA_SOURCE,
     VERSION_CONFLICT;
 
-    /** Returns the code as written in logs and in REST responses, such as {@code never-fires}. */
+    /** Returns the code as written in logs and in REST responses, such as {@code no-instants}. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -68,7 +68,7 @@ public final class NodeConfig {
      * virtual threads.
      */
     public NodeConfig concurrency(int runs) {
-        check(runs >= 1 && runs <= 100_000, "concurrency must be between 1 and 100000 (was %d).", runs);
+        check(runs >= 1 && runs <= 100_000, "concurrency must be between 1 and 100000 (was %d).".formatted(runs));
         return with(new Slots(runs, slots.transactionalConcurrency(), slots.maxClaimSize()));
     }
 
@@ -77,13 +77,13 @@ public final class NodeConfig {
      * if its connection pool is too small, and at least 1.
      */
     public NodeConfig transactionalConcurrency(int runs) {
-        check(runs >= 0, "transactionalConcurrency must not be negative (was %d).", runs);
+        check(runs >= 0, "transactionalConcurrency must not be negative (was %d).".formatted(runs));
         return with(new Slots(slots.concurrency(), runs, slots.maxClaimSize()));
     }
 
     /** Sets how many runs the node claims at once at most, between 1 and 10,000. Default: 2,000. */
     public NodeConfig maxClaimSize(int runs) {
-        check(runs >= 1 && runs <= 10_000, "maxClaimSize must be between 1 and 10000 (was %d).", runs);
+        check(runs >= 1 && runs <= 10_000, "maxClaimSize must be between 1 and 10000 (was %d).".formatted(runs));
         return with(new Slots(slots.concurrency(), slots.transactionalConcurrency(), runs));
     }
 
@@ -95,12 +95,11 @@ public final class NodeConfig {
      *     10 seconds
      */
     public NodeConfig heartbeat(Duration every, Duration deadAfter) {
-        check(deadAfter.compareTo(DAY) <= 0, "deadAfter must be at most 1 day (was %s).", deadAfter);
+        check(deadAfter.compareTo(DAY) <= 0, "deadAfter must be at most 1 day (was %s).".formatted(deadAfter));
         check(
                 every.compareTo(Duration.ZERO) > 0 && every.compareTo(deadAfter.dividedBy(3)) <= 0,
-                "The heartbeat interval must be positive and fit three times into deadAfter (was %s, deadAfter %s).",
-                every,
-                deadAfter);
+                "The heartbeat interval must be positive and fit three times into deadAfter (was %s, deadAfter %s)."
+                        .formatted(every, deadAfter));
         return new NodeConfig(slots, new Heartbeat(every, deadAfter), timing, retention, planning, wakeup);
     }
 
@@ -131,8 +130,7 @@ public final class NodeConfig {
         // Nodes plan every 10 seconds, so a shorter look-ahead would create ticks after they are due.
         check(
                 between(ahead, MIN_LOOK_AHEAD, MAX_LOOK_AHEAD),
-                "lookAhead must be between 20 s and 1 h (was %s).",
-                ahead);
+                "lookAhead must be between 20 s and 1 h (was %s).".formatted(ahead));
         return with(new Timing(timing.pollInterval(), timing.planInterval(), ahead, timing.shutdownTimeout()));
     }
 
@@ -141,7 +139,9 @@ public final class NodeConfig {
      * Default: 30 seconds.
      */
     public NodeConfig shutdownTimeout(Duration timeout) {
-        check(between(timeout, Duration.ZERO, DAY), "shutdownTimeout must be between 0 and 1 day (was %s).", timeout);
+        check(
+                between(timeout, Duration.ZERO, DAY),
+                "shutdownTimeout must be between 0 and 1 day (was %s).".formatted(timeout));
         return with(new Timing(timing.pollInterval(), timing.planInterval(), timing.lookAhead(), timeout));
     }
 
@@ -240,19 +240,19 @@ public final class NodeConfig {
     }
 
     private static void checkInterval(String name, Duration value) {
-        check(between(value, MIN_INTERVAL, DAY), "%s must be between 1 ms and 1 day (was %s).", name, value);
+        check(between(value, MIN_INTERVAL, DAY), "%s must be between 1 ms and 1 day (was %s).".formatted(name, value));
     }
 
     private static void checkRetention(String name, Duration value) {
-        check(between(value, DAY, CENTURY), "%s must be between 1 day and 100 years (was %s).", name, value);
+        check(between(value, DAY, CENTURY), "%s must be between 1 day and 100 years (was %s).".formatted(name, value));
     }
 
     private static boolean between(Duration value, Duration min, Duration max) {
         return value.compareTo(min) >= 0 && value.compareTo(max) <= 0;
     }
 
-    private static void check(boolean valid, String message, Object... values) {
-        if (!valid) throw new CarillonException(ErrorCode.INVALID_OPTION, message.formatted(values));
+    private static void check(boolean valid, String message) {
+        if (!valid) throw new CarillonException(ErrorCode.INVALID_OPTION, message);
     }
 
     private List<Object> values() {

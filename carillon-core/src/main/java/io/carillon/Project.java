@@ -1,13 +1,13 @@
 package io.carillon;
 
 import io.carillon.internal.api.RunFactory;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.store.AdminPorts;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.HandlerType;
 import io.carillon.run.Payload;
 import io.carillon.run.Target;
-import io.carillon.internal.run.NewRun;
 import io.carillon.spi.ScheduleListener;
 import java.sql.Connection;
 import java.util.Collection;

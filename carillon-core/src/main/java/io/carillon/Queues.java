@@ -1,9 +1,9 @@
 package io.carillon;
 
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.value.Names;
-import io.carillon.internal.run.Lane;
 import java.util.List;
 
 /** The queues of a project: their pauses, limits and weights. */

@@ -45,8 +45,7 @@ public final class Runs {
      *     or was written by another codec
      */
     public <R> Optional<R> result(RunId run, Class<R> type) {
-        return get(run)
-                .filter(found -> found.state() == RunState.SUCCEEDED)
+        return get(run).filter(found -> found.state() == RunState.SUCCEEDED)
                 .map(found -> found.details().result())
                 .map(stored -> decode(run, stored, type));
     }

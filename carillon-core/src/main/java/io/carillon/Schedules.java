@@ -151,8 +151,8 @@ public final class Schedules {
         Schedule.Pause pause = new Schedule.Pause(Instant.EPOCH, options.by(), options.reason(), options.end());
         boolean paused = admin.pause(runFactory.project(), checked(name), pause);
         if (paused)
-            listener.onScheduleEvent(new ScheduleEvent.Paused(
-                    runFactory.project(), name, pause.by(), pause.reason(), pause.until()));
+            listener.onScheduleEvent(
+                    new ScheduleEvent.Paused(runFactory.project(), name, pause.by(), pause.reason(), pause.until()));
         return paused;
     }
 

@@ -66,9 +66,9 @@ class OptionValuesTest {
                         .with("retry(Retry)", "retry", one -> one.retry(Retry.none()))
                         .with("noRetryOn(Class[])", "noRetryOn", one -> one.noRetryOn(IllegalStateException.class))
                         .with("keepPayload(boolean)", "keepPayload", one -> one.keepPayload(true)),
-                new Sample<>(ScheduleOptions.class, () -> ScheduleOptions.defaults()
-                                .queue("mail")
-                                .priority(Priority.HIGH))
+                new Sample<>(
+                                ScheduleOptions.class,
+                                () -> ScheduleOptions.defaults().queue("mail").priority(Priority.HIGH))
                         .with("missed(MissedPolicy)", "policies", one -> one.missed(MissedPolicy.SKIP))
                         .with("overlap(OverlapPolicy)", "policies", one -> one.overlap(OverlapPolicy.SKIP))
                         .with("grace(Duration)", "policies", one -> one.grace(MINUTE))
@@ -78,10 +78,12 @@ class OptionValuesTest {
                         .with("pauseAfter(int)", "policies", one -> one.pauseAfter(3))
                         .with("queue(String)", "queue", one -> one.queue("other"))
                         .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW)),
-                new Sample<>(Enqueue.class, () -> Enqueue.at(Instant.EPOCH)
-                                .priority(Priority.HIGH)
-                                .uniqueKey("k")
-                                .queue("mail"))
+                new Sample<>(
+                                Enqueue.class,
+                                () -> Enqueue.at(Instant.EPOCH)
+                                        .priority(Priority.HIGH)
+                                        .uniqueKey("k")
+                                        .queue("mail"))
                         .with("priority(Priority)", "priority", one -> one.priority(Priority.LOW))
                         .with("uniqueKey(String)", "uniqueKey", one -> one.uniqueKey("other"))
                         .with("uniqueKey(String,Duration)", "keyWindow", one -> one.uniqueKey("k", MINUTE))
@@ -109,7 +111,9 @@ class OptionValuesTest {
     <T> void two_values_built_alike_are_equal(Sample<T> sample) {
         T value = sample.create().get();
 
-        assertThat(value).isEqualTo(sample.create().get()).hasSameHashCodeAs(sample.create().get());
+        assertThat(value)
+                .isEqualTo(sample.create().get())
+                .hasSameHashCodeAs(sample.create().get());
         assertThat(value).isNotEqualTo(null).isNotEqualTo("a text");
         for (Change<T> change : sample.changes()) {
             T changed = change.call().apply(value);

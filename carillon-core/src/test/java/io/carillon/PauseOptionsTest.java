@@ -58,8 +58,7 @@ class PauseOptionsTest {
     @Test
     void refuses_an_end_that_cannot_be_stored() {
         for (Instant end : List.of(Instant.MIN, Instant.MAX, Instant.parse("+10000-01-01T00:00:00Z"))) {
-            CarillonException refusal =
-                    catchThrowableOfType(CarillonException.class, () -> PauseOptions.until(end));
+            CarillonException refusal = catchThrowableOfType(CarillonException.class, () -> PauseOptions.until(end));
 
             assertThat(refusal.code()).isEqualTo(ErrorCode.INVALID_OPTION);
             assertThat(refusal)

@@ -69,8 +69,7 @@ public final class CarillonMeters implements RunListener, ScheduleListener {
 
     @Override
     public void onScheduleEvent(ScheduleEvent event) {
-        if (event instanceof ScheduleEvent.Planned planned)
-            ticksPlanned.increment(planned.ticks());
+        if (event instanceof ScheduleEvent.Planned planned) ticksPlanned.increment(planned.ticks());
         else if (event instanceof ScheduleEvent.Missed missed)
             registry.counter(
                             "carillon.schedule.missed",

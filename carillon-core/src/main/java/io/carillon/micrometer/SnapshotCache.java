@@ -26,8 +26,7 @@ final class SnapshotCache {
      * The values that the gauges publish. A component is null before the first successful read, the status also if the
      * process has no node.
      */
-    record Snapshot(
-            @Nullable NodeStatus status, @Nullable Stats stats, int issues) {
+    record Snapshot(@Nullable NodeStatus status, @Nullable Stats stats, int issues) {
         NodeStatus.SlotUsage slots() {
             return status == null ? new NodeStatus.SlotUsage(0, 0) : status.slots();
         }

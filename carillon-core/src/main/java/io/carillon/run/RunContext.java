@@ -36,7 +36,7 @@ public interface RunContext {
      * Returns whether the run was cancelled, timed out, or released to another node. The handler should stop as soon as
      * possible. Its thread is also interrupted.
      */
-    boolean isCancelled();
+    boolean isStopRequested();
 
     /** Reports progress, which is shown while the run executes. */
     void reportProgress(long done, long total);

@@ -1,8 +1,7 @@
 package io.carillon.run;
+
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
-
-
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 

@@ -1,7 +1,4 @@
 package io.carillon.run;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Gate;
-
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -10,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Gate;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,8 +86,7 @@ class ValuesTest {
     void a_gate_is_made_of_the_limit_of_a_key() {
         Duration minute = Duration.ofMinutes(1);
 
-        assertThat(gate(Enqueue.now().concurrencyKey("a", 3)))
-                .isEqualTo(new Gate(Gate.Kind.CONCURRENCY, "a", 3, null));
+        assertThat(gate(Enqueue.now().concurrencyKey("a", 3))).isEqualTo(new Gate(Gate.Kind.CONCURRENCY, "a", 3, null));
         assertThat(gate(Enqueue.now().fifoKey("b"))).isEqualTo(new Gate(Gate.Kind.FIFO, "b", 1, null));
         assertThat(gate(Enqueue.now().rateKey("c", 5, minute))).isEqualTo(new Gate(Gate.Kind.RATE, "c", 5, minute));
         assertThat(gate(Enqueue.now().fifoKey("b")).name()).isEqualTo("fifo:b");

@@ -24,13 +24,11 @@ class AuthorizationPropagatorTest {
      * Headers as stored tables contain them, valid until the year 2100: encrypted with {@link #KEY} for the text form
      * of {@link #RUN} and of {@link #SCHEDULE}. They must stay readable.
      */
-    private static final String STORED_FOR_RUN =
-            "s1~authorization~"
+    private static final String STORED_FOR_RUN = "s1~authorization~"
             + "K-qTG31WyDsLMfGaE3ySTIHiY71Q0QdWq28iGgrTbehsHzQ1qwYb4Zrv4xwbd7kYSPPyNV2iss2foorN~"
             + "_7ON0TNi1Dk-9UXZhfSSkMVF71zdatQdccgrKqw6HG81HvLqLjrPJ7n8HSvPdA";
 
-    private static final String STORED_FOR_SCHEDULE =
-            "s1~authorization~"
+    private static final String STORED_FOR_SCHEDULE = "s1~authorization~"
             + "-vRr2cz1w0BzIAatiHSUtCBBdPy7escVA9688ZzSqYskf_TbF1o2Q1xcvKmljZKt1r74kSBg8UGAoCRv~"
             + "iQIYbzYXqXEzPYnlAsYNPFQ1O4sR8nxbypqpdepYW_J948RvkeHDTFsD6eGaPw";
 
@@ -49,7 +47,8 @@ class AuthorizationPropagatorTest {
     @Test
     void opens_the_stored_authorization_of_a_schedule_in_its_runs() throws Exception {
         assertThat(read(run(SCHEDULE), STORED_FOR_SCHEDULE)).isEqualTo("bearer bob");
-        assertThat(read(run(new ScheduleId(new UUID(0, 9))), STORED_FOR_SCHEDULE)).isEqualTo("none");
+        assertThat(read(run(new ScheduleId(new UUID(0, 9))), STORED_FOR_SCHEDULE))
+                .isEqualTo("none");
         assertThat(read(run(null), STORED_FOR_SCHEDULE)).isEqualTo("none");
     }
 
@@ -59,7 +58,8 @@ class AuthorizationPropagatorTest {
         assertThat(propagator.captureForSchedule(SCHEDULE)).isEmpty();
         caller = "bearer eve";
 
-        assertThat(read(run(null), propagator.capture(run(null)).get("authorization"))).isEqualTo("bearer eve");
+        assertThat(read(run(null), propagator.capture(run(null)).get("authorization")))
+                .isEqualTo("bearer eve");
         assertThat(read(run(SCHEDULE), propagator.captureForSchedule(SCHEDULE).get("authorization")))
                 .isEqualTo("bearer eve");
     }

@@ -51,11 +51,10 @@ class TemporaryServerTest {
         // its start arguments.
         assertThat(Sql.query(postgres, "SELECT pg_read_file('postmaster.opts')"))
                 .contains("\"timezone=UTC\"");
-        assertThat(
-                        Sql.query(
-                                postgres,
-                                "SELECT concat_ws(' ', pg_encoding_to_char(encoding), datlocprovider, datlocale)"
-                                        + " FROM pg_database WHERE datname = 'carillon'"))
+        assertThat(Sql.query(
+                        postgres,
+                        "SELECT concat_ws(' ', pg_encoding_to_char(encoding), datlocprovider, datlocale)"
+                                + " FROM pg_database WHERE datname = 'carillon'"))
                 .isEqualTo("UTF8 b C.UTF-8");
     }
 

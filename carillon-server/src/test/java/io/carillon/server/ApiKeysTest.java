@@ -32,7 +32,8 @@ class ApiKeysTest {
         try (CarillonServer second = SERVER.start()) {
             assertThat(second.bootstrapKey()).isEmpty();
         }
-        assertThat(SERVER.query("SELECT count(*) FROM carillon.api_key WHERE bootstrap").text())
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.api_key WHERE bootstrap")
+                        .text())
                 .isEqualTo("1");
     }
 
@@ -63,11 +64,9 @@ class ApiKeysTest {
                         SERVER.bootstrap(), "/v1/keys", "{\"name\":\"ci\",\"scopes\":[\"enqueue\"]}")
                 .requireStatus(201);
         PlaintextApiKey key = PlaintextApiKey.parse(made.at("/key")).orElseThrow();
-        assertThat(
-                        SERVER.query(
-                                "SELECT string_agg(k::text, ' ') || string_agg(a::text, ' ')"
-                                        + " FROM carillon.api_key k, carillon.audit a")
-                                        .text())
+        assertThat(SERVER.query("SELECT string_agg(k::text, ' ') || string_agg(a::text, ' ')"
+                                + " FROM carillon.api_key k, carillon.audit a")
+                        .text())
                 .doesNotContain(key.secret());
         assertThat(SERVER.get(SERVER.bootstrap(), "/v1/keys").requireStatus(200).text())
                 .contains(key.id())
@@ -78,8 +77,8 @@ class ApiKeysTest {
                 .isEqualTo("ci");
         assertThat(key.toString()).doesNotContain(key.secret());
         // The stored hash is not accepted as a key.
-        String hash =
-                SERVER.query("SELECT encode(hash, 'hex') FROM carillon.api_key WHERE id = '" + key.id() + "'").text();
+        String hash = SERVER.query("SELECT encode(hash, 'hex') FROM carillon.api_key WHERE id = '" + key.id() + "'")
+                .text();
         SERVER.get("crl_" + key.id() + "_" + hash.substring(0, 32) + "_000000", "/v1/stats")
                 .requireStatus(401);
     }
@@ -179,7 +178,7 @@ class ApiKeysTest {
         assertThat(SERVER.get(SERVER.bootstrap(), "/v1/keys/" + id).json().has("expiresAt"))
                 .isTrue();
         assertThat(SERVER.query("SELECT (used_at IS NOT NULL)::text FROM carillon.api_key WHERE id = '" + id + "'")
-                .text())
+                        .text())
                 .isEqualTo("true");
         SERVER.post(SERVER.bootstrap(), "/v1/keys/" + id + "/rotate", "{\"overlap\":\"60d\"}")
                 .requireStatus(422);

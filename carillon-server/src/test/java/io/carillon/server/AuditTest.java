@@ -15,7 +15,8 @@ class AuditTest {
 
     /** Counts audit entries, without those of bulk actions that end later. */
     private static int countAuditLines() {
-        return (int) SERVER.query("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'").number();
+        return (int) SERVER.query("SELECT count(*) FROM carillon.audit WHERE action <> 'bulk.end'")
+                .number();
     }
 
     @Test
@@ -110,7 +111,8 @@ class AuditTest {
 
         SERVER.server().deleteExpiredRows();
 
-        assertThat(SERVER.query("SELECT count(*) FROM carillon.audit WHERE action = 'aged'").text())
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.audit WHERE action = 'aged'")
+                        .text())
                 .isEqualTo("6");
         assertThat(countAuditLines()).isEqualTo(others + 6);
     }

@@ -48,7 +48,8 @@ class BulkActionsTest {
     }
 
     private static String waiting(String queue) {
-        return SERVER.query("SELECT count(*) FROM carillon.run WHERE queue = '" + queue + "'").text();
+        return SERVER.query("SELECT count(*) FROM carillon.run WHERE queue = '" + queue + "'")
+                .text();
     }
 
     @Test
@@ -77,10 +78,10 @@ class BulkActionsTest {
                 .isEqualTo(cancelled.at("/id"));
         List<String> lines = List.of("bulk.cancel", "bulk.end");
         for (String line : lines)
-            assertThat(SERVER.query(
-                            ("SELECT count(*) FROM carillon.audit WHERE action = '%s' AND (object = 'bulk/%s'"
-                                    + " OR detail ->> 'bulk' = '%s')")
-                                    .formatted(line, cancelled.at("/id"), cancelled.at("/id"))).text())
+            assertThat(SERVER.query(("SELECT count(*) FROM carillon.audit WHERE action = '%s' AND (object = 'bulk/%s'"
+                                            + " OR detail ->> 'bulk' = '%s')")
+                                    .formatted(line, cancelled.at("/id"), cancelled.at("/id")))
+                            .text())
                     .as(line)
                     .isEqualTo("1");
     }

@@ -10,7 +10,6 @@ import io.carillon.server.openapi.SampleRequests;
 import io.carillon.spi.Keyring;
 import io.carillon.testkit.FaultProxy;
 import io.carillon.testkit.TestDatabase;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -154,8 +153,10 @@ class DatabaseOutageTest {
             Set<String> acknowledged = new HashSet<>();
             for (Future<List<String>> one : written) acknowledged.addAll(one.get(1, TimeUnit.SECONDS));
             assertThat(acknowledged).hasSize(writers * each);
-            assertThat(database.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(acknowledged.size());
-            assertThat(database.query("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run").number())
+                    .isEqualTo(acknowledged.size());
+            assertThat(database.query("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'")
+                            .number())
                     .isEqualTo(acknowledged.size());
             for (String run : acknowledged)
                 ask(key, "GET", "/v1/runs/" + run, null).requireStatus(200);

@@ -25,10 +25,9 @@ import tools.jackson.databind.JsonNode;
 class FuzzTest {
     private static final Long SEED = Long.getLong("carillon.seed");
     /** Words of SQL, Java and the libraries. The requests do not contain them. */
-    private static final Pattern INTERNAL_WORDS = Pattern.compile(
-            "(?i)SQLSTATE|\\bSELECT\\b|\\bINSERT"
-                    + " INTO\\b|\\bpg_|postgresql|jdbc|hikari|jackson|jetty|StreamRead|Exception|java\\.|io\\.carillon|"
-                    + "\\bat [a-z]+\\.[a-z]+|`");
+    private static final Pattern INTERNAL_WORDS = Pattern.compile("(?i)SQLSTATE|\\bSELECT\\b|\\bINSERT"
+            + " INTO\\b|\\bpg_|postgresql|jdbc|hikari|jackson|jetty|StreamRead|Exception|java\\.|io\\.carillon|"
+            + "\\bat [a-z]+\\.[a-z]+|`");
     /** Problem codes of requests that are rejected before the operation is known. */
     private static final Set<String> BEFORE_ROUTING =
             Set.of("no-such-path", "method-not-allowed", "malformed-request", "malformed-url");
@@ -51,7 +50,8 @@ class FuzzTest {
     @BeforeEach
     void create_sample_data() {
         String admin = SERVER.bootstrap();
-        String foreign = SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'foreign'").text()
+        String foreign = SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'foreign'")
+                        .text()
                         .equals("0")
                 ? SERVER.createProject("foreign")
                 : admin;

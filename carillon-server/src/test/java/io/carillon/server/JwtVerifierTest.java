@@ -73,7 +73,8 @@ class JwtVerifierTest {
         String manager = shared(GOOD.replace("openid read", "manage"));
         SERVER.post(manager, "/v1/runs", "{\"target\":{\"handler\":\"a\"},\"after\":\"1h\"}")
                 .requireStatus(201);
-        assertThat(SERVER.query("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1").text())
+        assertThat(SERVER.query("SELECT actor FROM carillon.audit ORDER BY id DESC LIMIT 1")
+                        .text())
                 .isEqualTo("subject ann");
     }
 
@@ -97,7 +98,8 @@ class JwtVerifierTest {
         String cut = good.substring(0, good.length() - 4);
         for (String token : List.of(none, swapped, cut, good + "x", "a.b.c", "..", "a.b"))
             assertThat(SERVER.get(token, "/v1/stats").status()).as(token).isEqualTo(401);
-        assertThat(SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'unknown'").text())
+        assertThat(SERVER.query("SELECT count(*) FROM carillon.project WHERE project = 'unknown'")
+                        .text())
                 .isEqualTo("0");
     }
 
@@ -107,14 +109,13 @@ class JwtVerifierTest {
         KeyPair ec = pair("EC");
         RSAPublicKey rsaPublic = (RSAPublicKey) rsa.getPublic();
         ECPublicKey ecPublic = (ECPublicKey) ec.getPublic();
-        String document =
-                ("{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\","
+        String document = ("{\"keys\":[{\"kty\":\"RSA\",\"kid\":\"r\",\"n\":\"%s\",\"e\":\"%s\"},{\"kty\":\"EC\","
                         + "\"crv\":\"P-256\",\"kid\":\"e\",\"x\":\"%s\",\"y\":\"%s\"},{\"kty\":\"odd\"}]}")
-                        .formatted(
-                                number(rsaPublic.getModulus()),
-                                number(rsaPublic.getPublicExponent()),
-                                number(ecPublic.getW().getAffineX()),
-                                number(ecPublic.getW().getAffineY()));
+                .formatted(
+                        number(rsaPublic.getModulus()),
+                        number(rsaPublic.getPublicExponent()),
+                        number(ecPublic.getW().getAffineX()),
+                        number(ecPublic.getW().getAffineY()));
         JwtVerifier tokens =
                 JwtVerifier.withPublicKeys("https://id.example", "carillon", new JwkSet(() -> Optional.of(document)));
 

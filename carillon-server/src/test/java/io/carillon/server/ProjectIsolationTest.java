@@ -111,11 +111,10 @@ class ProjectIsolationTest {
                 .isEqualTo(before);
         // Deletes the resources that beta created under the same names, so that they do not affect the next operation.
         SERVER.database()
-                .execute(
-                        "DELETE FROM carillon.schedule WHERE project = 'beta';"
-                                + " DELETE FROM carillon.run WHERE project = 'beta';"
-                                + " DELETE FROM carillon.lane WHERE project = 'beta';"
-                                + " DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
+                .execute("DELETE FROM carillon.schedule WHERE project = 'beta';"
+                        + " DELETE FROM carillon.run WHERE project = 'beta';"
+                        + " DELETE FROM carillon.lane WHERE project = 'beta';"
+                        + " DELETE FROM carillon.webhook_secret WHERE project = 'beta'");
     }
 
     @Test

@@ -86,7 +86,8 @@ class RowLevelSecurityTest {
                 "webhook_secret"
             })
     void a_statement_without_a_condition_sees_one_project_only(String table) {
-        String all = SERVER.query("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'").text();
+        String all = SERVER.query("SELECT count(*) FROM carillon." + table + " WHERE project = 'alpha'")
+                .text();
         assertThat(Integer.parseInt(all)).isPositive();
         assertThat(RowLevelSecurityTest.<Object>inProject(
                         "alpha", connection -> first(connection, "SELECT count(*) FROM carillon." + table)))

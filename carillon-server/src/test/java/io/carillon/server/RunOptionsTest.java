@@ -67,7 +67,7 @@ class RunOptionsTest {
                         .at("/errors/0/pointer"))
                 .isEqualTo("/rateKey");
         assertThat(enqueue(rate + ",\"fifoKey\":\"x\"").requireStatus(422).at("/errors/0/detail"))
-                .contains("one gate");
+                .contains("only one of concurrencyKey, fifoKey and rateKey");
     }
 
     @Test

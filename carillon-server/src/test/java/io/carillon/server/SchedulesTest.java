@@ -80,9 +80,8 @@ class SchedulesTest {
         String key = SERVER.createProject("unreadable");
         for (String name : java.util.List.of("a", "b", "c"))
             SERVER.put(key, "/v1/schedules/" + name, DAILY).requireStatus(201);
-        String zone =
-                "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable'"
-                        + " AND name IN ('b', 'c')";
+        String zone = "UPDATE carillon.schedule SET zone = 'Mars/Olympus' WHERE project = 'unreadable'"
+                + " AND name IN ('b', 'c')";
         SERVER.database().execute(zone);
 
         RestTestServer.Reply page = SERVER.get(key, "/v1/schedules").requireStatus(200);
@@ -183,9 +182,8 @@ class SchedulesTest {
 
     @Test
     void shows_all_schedules_on_one_timeline() {
-        String dense =
-                "{\"when\":{\"cron\":\"* * * * *"
-                        + " *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
+        String dense = "{\"when\":{\"cron\":\"* * * * *"
+                + " *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
         String hours =
                 "{\"when\":{\"cron\":\"0 * * * *\",\"from\":\"2026-02-01T00:00:00Z\"},\"target\":{\"handler\":\"a\"}}";
         SERVER.put(key(), "/v1/schedules/axis-dense", dense).requireStatus(201);
@@ -298,7 +296,7 @@ class SchedulesTest {
         RestTestServer.Reply never = SERVER.put(
                         key(), "/v1/schedules/x", "{\"when\":{\"cron\":\"0 0 30 2 *\"},\"target\":{\"handler\":\"a\"}}")
                 .requireStatus(422);
-        assertThat(never.code()).isEqualTo("never-fires");
+        assertThat(never.code()).isEqualTo("no-instants");
         assertThat(SERVER.put(
                                 key(),
                                 "/v1/schedules/x",

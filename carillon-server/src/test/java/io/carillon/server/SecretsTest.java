@@ -73,7 +73,8 @@ class SecretsTest {
         String all = read.text()
                 + SERVER.get(key, "/v1/secrets").requireStatus(200).text()
                 + SERVER.get(key, "/v1/audit").requireStatus(200).text()
-                + SERVER.query("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t").text();
+                + SERVER.query("SELECT string_agg(t::text, '') FROM carillon.webhook_secret t")
+                        .text();
         assertThat(all).contains("orders").doesNotContain(secret, secret.substring(6));
         assertThat(SERVER.post(key, "/v1/secrets", "{\"name\":\"orders\"}")
                         .requireStatus(409)
@@ -122,7 +123,7 @@ class SecretsTest {
                 .isEqualTo("Bearer t0ps3cret");
         assertThat(SERVER.get(key, "/v1/runs/" + run).requireStatus(200).text()).doesNotContain("t0ps3cret");
         assertThat(SERVER.query("SELECT string_agg(convert_from(payload, 'UTF8'), '') FROM carillon.run_history")
-                .text())
+                        .text())
                 .contains("/run")
                 .doesNotContain("t0ps3cret");
         // A header value cannot be used to sign.

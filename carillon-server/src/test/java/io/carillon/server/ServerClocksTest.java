@@ -145,7 +145,8 @@ class ServerClocksTest {
                 .requireStatus(201);
         for (int port : both()) {
             Instant now = Instant.parse(SERVER.query(
-                    "SELECT to_char(carillon.clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')").text());
+                            "SELECT to_char(carillon.clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+                    .text());
             assertThat(Instant.parse(get(port, key, "/v1/schedules/minutes/ledger")
                             .path("to")
                             .stringValue("")))

@@ -56,10 +56,9 @@ class WebhooksTest {
 
     @Test
     void a_schedule_is_created_read_back_changed_and_delivers() {
-        String full =
-                ("{\"url\":\"%s\",\"method\":\"PUT\",\"headers\":{\"X-Team\":\"a\"},\"body\":\"hello\","
+        String full = ("{\"url\":\"%s\",\"method\":\"PUT\",\"headers\":{\"X-Team\":\"a\"},\"body\":\"hello\","
                         + "\"timeouts\":{\"total\":\"9s\"},\"success\":[200,204],\"callback\":\"1h\"}")
-                        .formatted(webhookReceiver.url("/full"));
+                .formatted(webhookReceiver.url("/full"));
         RestTestServer.Reply made =
                 SERVER.put(key, "/v1/schedules/full", schedule(full)).requireStatus(201);
         assertThat(made.at("/queue")).isEqualTo("webhooks");
@@ -308,7 +307,8 @@ class WebhooksTest {
                 .contains("no space left");
         assertThat(SERVER.get(key, "/v1/audit?action=run.complete").at("/items/0/object"))
                 .isEqualTo("run/" + well);
-        assertThat(SERVER.query("SELECT string_agg(t::text, '') FROM carillon.audit t").text())
+        assertThat(SERVER.query("SELECT string_agg(t::text, '') FROM carillon.audit t")
+                        .text())
                 .doesNotContain(token);
     }
 

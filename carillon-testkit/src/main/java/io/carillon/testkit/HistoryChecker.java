@@ -97,8 +97,8 @@ public final class HistoryChecker {
     private void checkUniqueKeys() {
         Map<String, HistoryEvent> last = new LinkedHashMap<>();
         history.events().stream()
-                .filter(event ->
-                        event.kind() == HistoryEvent.Kind.CREATED && !event.detail().isEmpty())
+                .filter(event -> event.kind() == HistoryEvent.Kind.CREATED
+                        && !event.detail().isEmpty())
                 .sorted(Comparator.comparing(HistoryEvent::at))
                 .forEach(created -> {
                     HistoryEvent before = last.put(created.detail(), created);

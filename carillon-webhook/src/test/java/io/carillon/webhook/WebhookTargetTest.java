@@ -35,13 +35,12 @@ class WebhookTargetTest {
         String json = new String(JSON.encode(target), UTF_8);
 
         assertThat(json)
-                .isEqualTo(
-                        "{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\","
-                                + "\"headers\":{\"x-team\":\"billing\"},"
-                                + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\","
-                                + "\"body\":\"{\\\"a\\\": 1.10}\","
-                                + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],"
-                                + "\"callback\":\"PT1H\"}");
+                .isEqualTo("{\"url\":\"https://hooks.example/x?y=1\",\"method\":\"PUT\","
+                        + "\"headers\":{\"x-team\":\"billing\"},"
+                        + "\"secretHeaders\":{\"authorization\":\"hooks-token\"},\"secret\":\"orders\","
+                        + "\"body\":\"{\\\"a\\\": 1.10}\","
+                        + "\"timeouts\":{\"total\":\"PT30S\",\"connect\":\"PT3S\"},\"success\":[200,204],"
+                        + "\"callback\":\"PT1H\"}");
         assertThat(read(json)).isEqualTo(target);
         assertThat(read("{\"url\":\"https://hooks.example\",\"timeouts\":{\"total\":\"PT1S\"}}")
                         .timeouts())

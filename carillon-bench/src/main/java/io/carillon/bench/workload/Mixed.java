@@ -136,9 +136,8 @@ final class Mixed implements Workload {
             double perSecond = (mixedLoad.ended.get() - before) / Waiting.seconds(start, System.nanoTime());
             slices.add(new Slice(
                     perSecond,
-                    sql.number(
-                            "SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables"
-                                    + " WHERE relid = 'carillon.run'::regclass"),
+                    sql.number("SELECT coalesce(n_dead_tup, 0) FROM pg_stat_all_tables"
+                            + " WHERE relid = 'carillon.run'::regclass"),
                     sql.number("SELECT pg_total_relation_size('carillon.run')")));
         }
         return slices;

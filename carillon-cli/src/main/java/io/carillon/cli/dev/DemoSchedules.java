@@ -26,7 +26,7 @@ final class DemoSchedules {
     private static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Demo HELLO = Demo.named("demo.hello", "*/5 * * * * *", "Hello from Carillon");
-    private static final Demo FLAKY = Demo.named("demo.flaky", "0 * * * * *", "always fails");
+    private static final Demo FLAKY = Demo.named("demo.fails", "0 * * * * *", "always fails");
     private static final Demo REPORT = Demo.named("demo.report", "*/30 * * * * *", REPORT_PAGES + " pages");
     private static final List<Demo> ALL = List.of(HELLO, FLAKY, REPORT);
 
@@ -100,7 +100,7 @@ final class DemoSchedules {
     }
 
     private static void fail(RunContext run) {
-        throw new IllegalStateException("demo.flaky fails on purpose (failure %d)".formatted(run.failures() + 1));
+        throw new IllegalStateException("demo.fails fails on purpose (failure %d)".formatted(run.failures() + 1));
     }
 
     private void writeReport(RunContext run) throws InterruptedException {

@@ -219,8 +219,8 @@ final class ScheduleCommands extends RemoteCommandGroup {
     }
 
     @Command(
-            description = "Delete a schedule with its waiting ticks and backfill runs. Runs that have started "
-                    + "continue.",
+            description =
+                    "Delete a schedule with its waiting ticks and backfill runs. Runs that have started " + "continue.",
             sortOptions = false)
     int delete(@Parameters(paramLabel = "NAME") String name) {
         return deleteItem("Deleted %s.".formatted(name), "name", name, ApiClient.path("schedules", name));

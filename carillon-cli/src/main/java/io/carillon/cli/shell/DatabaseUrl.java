@@ -22,8 +22,8 @@ public record DatabaseUrl(
         String jdbcUrl, @Nullable String user, @Nullable String password, String displayText) {
     private static final String JDBC = "jdbc:postgresql:";
     private static final Pattern JDBC_ADDRESS = Pattern.compile("jdbc:postgresql:(?://)?([^?]*).*");
-    private static final Pattern URI = Pattern.compile(
-            "postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)"
+    private static final Pattern URI =
+            Pattern.compile("postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)"
                     + "(?:/(?<database>[^?]*))?(?:\\?(?<options>.*))?");
     private static final Pattern HOSTS = Pattern.compile("(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+)(?::\\d{1,5})?");
     /** The libpq options that have another name in the JDBC driver, with that name. */

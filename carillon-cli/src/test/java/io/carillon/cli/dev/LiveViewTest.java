@@ -24,22 +24,20 @@ class LiveViewTest {
             "/data/carillon/dev",
             "/data/carillon/dev/carillon.log");
     private static final List<LiveSnapshot.ScheduleRow> SCHEDULES = List.of(
-            new LiveSnapshot.ScheduleRow("demo.flaky", "Every minute", Duration.ofSeconds(61), false),
+            new LiveSnapshot.ScheduleRow("demo.fails", "Every minute", Duration.ofSeconds(61), false),
             new LiveSnapshot.ScheduleRow("demo.hello", "Every 5 seconds", Duration.ofMillis(3_200), false),
             new LiveSnapshot.ScheduleRow("demo.old", "At 02:00 every day", null, true),
             new LiveSnapshot.ScheduleRow("demo.once", "once at 2020-01-01T00:00:00Z", null, false));
     private static final List<RunActivity.ActiveRun> RUNNING = List.of(
             new RunActivity.ActiveRun(
                     "demo.report", SampleAttempts.run(1).toString(), 1, Duration.ofMillis(5_100), 0.425),
-            new RunActivity.ActiveRun("demo.flaky", SampleAttempts.run(2).toString(), 2, Duration.ofMillis(3), -1));
+            new RunActivity.ActiveRun("demo.fails", SampleAttempts.run(2).toString(), 2, Duration.ofMillis(3), -1));
     private static final List<ActivityEvent> LAST = List.of(
             event(new RunEvent.Succeeded(attempt(3, "demo.hello", 0), Duration.ofMillis(12))),
             event(new RunEvent.Dead(
-                    attempt(2, "demo.flaky", 2),
-                    Duration.ofMillis(12),
-                    "java.lang.IllegalStateException: no paper")),
+                    attempt(2, "demo.fails", 2), Duration.ofMillis(12), "java.lang.IllegalStateException: no paper")),
             event(new RunEvent.Failed(
-                    attempt(2, "demo.flaky", 1),
+                    attempt(2, "demo.fails", 1),
                     Duration.ofMillis(12),
                     "java.lang.IllegalStateException: no paper",
                     false,
@@ -56,19 +54,19 @@ class LiveViewTest {
                  healthy   1 node   2 running   41 succeeded   3 failed   2 dead
 
                  SCHEDULES
-                   demo.flaky   in 1 min 1 s    Every minute
+                   demo.fails   in 1 min 1 s    Every minute
                    demo.hello   in 4 s          Every 5 seconds
                    demo.old     paused          At 02:00 every day
                    demo.once    no further run  once at 2020-01-01T00:00:00Z
 
                  RUNNING
                    demo.report  ##########..............   43 %     5.1 s  run_0000000000000000~
-                   demo.flaky                                        3 ms  attempt 2  run_00000~
+                   demo.fails                                        3 ms  attempt 2  run_00000~
 
                  LAST RUNS
                    12:00:00  demo.hello   succeeded         12 ms
-                   12:00:00  demo.flaky   dead              12 ms  after 3 attempts: no paper
-                   12:00:00  demo.flaky   failed            12 ms  attempt 2, retry in 1.2 s: n~
+                   12:00:00  demo.fails   dead              12 ms  after 3 attempts: no paper
+                   12:00:00  demo.fails   failed            12 ms  attempt 2, retry in 1.2 s: n~
 
 
 

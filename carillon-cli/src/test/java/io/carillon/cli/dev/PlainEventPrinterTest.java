@@ -29,8 +29,7 @@ class PlainEventPrinterTest {
 
     @Test
     void a_success_shows_its_duration() {
-        assertThat(line(ALL.get(0)))
-                .isEqualTo("2026-06-01T12:00:00.120Z demo.hello " + RUN + " succeeded in 12 ms");
+        assertThat(line(ALL.get(0))).isEqualTo("2026-06-01T12:00:00.120Z demo.hello " + RUN + " succeeded in 12 ms");
     }
 
     @Test

@@ -56,8 +56,7 @@ class RunActivityTest {
 
     @Test
     void counts_each_failure_and_each_dead_run() {
-        activity.onRunEvent(
-                new RunEvent.Failed(attempt(1, "a", 0), Duration.ZERO, "no", false, Duration.ofSeconds(1)));
+        activity.onRunEvent(new RunEvent.Failed(attempt(1, "a", 0), Duration.ZERO, "no", false, Duration.ofSeconds(1)));
         activity.onRunEvent(new RunEvent.Dead(attempt(1, "a", 1), Duration.ZERO, "no"));
 
         assertThat(activity.totals()).isEqualTo(new RunActivity.Totals(0, 2, 1));
@@ -75,8 +74,7 @@ class RunActivityTest {
 
     @Test
     void keeps_a_bounded_number_of_events() {
-        for (int i = 0; i < 1_000; i++)
-            activity.onRunEvent(new RunEvent.Succeeded(attempt(i, "a", 0), Duration.ZERO));
+        for (int i = 0; i < 1_000; i++) activity.onRunEvent(new RunEvent.Succeeded(attempt(i, "a", 0), Duration.ZERO));
 
         assertThat(activity.recentEvents()).hasSize(200);
         assertThat(activity.recentEvents().get(0).run())

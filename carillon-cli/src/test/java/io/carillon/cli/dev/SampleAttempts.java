@@ -84,7 +84,7 @@ final class SampleAttempts {
             }
 
             @Override
-            public boolean isCancelled() {
+            public boolean isStopRequested() {
                 return false;
             }
 

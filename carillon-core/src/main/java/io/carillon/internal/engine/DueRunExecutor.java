@@ -11,6 +11,9 @@ import io.carillon.internal.engine.claim.LaneDueTimes;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
@@ -22,9 +25,6 @@ import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -76,7 +76,7 @@ public final class DueRunExecutor {
         long deadline = System.nanoTime() + budget.toNanos();
         storage.maintenance().ensurePartitions(1);
         storage.maintenance().reservePages();
-        storage.nodes().sweep(CRASH_LIMIT);
+        storage.nodes().rescue(CRASH_LIMIT);
         // No node registers here, so nothing else would release runs that are parked for a handler that
         // this process has.
         storage.nodes().wakeParkedRuns(handlers.names());
@@ -188,12 +188,12 @@ public final class DueRunExecutor {
             int total = Math.min(MAX_CLAIM, CLAIM_PER_LANE * dueHandlers.size());
             boolean any = false;
             while (!any && !isTimeUp()) {
-                List<ClaimRequest.Quota> quotas = laneDueTimes.takeQuotas(total, now);
-                if (quotas.isEmpty()) break;
+                List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(total, now);
+                if (laneClaims.isEmpty()) break;
                 // A run of a limited lane is claimed only when it can start. Otherwise it would occupy capacity of the
                 // lane that other nodes could use.
-                any = execute(storage.lanes()::claim, quotas, limitedLanes::contains);
-                any |= execute(runs::claim, quotas, lane -> !limitedLanes.contains(lane));
+                any = execute(storage.lanes()::claim, laneClaims, limitedLanes::contains);
+                any |= execute(runs::claim, laneClaims, lane -> !limitedLanes.contains(lane));
             }
             return any;
         }
@@ -204,11 +204,11 @@ public final class DueRunExecutor {
          */
         private boolean execute(
                 Function<ClaimRequest, ClaimResult> claimFunction,
-                List<ClaimRequest.Quota> quotas,
+                List<ClaimRequest.LaneClaim> laneClaims,
                 Predicate<Lane> which) {
-            List<ClaimRequest.Quota> some = quotas.stream()
-                    .filter(quota -> which.test(quota.lane()))
-                    .map(quota -> quota.withHandlers(dueHandlers.getOrDefault(quota.lane(), Set.of())))
+            List<ClaimRequest.LaneClaim> some = laneClaims.stream()
+                    .filter(laneClaim -> which.test(laneClaim.lane()))
+                    .map(laneClaim -> laneClaim.withHandlers(dueHandlers.getOrDefault(laneClaim.lane(), Set.of())))
                     .toList();
             if (some.isEmpty() || isTimeUp()) return false;
             List<Attempt> claimed = claimFunction

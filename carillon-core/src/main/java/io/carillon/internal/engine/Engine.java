@@ -27,18 +27,18 @@ import io.carillon.internal.engine.node.Maintenance;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.node.Rescuer;
 import io.carillon.internal.engine.wakeup.WakeupController;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Gate;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Gate;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
-import io.carillon.internal.run.NewRun;
 import io.carillon.spi.ScheduleEvent;
 import java.time.Duration;
 import java.time.Instant;
@@ -126,13 +126,13 @@ public final class Engine implements AutoCloseable {
                 new GatePromoter(storage.gates(), clock, node.clusterSize(), this::runsPromoted, listeners.schedules());
         completer.onGateReleased(gatePromoter::runEnded);
         claimer.onGatesExist(gatePromoter::setGatesExist);
-        Runnable onSwept = () -> {
+        Runnable onRescued = () -> {
             claimer.pollNow();
             gatePromoter.checkNow();
         };
         rescuer = new Rescuer(
-                storage, node, onSwept, () -> wakeupController.wakeupSender().sendSignal(new Signal.CheckAll()));
-        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, rescuer::requestSweep);
+                storage, node, onRescued, () -> wakeupController.wakeupSender().sendSignal(new Signal.CheckAll()));
+        heartbeat = new Heartbeat(storage.nodes(), node, config, this::registration, rescuer::requestRescue);
         heartbeat.onDeclaredDead(this::stopAllAttempts);
         Duration planInterval = config.planInterval();
         planning = new PlanningLoop(
@@ -141,8 +141,8 @@ public final class Engine implements AutoCloseable {
                 this::hintLocally,
                 () -> node.clusterSize().scaledInterval(planInterval, planInterval.multipliedBy(6)),
                 listeners.schedules());
-        statusReader = new NodeStatusReader(
-                node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
+        statusReader =
+                new NodeStatusReader(node, workers, config.concurrency(), wakeupController, claimer, rescuer, planning);
         planning.onPlanned(written -> {
             statusReader.recordPlanned(written.ticks().size());
             PlanningLoop.notifyPlanned(listeners.schedules(), written);

@@ -2,10 +2,10 @@ package io.carillon.internal.engine;
 
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.ClusterSize;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.value.DatabaseClock;
-import io.carillon.internal.run.Lane;
 import io.carillon.spi.ScheduleListener;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,20 +21,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Promotes parked runs through their gates: when a signal says that a run arrived or ended, when a run becomes due, and
- * by periodic sweeps that find what a crash left unreported. Every node does this; a lock on the gate lets one node at
+ * by periodic scans that find what a crash left unreported. Every node does this; a lock on the gate lets one node at
  * a time promote.
  */
 final class GatePromoter extends Loop {
     private static final int MAX_GATES = 2_000;
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
-    private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(2);
+    private static final Duration SCAN_INTERVAL = Duration.ofSeconds(2);
     private static final Duration MAX_INTERVAL = Duration.ofSeconds(20);
     /** The first wait for a busy gate. It doubles while the gate stays busy. */
     private static final long FIRST_BUSY_WAIT_NANOS = 3_000_000L;
 
     private static final long MAX_BUSY_WAIT_NANOS = 1_000_000_000L;
-    /** Sweeps use at most one part in this many of the time. */
-    private static final int SWEEP_COST_RATIO = 20;
+    /** Scans use at most one part in this many of the time. */
+    private static final int SCAN_COST_RATIO = 20;
 
     private final GateStore gates;
     private final DatabaseClock clock;
@@ -52,8 +52,8 @@ final class GatePromoter extends Loop {
     private Set<GateName> inProgress = Set.of();
     private volatile Instant nextArrival = Instant.MAX;
     private long lastCheck = System.nanoTime();
-    private long nextSweep = lastCheck;
-    private @Nullable GateName sweepCursor;
+    private long nextScan = lastCheck;
+    private @Nullable GateName scanCursor;
 
     GatePromoter(
             GateStore gates,
@@ -87,7 +87,7 @@ final class GatePromoter extends Loop {
         wake();
     }
 
-    /** Sets whether any gate exists, as read by the claimer's poll. While none exists, there are no sweeps. */
+    /** Sets whether any gate exists, as read by the claimer's poll. While none exists, there are no scans. */
     void setGatesExist(boolean exist) {
         boolean appeared = exist && !gatesExist;
         gatesExist = exist;
@@ -115,7 +115,7 @@ final class GatePromoter extends Loop {
         boolean checkAll = checkRequested;
         checkRequested = false;
         if (checkAll || isCheckDue()) inProgress.addAll(readArrivals());
-        if (checkAll || (gatesExist && System.nanoTime() - nextSweep >= 0)) inProgress.addAll(sweep());
+        if (checkAll || (gatesExist && System.nanoTime() - nextScan >= 0)) inProgress.addAll(scan());
         scheduleBusyRetry(promote(inProgress));
         inProgress = Set.of();
         sleep(nanosUntilDue());
@@ -147,8 +147,8 @@ final class GatePromoter extends Loop {
     /** Promotes everything that can pass now, once. For callers that do not run this loop. */
     void promoteOnce() {
         Set<GateName> all = new LinkedHashSet<>(readArrivals());
-        do all.addAll(sweep());
-        while (sweepCursor != null);
+        do all.addAll(scan());
+        while (scanCursor != null);
         promote(all);
     }
 
@@ -193,7 +193,7 @@ final class GatePromoter extends Loop {
                     Math.min(
                             Math.min(untilTimer, untilArrival),
                             Duration.ofMinutes(1).toNanos()));
-        return Math.max(0, Math.min(Math.min(untilCheck, untilArrival), Math.min(untilTimer, nextSweep - now)));
+        return Math.max(0, Math.min(Math.min(untilCheck, untilArrival), Math.min(untilTimer, nextScan - now)));
     }
 
     private List<GateName> readArrivals() {
@@ -205,15 +205,15 @@ final class GatePromoter extends Loop {
         return arrivals.gates();
     }
 
-    private List<GateName> sweep() {
+    private List<GateName> scan() {
         long start = System.nanoTime();
-        GateStore.OpenGates open = gates.findOpenGates(sweepCursor, MAX_GATES);
-        sweepCursor = open.last();
+        GateStore.OpenGates open = gates.findOpenGates(scanCursor, MAX_GATES);
+        scanCursor = open.last();
         long took = System.nanoTime() - start;
-        long pause = sweepCursor == null
-                ? clusterSize.scaledInterval(SWEEP_INTERVAL, MAX_INTERVAL).toNanos()
+        long pause = scanCursor == null
+                ? clusterSize.scaledInterval(SCAN_INTERVAL, MAX_INTERVAL).toNanos()
                 : 0;
-        nextSweep = System.nanoTime() + Math.max(pause, took * SWEEP_COST_RATIO);
+        nextScan = System.nanoTime() + Math.max(pause, took * SCAN_COST_RATIO);
         return open.gates();
     }
 

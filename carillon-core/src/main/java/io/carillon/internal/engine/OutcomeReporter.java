@@ -1,11 +1,11 @@
 package io.carillon.internal.engine;
 
 import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.store.run.LaneStore;
-import io.carillon.internal.run.Lane;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

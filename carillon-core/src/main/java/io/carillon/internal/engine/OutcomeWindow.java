@@ -1,7 +1,7 @@
 package io.carillon.internal.engine;
 
-import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.run.LaneOutcomes;
 
 /** Counts of how the attempts of one lane ended, for each of the last 60 seconds. */
 final class OutcomeWindow {

@@ -2,11 +2,11 @@ package io.carillon.internal.engine;
 
 import io.carillon.internal.engine.listener.LifecycleLog;
 import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.schedule.PlanEvents;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
-import io.carillon.internal.run.Lane;
 import io.carillon.schedule.Schedule;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleListener;

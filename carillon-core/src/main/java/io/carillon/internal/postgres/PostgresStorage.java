@@ -5,7 +5,7 @@ import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.postgres.attempt.AttemptEndings;
 import io.carillon.internal.postgres.attempt.CancelRequests;
 import io.carillon.internal.postgres.gate.GateRepository;
-import io.carillon.internal.postgres.gate.LaneGates;
+import io.carillon.internal.postgres.gate.LaneLimits;
 import io.carillon.internal.postgres.gate.LaneRepository;
 import io.carillon.internal.postgres.gate.OverlapGates;
 import io.carillon.internal.postgres.gate.RateGates;
@@ -15,7 +15,7 @@ import io.carillon.internal.postgres.node.NodeRepository;
 import io.carillon.internal.postgres.partition.MaintenanceRepository;
 import io.carillon.internal.postgres.partition.PartitionRemoval;
 import io.carillon.internal.postgres.partition.Partitions;
-import io.carillon.internal.postgres.run.InboxRepository;
+import io.carillon.internal.postgres.run.NewRunRepository;
 import io.carillon.internal.postgres.run.RunAdminRepository;
 import io.carillon.internal.postgres.run.RunRepository;
 import io.carillon.internal.postgres.schedule.PlanRepository;
@@ -33,8 +33,8 @@ import io.carillon.internal.store.node.NodeStore;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.store.run.LaneStore;
+import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
-import io.carillon.internal.store.run.RunInbox;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
@@ -61,7 +61,7 @@ public final class PostgresStorage implements Storage {
     private final int code;
     private final TickPlanner planner;
     private final RunStore runs;
-    private final RunInbox inbox;
+    private final NewRunStore newRuns;
     private final LaneStore lanes;
     private final GateStore gates;
     private final NodeStore nodes;
@@ -91,8 +91,8 @@ public final class PostgresStorage implements Storage {
         CancelRequests cancels = new CancelRequests(database, partitions);
         AttemptEndings attemptEndings = new AttemptEndings(database, partitions, cancels);
         runs = new RunRepository(database, attemptEndings, cancels);
-        inbox = new InboxRepository(database);
-        lanes = new LaneRepository(database, new LaneGates(database));
+        newRuns = new NewRunRepository(database);
+        lanes = new LaneRepository(database, new LaneLimits(database));
         gates = new GateRepository(database, new OverlapGates(database, partitions, cancels), new RateGates());
         heartbeatConnection = ConnectionSource.dedicated(source);
         LostLeaseRescuer lostLeaseRescuer = new LostLeaseRescuer(
@@ -116,8 +116,8 @@ public final class PostgresStorage implements Storage {
     }
 
     @Override
-    public RunInbox inbox() {
-        return inbox;
+    public NewRunStore newRuns() {
+        return newRuns;
     }
 
     @Override
@@ -197,7 +197,7 @@ public final class PostgresStorage implements Storage {
                         partitions,
                         new AttemptEndings(within, partitions, new CancelRequests(within, partitions))),
                 new ScheduleRepository(within, partitions, planner),
-                new LaneRepository(within, new LaneGates(within)),
+                new LaneRepository(within, new LaneLimits(within)),
                 new PostgresWakeChannel(within, ConnectionSource.none()));
     }
 

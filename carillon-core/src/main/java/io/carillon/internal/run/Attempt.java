@@ -1,12 +1,11 @@
 package io.carillon.internal.run;
+
+import io.carillon.internal.value.PublicId;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-
-
-import io.carillon.internal.value.PublicId;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

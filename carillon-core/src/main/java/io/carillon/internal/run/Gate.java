@@ -1,7 +1,6 @@
 package io.carillon.internal.run;
+
 import io.carillon.run.Enqueue;
-
-
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

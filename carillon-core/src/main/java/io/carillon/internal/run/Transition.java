@@ -1,7 +1,6 @@
 package io.carillon.internal.run;
+
 import io.carillon.run.Payload;
-
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -30,7 +30,8 @@ public record InstantRange(
         Instant start = first == null ? next.get() : first;
         Duration step = when.fixedPeriod();
         if (step != null) {
-            long more = Duration.between(next.get(), InstantSearch.limitToEnd(when, until)).dividedBy(step);
+            long more = Duration.between(next.get(), InstantSearch.limitToEnd(when, until))
+                    .dividedBy(step);
             return new InstantRange(after, start, next.get().plus(step.multipliedBy(more)), count + more + 1);
         }
         Instant end = InstantSearch.lastAtOrBefore(when::nextIncludingExcluded, next.get(), until);

@@ -4,8 +4,8 @@ import io.carillon.internal.store.node.NodeStore;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.internal.store.run.LaneStore;
+import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.internal.store.run.RunAdmin;
-import io.carillon.internal.store.run.RunInbox;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.schedule.PlanStore;
 import io.carillon.internal.store.schedule.ScheduleAdmin;
@@ -19,7 +19,7 @@ import java.util.Optional;
 public interface Storage extends AutoCloseable {
     RunStore runs();
 
-    RunInbox inbox();
+    NewRunStore newRuns();
 
     LaneStore lanes();
 

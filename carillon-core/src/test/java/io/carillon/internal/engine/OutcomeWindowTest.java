@@ -2,8 +2,8 @@ package io.carillon.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.run.LaneOutcomes;
 import org.junit.jupiter.api.Test;
 
 class OutcomeWindowTest {

@@ -83,7 +83,8 @@ class RunHeadersTest {
                 new Attempt.References(SCHEDULE.value(), headers.forSchedule(SCHEDULE), null),
                 null);
 
-        assertThat(headers.runWithContext(attempt, () -> Outcome.succeeded("x"))).isEqualTo(Outcome.succeeded("x"));
+        assertThat(headers.runWithContext(attempt, () -> Outcome.succeeded("x")))
+                .isEqualTo(Outcome.succeeded("x"));
         assertThat(seen)
                 .hasSize(2)
                 .containsOnly(new RunInfo(

@@ -86,7 +86,8 @@ class BulkTest {
         assertThat(result).isEqualTo(new BulkActions.Result(2_500, false));
         assertThat(seen)
                 .containsExactly(new Progress(1_000, 2_500), new Progress(2_000, 2_500), new Progress(2_500, 2_500));
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'")
+                        .number())
                 .isEqualTo(2_500);
         assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(10);
     }
@@ -152,7 +153,8 @@ class BulkTest {
         assertThat(node.runs().list(WAITING)).extracting(Run::origin).hasSize(4);
         assertThat(node.runs().bulk(DEAD).count()).isEqualTo(1);
         assertThat(node.runs().bulk(DEAD).delete()).isEqualTo(new BulkActions.Result(1, false));
-        assertThat(fixture.query("SELECT count(*) FROM carillon.dead_run").number()).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.dead_run").number())
+                .isZero();
         assertThat(node.runs().list(RunFilter.all().state(RunState.DEAD))).hasSize(4);
     }
 

@@ -143,8 +143,7 @@ class RedriveTest {
     void the_pause_of_a_queue_stores_its_author_and_its_reason() {
         Carillon client = fixture.client(builder -> builder);
 
-        client.queues()
-                .pause("slow", PauseOptions.untilResumed().by("ann").reason("month end \0"));
+        client.queues().pause("slow", PauseOptions.untilResumed().by("ann").reason("month end \0"));
 
         assertThat(client.queues().list()).singleElement().satisfies(queue -> {
             assertThat(queue.pause()).isNotNull();

@@ -2,6 +2,9 @@ package io.carillon.it.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.WriteResult;
@@ -9,16 +12,13 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.CancelResult;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -140,7 +140,7 @@ abstract class RunAdminContract extends StoreContract {
         cancel(id);
 
         storage().nodes().declareDead(node, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         assertThat(get(id).state()).isEqualTo(RunState.CANCELLED);
     }
@@ -151,18 +151,18 @@ abstract class RunAdminContract extends StoreContract {
         UUID node = node();
         Attempt attempt = claimOne(node);
         cancel(id);
-        assertThat(sweepDue(node)).isFalse();
+        assertThat(rescueDue(node)).isFalse();
 
         apply(node, attempt, new Transition.AwaitCallback(Duration.ofDays(1), "digest", null));
-        assertThat(sweepDue(node)).isTrue();
-        storage().nodes().sweep(3);
+        assertThat(rescueDue(node)).isTrue();
+        storage().nodes().rescue(3);
 
         assertThat(get(id).state()).isEqualTo(RunState.CANCELLED);
-        assertThat(sweepDue(node)).isFalse();
+        assertThat(rescueDue(node)).isFalse();
     }
 
-    private boolean sweepDue(UUID node) {
-        return storage().nodes().recordHeartbeat(node, 0, List.of()).sweepDue();
+    private boolean rescueDue(UUID node) {
+        return storage().nodes().recordHeartbeat(node, 0, List.of()).rescueDue();
     }
 
     @Test

@@ -56,7 +56,8 @@ class BadStartTest {
                             .start());
 
             assertThat(refusal).hasMessageContaining("SchemaMode.AUTO");
-            assertThat(empty.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'").number())
+            assertThat(empty.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'")
+                            .number())
                     .isZero();
         }
     }
@@ -79,7 +80,8 @@ class BadStartTest {
                     () -> Carillon.on(newer.dataSource()).start());
 
             assertThat(fixture.tableDigests()).isEqualTo(before);
-            assertThat(fixture.query("SELECT count(*) FROM carillon.node").number()).isZero();
+            assertThat(fixture.query("SELECT count(*) FROM carillon.node").number())
+                    .isZero();
         }
     }
 
@@ -259,7 +261,8 @@ class BadStartTest {
     }
 
     private static long schemas() {
-        return database.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'").number();
+        return database.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'carillon'")
+                .number();
     }
 
     private static CarillonException refused(ErrorCode code, ThrowingCallable start) {

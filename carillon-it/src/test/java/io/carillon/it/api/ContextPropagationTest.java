@@ -149,7 +149,8 @@ class ContextPropagationTest {
             client.in(connection).enqueue(JOB, new Job("mine"));
         }
 
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers LIKE 'traceparent=00-%'").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers LIKE 'traceparent=00-%'")
+                        .number())
                 .isEqualTo(2_505);
     }
 
@@ -173,10 +174,9 @@ class ContextPropagationTest {
     void an_expired_foreign_or_moved_authorization_is_ignored() {
         RunId expired = enqueueAs(new AuthorizationPropagator(KEY, Duration.ofMillis(1), () -> "bearer ann"));
         eventually()
-                .until(() -> fixture.query(
-                                "SELECT count(*) FROM carillon.run"
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run"
                                         + " WHERE created_at < carillon.clock() - interval '20 ms'")
-                                        .number()
+                                .number()
                         == 1);
         RunId foreign = enqueueAs(
                 new AuthorizationPropagator(new SecretKeySpec(new byte[16], "AES"), HOUR, () -> "bearer ann"));

@@ -144,7 +144,7 @@ class ProjectsTest {
         String user = database.name() + "_worker";
         database.execute(
                 ("CREATE ROLE %1$s LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA carillon TO %1$s; GRANT ALL ON ALL TABLES"
-                        + " IN SCHEMA carillon TO %1$s")
+                                + " IN SCHEMA carillon TO %1$s")
                         .formatted(user));
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(database.jdbcUrl());

@@ -74,7 +74,9 @@ class ScheduleContextPropagationTest {
         carillon.runDue(Duration.ofSeconds(5));
 
         assertThat(seen).containsExactly("ann", "ann", "ann");
-        assertThat(fixture.query("SELECT headers FROM carillon.run_history").rows().toString())
+        assertThat(fixture.query("SELECT headers FROM carillon.run_history")
+                        .rows()
+                        .toString())
                 .contains("authorization=")
                 .doesNotContain("ann");
     }
@@ -140,11 +142,10 @@ class ScheduleContextPropagationTest {
         caller = null;
         save(carillon, "a");
         fixture.database()
-                .execute(
-                        "UPDATE carillon.schedule SET headers = (SELECT headers FROM carillon.schedule"
-                                + " WHERE name = 'other');"
-                                + " UPDATE carillon.run SET headers = (SELECT headers FROM carillon.schedule"
-                                + " WHERE name = 'other')");
+                .execute("UPDATE carillon.schedule SET headers = (SELECT headers FROM carillon.schedule"
+                        + " WHERE name = 'other');"
+                        + " UPDATE carillon.run SET headers = (SELECT headers FROM carillon.schedule"
+                        + " WHERE name = 'other')");
         advanceAndRunDue(carillon);
         carillon.schedules().trigger("other");
         carillon.runDue(Duration.ofSeconds(5));
@@ -157,9 +158,11 @@ class ScheduleContextPropagationTest {
                 fixture.client(builder -> builder.wakeup(Wakeup.http()).handle(JOB, (job, run) -> {}));
         save(carillon, "a");
 
-        assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers IS NOT NULL").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers IS NOT NULL")
+                        .number())
                 .isZero();
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers IS NOT NULL").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE headers IS NOT NULL")
+                        .number())
                 .isZero();
     }
 

@@ -65,9 +65,8 @@ public final class ArchitectureRules {
                     "entry points of the API",
                     item -> item.getPackageName().equals("io.carillon")
                             && PackageRule.ENTRY_POINTS.contains(outermost(item).getSimpleName())))
-            .because(
-                    "the entry points assemble the internal packages; an internal package that uses one closes a"
-                            + " cycle");
+            .because("the entry points assemble the internal packages; an internal package that uses one closes a"
+                    + " cycle");
 
     public static final ArchRule API_SIGNATURES_MENTION_ONLY_API_TYPES = classes()
             .that()

@@ -19,7 +19,7 @@ public final class ServerTables {
 
     /**
      * Names of both: each project of the engine has a row in the table project, in which the server keeps its owner and
-     * quota; all SQL uses the one clock; and an operator is told to call enable_row_security.
+     * laneClaim; all SQL uses the one clock; and an operator is told to call enable_row_security.
      */
     private static final Set<String> SHARED = Set.of("project", "clock", "enable_row_security");
 

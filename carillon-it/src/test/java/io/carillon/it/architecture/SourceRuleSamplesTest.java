@@ -64,9 +64,8 @@ class SourceRuleSamplesTest {
 
         write(MAIN + "OneTooMany.java", "class OneTooMany {}\n");
         assertThat(rules.fullPackages())
-                .containsExactly(
-                        "one/src/main/java/io/carillon/run has 26 files, more than 25: split the package by"
-                                + " responsibility");
+                .containsExactly("one/src/main/java/io/carillon/run has 26 files, more than 25: split the package by"
+                        + " responsibility");
     }
 
     @ParameterizedTest

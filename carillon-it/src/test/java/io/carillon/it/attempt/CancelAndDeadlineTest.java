@@ -80,7 +80,7 @@ class CancelAndDeadlineTest {
             try {
                 never.await();
             } catch (InterruptedException interrupted) {
-                if (run.isCancelled()) flagged.incrementAndGet();
+                if (run.isStopRequested()) flagged.incrementAndGet();
                 throw interrupted;
             }
         }));
@@ -101,7 +101,7 @@ class CancelAndDeadlineTest {
     void a_handler_that_polls_the_cancelled_flag_ends_its_run_as_cancelled() {
         Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {
             started.countDown();
-            while (!run.isCancelled()) Thread.onSpinWait();
+            while (!run.isStopRequested()) Thread.onSpinWait();
             throw new IllegalStateException("stopped half way");
         }));
         RunId id = carillon.enqueue(JOB, new Job("x")).run();

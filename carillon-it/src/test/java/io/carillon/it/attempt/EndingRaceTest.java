@@ -2,17 +2,17 @@ package io.carillon.it.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -245,9 +245,8 @@ class EndingRaceTest extends StoreContract {
     private static void awaitWaiter(int holder, CompletableFuture<?> answer) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
         while (System.nanoTime() < deadline) {
-            if (FIXTURE.query(
-                                    "SELECT count(*) FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))",
-                                    holder).number()
+            if (FIXTURE.query("SELECT count(*) FROM pg_stat_activity WHERE ? = ANY (pg_blocking_pids(pid))", holder)
+                            .number()
                     > 0) return;
             assertThat(answer).as("the call waits for the other transaction").isNotDone();
         }

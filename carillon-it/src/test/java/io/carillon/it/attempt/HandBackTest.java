@@ -9,13 +9,14 @@ import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -23,7 +24,6 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -77,10 +77,13 @@ class HandBackTest {
 
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                            .number() == 1);
+                                    .number()
+                            == 1);
 
             assertThat(calls).hasValue(2);
-            assertThat(database.query("SELECT max(attempt) FROM carillon.run_history").number()).isEqualTo(2);
+            assertThat(database.query("SELECT max(attempt) FROM carillon.run_history")
+                            .number())
+                    .isEqualTo(2);
             await().until(() -> engine.activeRuns().isEmpty());
             await().until(() -> engine.status().slots().busy() == 0);
         }
@@ -135,17 +138,21 @@ class HandBackTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> locked.handBacks.get() >= 1);
             long rescues = loopTurns(engine, "rescue");
             await().atMost(Duration.ofSeconds(30)).until(() -> loopTurns(engine, "rescue") >= rescues + 2);
-            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                            .number())
                     .isEqualTo(10);
 
             locked.release();
 
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number() == 8);
+                    .until(() -> database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL")
+                                    .number()
+                            == 8);
             over.countDown();
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                            .number() == 10);
+                                    .number()
+                            == 10);
             assertThat(calls).as("each run once").hasValue(10);
         } finally {
             over.countDown();
@@ -168,12 +175,15 @@ class HandBackTest {
                 engine.start();
                 assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
             }
-            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL")
+                            .number())
                     .isEqualTo(10);
-            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE attempt > 0").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE attempt > 0")
+                            .number())
                     .as("claimed runs")
                     .isGreaterThan(1);
-            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE start_by = 'infinity'")
+                            .number())
                     .as("started runs")
                     .isEqualTo(1);
         }
@@ -217,7 +227,8 @@ class HandBackTest {
             closed.get(30, TimeUnit.SECONDS);
 
             assertThat(calls).hasValue(0);
-            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL").number())
+            assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL")
+                            .number())
                     .isEqualTo(1);
         } finally {
             over.countDown();
@@ -250,7 +261,7 @@ class HandBackTest {
     }
 
     private static void enqueue(Storage storage, int count) {
-        storage.inbox()
+        storage.newRuns()
                 .enqueue(Stream.generate(() -> new NewRun(
                                 RunId.generate(),
                                 new Lane("default", "default"),

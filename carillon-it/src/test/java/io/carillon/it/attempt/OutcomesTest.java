@@ -263,7 +263,7 @@ class OutcomesTest {
         assertThat(context.dueAt()).isEqualTo(run.instants().dueAt());
         assertThat(context.deadline()).isAfter(run.instants().endedAt());
         assertThat(context.idempotencyKey()).isEqualTo(id.toString());
-        assertThat(context.isCancelled()).isFalse();
+        assertThat(context.isStopRequested()).isFalse();
         assertThat(run.details().log()).isEqualTo("half \uFFFD way\n");
     }
 

@@ -2,10 +2,10 @@ package io.carillon.it.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Transition;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,9 @@ class PostgresRunEndingTest extends RunEndingContract {
 
         String columns =
                 "state, queue, priority, attempt, failures, crashes, owner, due_at, origin, target, target_name, key";
-        assertThat(FIXTURE.query("SELECT (%s)::text FROM carillon.dead_run".formatted(columns)).texts())
-                .isEqualTo(FIXTURE.query("SELECT (%s)::text FROM carillon.run_history".formatted(columns)).texts());
+        assertThat(FIXTURE.query("SELECT (%s)::text FROM carillon.dead_run".formatted(columns))
+                        .texts())
+                .isEqualTo(FIXTURE.query("SELECT (%s)::text FROM carillon.run_history".formatted(columns))
+                        .texts());
     }
 }

@@ -153,8 +153,7 @@ class ResultsTest {
     }
 
     private static CarillonException refusal(Carillon reader, RunId run, Class<?> type) {
-        return catchThrowableOfType(
-                CarillonException.class, () -> reader.runs().result(run, type));
+        return catchThrowableOfType(CarillonException.class, () -> reader.runs().result(run, type));
     }
 
     /** Writes JSON under another name. */

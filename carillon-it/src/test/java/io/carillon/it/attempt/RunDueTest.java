@@ -210,7 +210,7 @@ class RunDueTest {
 
         assertThat(result).isEqualTo(new RunDueResult(1, 0));
         assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL AND start_by < 'infinity'")
-                .number())
+                        .number())
                 .isEqualTo(9);
         assertThat(carillon.runDue(BUDGET)).isEqualTo(new RunDueResult(9, 0));
         assertThat(done).hasSize(10);
@@ -243,10 +243,9 @@ class RunDueTest {
         carillon.enqueueAll(JOB, List.of(new Job("y"), new Job("z")));
         for (int death = 0; death < 4; death++) {
             fixture.database()
-                    .execute(
-                            "UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1,"
-                                    + " started_at = carillon.clock(),"
-                                    + " leased_until = carillon.clock() + interval '30 seconds'");
+                    .execute("UPDATE carillon.run SET owner = gen_random_uuid(), attempt = attempt + 1,"
+                            + " started_at = carillon.clock(),"
+                            + " leased_until = carillon.clock() + interval '30 seconds'");
             assertThat(carillon.runDue(BUDGET).processed()).isZero();
             clock.advance(Duration.ofSeconds(31));
             if (death < 3)
@@ -259,7 +258,8 @@ class RunDueTest {
             assertThat(run.attempt()).isEqualTo(5);
             assertThat(run.failures()).isZero();
         });
-        assertThat(fixture.query("SELECT max(crashes) + max(node_deaths) FROM carillon.run_history").number())
+        assertThat(fixture.query("SELECT max(crashes) + max(node_deaths) FROM carillon.run_history")
+                        .number())
                 .as("an expired lease is not a crash")
                 .isZero();
     }

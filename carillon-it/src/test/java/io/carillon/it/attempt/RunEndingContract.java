@@ -2,8 +2,10 @@ package io.carillon.it.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.OutcomeDecider;
 import io.carillon.internal.run.RetryRule;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.WriteResult;
@@ -11,7 +13,6 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Outcome;
 import io.carillon.run.Priority;
@@ -20,7 +21,6 @@ import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -200,7 +200,7 @@ abstract class RunEndingContract extends StoreContract {
         UUID doomed = node();
         Attempt attempt = claimOne(doomed);
         storage().nodes().declareDead(doomed, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         assertThat(storage().runAdmin().attempts(PROJECT, id))
                 .extracting(AttemptRecord::outcome)
                 .containsExactly("crashed");
@@ -221,7 +221,7 @@ abstract class RunEndingContract extends StoreContract {
                 .claimOneIsolated(next, java.util.Set.of(RunSpec.HANDLER))
                 .orElseThrow();
         storage().nodes().declareDead(next, 0, "test");
-        assertThat(storage().nodes().sweep(1).quarantined()).isEqualTo(1);
+        assertThat(storage().nodes().rescue(1).quarantined()).isEqualTo(1);
 
         refused(next, alone, transition);
     }
@@ -358,7 +358,7 @@ abstract class RunEndingContract extends StoreContract {
     void a_run_that_was_updated_after_its_claim_ends_like_the_others() {
         for (int i = 0; i < 3; i++) enqueue(RunSpec.mail());
         UUID node = node();
-        List<Attempt> attempts = claim(node, quota(RunSpec.MAIL, Priority.NORMAL, 3));
+        List<Attempt> attempts = claim(node, laneClaim(RunSpec.MAIL, Priority.NORMAL, 3));
         storage().runs().markLongRunning(node, List.of(attempts.get(1)));
 
         List<WriteResult> verdicts = storage()

@@ -88,8 +88,10 @@ class TransactionsTest {
         List<RunId> waiting = IntStream.range(0, 20)
                 .mapToObj(i -> carillon.enqueue(POST, new Invoice("R-" + i)).run())
                 .toList();
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
-                .number() > 0);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                                .number()
+                        > 0);
 
         RunId plain = carillon.enqueue(NOTE, new Invoice("N")).run();
 
@@ -180,7 +182,8 @@ class TransactionsTest {
             assertThat(run.state()).isEqualTo(RunState.RUNNING);
             assertThat(run.attempt()).isEqualTo(2);
         });
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number()).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number())
+                .isZero();
     }
 
     @Test
@@ -199,10 +202,13 @@ class TransactionsTest {
                 POST,
                 IntStream.range(0, 200).mapToObj(i -> new Invoice("R-" + i)).toList());
 
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                .number() == 200);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                                .number()
+                        == 200);
         assertThat(booked()).isEqualTo(200);
-        assertThat(fixture.query("SELECT count(DISTINCT run) FROM book").number()).isEqualTo(200);
+        assertThat(fixture.query("SELECT count(DISTINCT run) FROM book").number())
+                .isEqualTo(200);
     }
 
     @Test
@@ -222,7 +228,8 @@ class TransactionsTest {
         awaitState(carillon, carillon.enqueue(POST, new Invoice("R-1")).run(), RunState.SUCCEEDED);
 
         eventually().until(() -> noted.get() == 1);
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
         assertThat(noted).hasValue(1);
     }
 

@@ -64,19 +64,19 @@ class BorrowedConnectionTest {
 
     @Test
     void a_connection_is_unchanged_after_a_single_statement() throws SQLException {
-        storage.inbox().enqueue(List.of(RunSpec.mail().run()));
+        storage.newRuns().enqueue(List.of(RunSpec.mail().run()));
         assertUnchanged();
     }
 
     @Test
     void a_connection_is_unchanged_after_a_transaction() throws SQLException {
-        storage.inbox().enqueue(RunSpec.mail().copies(2_001));
+        storage.newRuns().enqueue(RunSpec.mail().copies(2_001));
         assertUnchanged();
     }
 
     @Test
     void a_connection_is_unchanged_after_a_failure() throws SQLException {
-        assertThatThrownBy(() -> storage.inbox()
+        assertThatThrownBy(() -> storage.newRuns()
                         .enqueue(List.of(RunSpec.mail().key("nul \0").run())))
                 .isInstanceOf(CarillonException.class);
         assertUnchanged();

@@ -9,12 +9,13 @@ import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -25,7 +26,6 @@ import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Target;
-import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -63,7 +63,7 @@ class FairnessTest {
     @Test
     void a_lane_without_a_notification_is_found_beside_a_large_backlog(TestDatabase database) throws Exception {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
-            storage.inbox()
+            storage.newRuns()
                     .enqueue(IntStream.range(0, 20_000)
                             .mapToObj(i -> run("large"))
                             .toList());
@@ -96,7 +96,7 @@ class FairnessTest {
                 await().until(() -> started.contains("large"));
 
                 // Stored without a notification, like a run whose notification was lost.
-                storage.inbox().enqueue(List.of(run("small")));
+                storage.newRuns().enqueue(List.of(run("small")));
 
                 await().atMost(Duration.ofSeconds(12)).until(() -> started.contains("small"));
                 assertThat(storage.lanes().list("default"))
@@ -113,7 +113,7 @@ class FairnessTest {
         CountDownLatch stalled = new CountDownLatch(1);
         CountDownLatch letGo = new CountDownLatch(1);
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
-            storage.inbox()
+            storage.newRuns()
                     .enqueue(IntStream.range(0, 60_000)
                             .mapToObj(i -> run("large"))
                             .toList());
@@ -138,7 +138,7 @@ class FairnessTest {
                 assertThat(stalled.await(10, TimeUnit.SECONDS)).isTrue();
 
                 NewRun small = run("small");
-                storage.inbox().enqueue(List.of(small));
+                storage.newRuns().enqueue(List.of(small));
                 engine.announce(small);
 
                 try {
@@ -177,7 +177,7 @@ class FairnessTest {
         Map<Lane, AtomicInteger> served = new ConcurrentHashMap<>();
         AtomicInteger all = new AtomicInteger();
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
-            storage.inbox().enqueue(backlog);
+            storage.newRuns().enqueue(backlog);
             EngineParts parts = parts(storage, (attempt, context, connection) -> {
                 if (all.incrementAndGet() <= SERVED)
                     served.computeIfAbsent(attempt.lane(), lane -> new AtomicInteger())
@@ -209,7 +209,7 @@ class FairnessTest {
         Collections.shuffle(queues, new Random(seed));
         List<String> order = new CopyOnWriteArrayList<>();
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
-            for (String queue : queues) storage.inbox().enqueue(List.of(run(queue)));
+            for (String queue : queues) storage.newRuns().enqueue(List.of(run(queue)));
             EngineParts parts = parts(storage, (attempt, context, connection) -> {
                 order.add(attempt.lane().queue());
                 return Outcome.succeeded(null);
@@ -248,7 +248,7 @@ class FairnessTest {
                 engines.add(engine);
                 engine.start();
             }
-            storages.get(0).inbox().enqueue(backlog, true);
+            storages.get(0).newRuns().enqueue(backlog, true);
             await().atMost(Duration.ofSeconds(60)).until(() -> all.get() == backlog.size());
         } finally {
             engines.forEach(Engine::close);
@@ -265,7 +265,7 @@ class FairnessTest {
     void lanes_under_backlog_are_served_by_weight(TestDatabase database) {
         try (Storage storage = new PostgresStorage(database.pool(10), TickPlanner.defaults())) {
             for (String queue : List.of("one", "three"))
-                storage.inbox()
+                storage.newRuns()
                         .enqueue(IntStream.range(0, SERVED)
                                 .mapToObj(i -> run(queue))
                                 .toList());
@@ -305,7 +305,7 @@ class FairnessTest {
             EngineParts parts = parts(storage, Map.of("work", bound("long", call), "other", bound("short", call)));
             try (Engine engine = new Engine(parts, slots(10))) {
                 engine.start();
-                storage.inbox()
+                storage.newRuns()
                         .enqueue(
                                 IntStream.range(0, 30)
                                         .mapToObj(i -> run("long"))
@@ -316,7 +316,7 @@ class FairnessTest {
                 for (int i = 0; i < 3; i++) {
                     started.remove("short");
                     long stored = System.nanoTime();
-                    storage.inbox().enqueue(List.of(run("short")), true);
+                    storage.newRuns().enqueue(List.of(run("short")), true);
                     await().pollInterval(Duration.ofMillis(5)).until(() -> started.contains("short"));
                     assertThat(Duration.ofNanos(System.nanoTime() - stored)).isLessThan(Duration.ofSeconds(1));
                 }

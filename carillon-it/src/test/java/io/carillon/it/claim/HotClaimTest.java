@@ -41,6 +41,7 @@ class HotClaimTest extends StoreContract {
     /** Reads a statistics counter. Sessions report their counters with a delay, so the test polls it. */
     private static long updates(String column) {
         return FIXTURE.query("SELECT " + column
-                        + " FROM pg_stat_user_tables WHERE schemaname = 'carillon' AND relname = 'run'").number();
+                        + " FROM pg_stat_user_tables WHERE schemaname = 'carillon' AND relname = 'run'")
+                .number();
     }
 }

@@ -3,6 +3,8 @@ package io.carillon.it.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.LaneDue;
 import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneStore;
@@ -10,8 +12,6 @@ import io.carillon.internal.store.run.QueueHead;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import java.time.Duration;
@@ -244,7 +244,7 @@ abstract class LaneStoreContract extends StoreContract {
         enqueue(RunSpec.mail().inLane(FOREIGN));
         storage().lanes().pause(RunSpec.MAIL, "ann", null);
 
-        assertThat(claim(node(), quota(RunSpec.MAIL, Priority.NORMAL, 1), quota(FOREIGN, Priority.NORMAL, 1)))
+        assertThat(claim(node(), laneClaim(RunSpec.MAIL, Priority.NORMAL, 1), laneClaim(FOREIGN, Priority.NORMAL, 1)))
                 .extracting(Attempt::lane)
                 .containsExactly(FOREIGN);
     }

@@ -9,12 +9,13 @@ import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.CallCounter;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -22,7 +23,6 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -150,7 +150,7 @@ class ManyNodesTest {
         for (int round = 1; round <= 5; round++) {
             int before = totalStarted();
             long asked = claims();
-            storages.get(0).inbox().enqueue(runs(1), true);
+            storages.get(0).newRuns().enqueue(runs(1), true);
             await().atMost(Duration.ofSeconds(20)).until(() -> totalStarted() == before + 1);
             // Every other node that claims has done so by its next heartbeat.
             List<Long> heartbeatsBefore = counters.stream()
@@ -165,7 +165,7 @@ class ManyNodesTest {
 
         busy.clear();
         hold = true;
-        storages.get(0).inbox().enqueue(runs(1_000), true);
+        storages.get(0).newRuns().enqueue(runs(1_000), true);
         await().atMost(Duration.ofSeconds(30)).until(() -> busy.size() == NODES);
         release.countDown();
     }

@@ -2,6 +2,9 @@ package io.carillon.it.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.OwnedRun;
@@ -10,15 +13,12 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.run.Target;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -63,17 +63,17 @@ abstract class RunStoreContract extends StoreContract {
     }
 
     @Test
-    void claims_no_more_than_the_quota_of_each_lane_and_priority() {
+    void claims_no_more_than_the_requested_number_of_each_lane_and_priority() {
         for (Lane lane : List.of(RunSpec.MAIL, ORDERS, FOREIGN))
             for (Priority priority : Priority.values())
                 enqueue(RunSpec.mail().inLane(lane).withPriority(priority), 5);
 
         List<Attempt> claimed = claim(
                 node(),
-                quota(RunSpec.MAIL, Priority.HIGH, 3),
-                quota(RunSpec.MAIL, Priority.BULK, 1),
-                quota(ORDERS, Priority.NORMAL, 9),
-                quota(FOREIGN, Priority.LOW, 2));
+                laneClaim(RunSpec.MAIL, Priority.HIGH, 3),
+                laneClaim(RunSpec.MAIL, Priority.BULK, 1),
+                laneClaim(ORDERS, Priority.NORMAL, 9),
+                laneClaim(FOREIGN, Priority.LOW, 2));
 
         assertThat(claimed)
                 .extracting(
@@ -100,7 +100,8 @@ abstract class RunStoreContract extends StoreContract {
 
         ClaimResult claimResult = storage()
                 .runs()
-                .claim(new ClaimRequest(node(), List.of(quota(RunSpec.MAIL, Priority.NORMAL, 3)), Set.of(), null, 0));
+                .claim(new ClaimRequest(
+                        node(), List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, 3)), Set.of(), null, 0));
 
         assertThat(claimResult.readyAt()).containsExactly(minutesBefore(9), minutesBefore(7), minutesBefore(5));
         assertThat(claimResult.attempts())
@@ -128,7 +129,7 @@ abstract class RunStoreContract extends StoreContract {
         enqueue(RunSpec.mail().at(minutesBefore(9)));
         RunId later = enqueue(RunSpec.mail().at(minutesBefore(2)));
 
-        ClaimRequest.Quota above = new ClaimRequest.Quota(RunSpec.MAIL, Priority.NORMAL, 5, minutesBefore(2));
+        ClaimRequest.LaneClaim above = new ClaimRequest.LaneClaim(RunSpec.MAIL, Priority.NORMAL, 5, minutesBefore(2));
 
         assertThat(claim(node(), above)).extracting(Attempt::run).containsExactly(later);
     }
@@ -137,7 +138,8 @@ abstract class RunStoreContract extends StoreContract {
     void an_attempt_has_all_values_of_its_run() {
         RunId id = enqueue(RunSpec.mail().withPriority(Priority.LOW).key("k"));
 
-        Attempt attempt = claim(node(), quota(RunSpec.MAIL, Priority.LOW, 1)).get(0);
+        Attempt attempt =
+                claim(node(), laneClaim(RunSpec.MAIL, Priority.LOW, 1)).get(0);
 
         assertThat(attempt)
                 .isEqualTo(new Attempt(
@@ -167,7 +169,7 @@ abstract class RunStoreContract extends StoreContract {
         List<Attempt> claimed = storage()
                 .runs()
                 .claim(new ClaimRequest(
-                        node(), List.of(quota(RunSpec.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null, 0))
+                        node(), List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, 9)), Set.of("x", "y"), null, 0))
                 .attempts();
 
         assertThat(claimed).extracting(Attempt::run).containsExactly(known);
@@ -204,7 +206,7 @@ abstract class RunStoreContract extends StoreContract {
         storage().lanes().pause(RunSpec.MAIL, "ann", "maintenance");
         enqueue(RunSpec.mail().inLane(ORDERS));
 
-        assertThat(claim(node, quota(RunSpec.MAIL, Priority.NORMAL, 5), quota(ORDERS, Priority.NORMAL, 5)))
+        assertThat(claim(node, laneClaim(RunSpec.MAIL, Priority.NORMAL, 5), laneClaim(ORDERS, Priority.NORMAL, 5)))
                 .extracting(Attempt::lane)
                 .containsExactly(ORDERS);
         storage().lanes().resume(RunSpec.MAIL);
@@ -291,10 +293,10 @@ abstract class RunStoreContract extends StoreContract {
         UUID node = node();
         enqueue(RunSpec.mail().at(minutesBefore(60)), 25_000);
         enqueue(RunSpec.mail().inLane(ORDERS), 4);
-        Attempt queued = claim(node, quota(ORDERS, Priority.NORMAL, 1)).get(0);
-        Attempt parked = claim(node, quota(ORDERS, Priority.NORMAL, 1)).get(0);
+        Attempt queued = claim(node, laneClaim(ORDERS, Priority.NORMAL, 1)).get(0);
+        Attempt parked = claim(node, laneClaim(ORDERS, Priority.NORMAL, 1)).get(0);
         storage().runs().markLongRunning(node, List.of(parked));
-        claim(node(), quota(ORDERS, Priority.NORMAL, 1));
+        claim(node(), laneClaim(ORDERS, Priority.NORMAL, 1));
 
         assertThat(storage().runs().ownedRuns(node))
                 .containsExactlyInAnyOrder(

@@ -33,7 +33,7 @@ class DevCommandTest {
     private static final String STAMP = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z ";
     private static final String ENTER = "\u001b[?1049h\u001b[?25l";
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
-    private static final String ERROR = "java\\.lang\\.IllegalStateException: demo\\.flaky fails on purpose";
+    private static final String ERROR = "java\\.lang\\.IllegalStateException: demo\\.fails fails on purpose";
     private static final String RUN = " run_[0-9a-z]{26} ";
 
     @TempDir
@@ -46,8 +46,8 @@ class DevCommandTest {
             dev.await(STAMP + "demo.hello" + RUN + "succeeded in \\d[\\d.]* m?s$");
             is_rejected_while_another_process_uses_the_data();
             dev.await(STAMP + "demo.report" + RUN + "progress 20 %$");
-            dev.await(STAMP + "demo.flaky" + RUN + "failed, retry in \\d[\\d.]* m?s: " + ERROR);
-            dev.await(STAMP + "demo.flaky" + RUN + "dead after 3 attempts: " + ERROR);
+            dev.await(STAMP + "demo.fails" + RUN + "failed, retry in \\d[\\d.]* m?s: " + ERROR);
+            dev.await(STAMP + "demo.fails" + RUN + "dead after 3 attempts: " + ERROR);
             assertThat(dev.out())
                     .contains("NOT FOR PRODUCTION", "  database   embedded PostgreSQL ", "  data       " + data())
                     .contains("  schema     created at version ", "demo.hello   Every 5 seconds   next in ", "Ctrl-C");
@@ -89,7 +89,7 @@ class DevCommandTest {
         assertThat(shell(CommandProcess.shellCommand() + " " + hook)).startsWith("Created my.hook: Every 10 seconds");
         dev.await("webhook" + RUN + "succeeded");
         if (Files.isExecutable(Path.of("/usr/bin/curl")))
-            assertThat(shell(curl)).contains("my.hello", "demo.flaky");
+            assertThat(shell(curl)).contains("my.hello", "demo.fails");
     }
 
     private static String shell(String line) throws Exception {

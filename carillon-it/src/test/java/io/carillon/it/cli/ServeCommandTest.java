@@ -189,7 +189,7 @@ class ServeCommandTest {
         long until = WallClock.millis() / 1_000 + 600;
         String claims =
                 ("{\"iss\":\"%s\",\"aud\":\"carillon\",\"sub\":\"ann\",\"project\":\"default\",\"scope\":\"read\","
-                        + "\"exp\":%d}")
+                                + "\"exp\":%d}")
                         .formatted(issuer, until);
         String signed = base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8)) + "."
                 + base64(claims.getBytes(StandardCharsets.UTF_8));

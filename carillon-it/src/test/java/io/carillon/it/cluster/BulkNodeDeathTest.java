@@ -54,8 +54,11 @@ class BulkNodeDeathTest {
                 Matcher found = ID.matcher(begun.body());
                 assertThat(found.find()).isTrue();
                 id = found.group(1);
-                await().atMost(Duration.ofSeconds(20)).until(() -> servers.database.query(BLOCKED).number() >= 1);
-                assertThat(servers.database.query("SELECT done FROM carillon.bulk_action").number())
+                await().atMost(Duration.ofSeconds(20))
+                        .until(() -> servers.database.query(BLOCKED).number() >= 1);
+                assertThat(servers.database
+                                .query("SELECT done FROM carillon.bulk_action")
+                                .number())
                         .isEqualTo(1_000);
                 servers.get(0).process().kill();
                 statement.execute("SELECT pg_advisory_unlock(42)");
@@ -65,12 +68,21 @@ class BulkNodeDeathTest {
                     .until(() -> servers.send(servers.get(1), "GET", "/v1/bulk-actions/" + id, "")
                             .body()
                             .contains("\"state\":\"done\""));
-            assertThat(servers.database.query("SELECT done FROM carillon.bulk_action").number()).isEqualTo(2_550);
-            assertThat(servers.database.query("SELECT count(*) FROM carillon.run").number()).isZero();
-            assertThat(servers.database.query("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'")
-                    .number())
+            assertThat(servers.database
+                            .query("SELECT done FROM carillon.bulk_action")
+                            .number())
                     .isEqualTo(2_550);
-            assertThat(servers.database.query("SELECT count(*) FROM carillon.audit WHERE action = 'bulk.end'").number())
+            assertThat(servers.database
+                            .query("SELECT count(*) FROM carillon.run")
+                            .number())
+                    .isZero();
+            assertThat(servers.database
+                            .query("SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled'")
+                            .number())
+                    .isEqualTo(2_550);
+            assertThat(servers.database
+                            .query("SELECT count(*) FROM carillon.audit WHERE action = 'bulk.end'")
+                            .number())
                     .isEqualTo(1);
         }
     }

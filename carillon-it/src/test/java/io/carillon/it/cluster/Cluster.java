@@ -32,7 +32,7 @@ final class Cluster implements AutoCloseable {
                WHERE s.event = 'started' AND s.run = ANY (string_to_array(?, ',')))
             SELECT max(live) FROM (
               SELECT sum(step) OVER (ORDER BY at, step) AS live
-                FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) sweep
+                FROM (SELECT from_at AS at, 1 AS step FROM span UNION ALL SELECT to_at, -1 FROM span) steps) rescue
             """;
 
     /** Large enough for a node, and soon full. */
@@ -124,8 +124,9 @@ final class Cluster implements AutoCloseable {
     /** Returns the history; {@code late} is the allowed delay of a retry after its due time. */
     private History history(Duration late) {
         List<HistoryEvent> events = new ArrayList<>(recorder.events());
-        for (List<String> row :
-                query("SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'").rows())
+        for (List<String> row : query(
+                        "SELECT run, attempt, node, extract(epoch FROM at) FROM side_log WHERE event = 'started'")
+                .rows())
             events.add(new HistoryEvent(
                     row.get(0),
                     Integer.parseInt(row.get(1)),
@@ -135,8 +136,7 @@ final class Cluster implements AutoCloseable {
                     ""));
         History history = History.of(events).expectRetries(ClusterNode.RETRY, late);
         for (List<String> row : query("SELECT node, extract(epoch FROM at) FROM side_log WHERE event LIKE 'killed %'")
-                .rows())
-            history = history.nodeLost(row.get(0), instant(row.get(1)));
+                .rows()) history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
@@ -147,9 +147,8 @@ final class Cluster implements AutoCloseable {
     History historyWithNodeDeaths() {
         History history = history(Duration.ofHours(1));
         for (List<String> row : query(
-                "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'")
-                        .rows())
-            history = history.nodeLost(row.get(0), instant(row.get(1)));
+                        "SELECT name, extract(epoch FROM dead_at) FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'")
+                .rows()) history = history.nodeLost(row.get(0), instant(row.get(1)));
         return history;
     }
 
@@ -161,26 +160,26 @@ final class Cluster implements AutoCloseable {
         // A killed node may not be declared dead yet, and a node that just started may not have its LISTEN session yet.
         await("all live nodes listen").atMost(Duration.ofSeconds(15)).until(() -> listeningNodes() == liveNodes());
         Map<String, Instant> heartbeats = new LinkedHashMap<>();
-        for (List<String> row :
-                query("SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL").rows())
-            heartbeats.put(row.get(0), instant(row.get(1)));
+        for (List<String> row : query(
+                        "SELECT name, extract(epoch FROM heartbeat_at) FROM carillon.node WHERE dead_at IS NULL")
+                .rows()) heartbeats.put(row.get(0), instant(row.get(1)));
         int listening = listeningNodes();
-        Instant now = instant(query("SELECT extract(epoch FROM clock_timestamp())").text());
+        Instant now =
+                instant(query("SELECT extract(epoch FROM clock_timestamp())").text());
         return history()
                 .expectRescueWithin(Duration.ofSeconds(15))
                 .finalState(new History.FinalState(now, heartbeats, listening, 0, Set.of(mayWait)));
     }
 
     private int liveNodes() {
-        return (int) query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL").number();
+        return (int) query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL")
+                .number();
     }
 
     private int listeningNodes() {
-        return (int)
-                query(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                                + " AND query = 'LISTEN carillon'")
-                                .number();
+        return (int) query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                        + " AND query = 'LISTEN carillon'")
+                .number();
     }
 
     private static Instant instant(String epoch) {

@@ -61,23 +61,25 @@ class DatabaseFreezeTest {
             RunId held = node.enqueue(ITEM, new Item(1)).run();
             await().atMost(Duration.ofSeconds(20))
                     .until(
-                            () -> query(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL").texts()
+                            () -> query(postgres, "SELECT id FROM carillon.run WHERE owner IS NOT NULL")
+                                    .texts()
                                     .size(),
                             size -> size == 1);
-            long before = query(postgres, "SELECT min(heartbeat_count) FROM carillon.node").number();
+            long before = query(postgres, "SELECT min(heartbeat_count) FROM carillon.node")
+                    .number();
 
             await("all pools are full")
                     .atMost(Duration.ofSeconds(30))
                     .until(() ->
                             query(postgres, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'node-%'")
-                                    .texts()
+                                            .texts()
                                             .size()
                                     == NODES * POOL);
             List<String> others = query(
-                    postgres,
-                    "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2')"
-                            + " AND query NOT LIKE 'LISTEN%'")
-                            .texts();
+                            postgres,
+                            "SELECT pid FROM pg_stat_activity WHERE application_name IN ('node-1', 'node-2')"
+                                    + " AND query NOT LIKE 'LISTEN%'")
+                    .texts();
             // The postmaster first, so that no new process starts while they are listed.
             signal("STOP", List.of("" + postgres.pid()));
             List<String> all = processes(postgres);
@@ -103,11 +105,13 @@ class DatabaseFreezeTest {
                                             postgres,
                                             "SELECT 1 FROM carillon.node WHERE dead_at IS NOT NULL"
                                                     + " OR heartbeat_count > "
-                                                    + (before + 2)).texts()
+                                                    + (before + 2))
+                                    .texts()
                                     .size(),
                             size -> size >= NODES);
 
-            assertThat(query(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL").texts())
+            assertThat(query(postgres, "SELECT dead_reason FROM carillon.node WHERE dead_at IS NOT NULL")
+                            .texts())
                     .isEmpty();
             assertThat(node.runs().get(held).orElseThrow().attempt()).isEqualTo(1);
             finish.countDown();

@@ -56,7 +56,7 @@ class FrozenHostTest {
                     Carillon other = node(documented, LIBRARY);
                     Carillon writer = Carillon.on(writers).build()) {
                 assertThat(ReplicatedPostgres.query(postgres.primary, "SELECT sync_state FROM pg_stat_replication")
-                        .texts())
+                                .texts())
                         .containsExactly("sync");
                 Thread writes = new Thread(() -> write(writer), "writer");
                 writes.start();
@@ -134,8 +134,9 @@ class FrozenHostTest {
     private static Map<RunId, Integer> ended(ReplicatedPostgres postgres) throws SQLException {
         Map<RunId, Integer> ended = new java.util.HashMap<>();
         for (String row : ReplicatedPostgres.query(
-                postgres.standby, "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")
-                        .texts()) {
+                        postgres.standby,
+                        "SELECT id || ' ' || attempt FROM carillon.run_history WHERE state = 'succeeded'")
+                .texts()) {
             String[] parts = row.split(" ", -1);
             Integer twice = ended.put(new RunId(java.util.UUID.fromString(parts[0])), Integer.parseInt(parts[1]));
             assertThat(twice).as("ended twice: " + parts[0]).isNull();

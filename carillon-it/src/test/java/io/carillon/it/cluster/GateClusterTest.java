@@ -36,10 +36,12 @@ class GateClusterTest {
             List<Future<List<String>>> lines = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) lines.add(callers.submit(() -> enqueueFifo(cluster)));
             for (String victim : List.of("node-1", "node-2")) {
-                long before = cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'").number();
+                long before = cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'")
+                        .number();
                 await().atMost(Duration.ofSeconds(30))
                         .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'")
-                                .number() > before + 8);
+                                        .number()
+                                > before + 8);
                 cluster.kill(victim);
                 cluster.start(victim + "-again");
             }
@@ -47,14 +49,14 @@ class GateClusterTest {
 
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                            .number()
+                                    .number()
                             == LIMITED + CALLERS * EACH);
-            List<String> ordered = cluster.query("SELECT run FROM side_log WHERE event = 'done' ORDER BY at")
-                    .rows().stream()
-                    .flatMap(List::stream)
-                    .distinct()
-                    .filter(run -> !limited.contains(run))
-                    .toList();
+            List<String> ordered =
+                    cluster.query("SELECT run FROM side_log WHERE event = 'done' ORDER BY at").rows().stream()
+                            .flatMap(List::stream)
+                            .distinct()
+                            .filter(run -> !limited.contains(run))
+                            .toList();
             assertThat(ordered).hasSize(CALLERS * EACH);
             for (Future<List<String>> line : lines)
                 assertThat(ordered).as("order of the runs of one caller").containsSubsequence(line.get());

@@ -40,8 +40,8 @@ class IdempotencyRaceTest {
                 lock.execute("LOCK TABLE carillon.run IN SHARE MODE");
                 answers.add(callerThreads.add(() -> untilAnswered(servers, List.of(dying, living), "k")));
                 // The first request holds the key and waits in the middle of its effect.
-                await().atMost(Duration.ofSeconds(20)).until(() -> servers.database.query(WAITING_FOR_RUN)
-                        .number() == 1);
+                await().atMost(Duration.ofSeconds(20))
+                        .until(() -> servers.database.query(WAITING_FOR_RUN).number() == 1);
                 for (int i = 1; i < MANY; i++) {
                     List<ServerHandle> targets = i % 2 == 0 ? List.of(dying, living) : List.of(living);
                     answers.add(callerThreads.add(() -> untilAnswered(servers, targets, "k")));
@@ -102,12 +102,16 @@ class IdempotencyRaceTest {
         assertThat(all.stream().filter(serverReply -> !serverReply.replayed()))
                 .as("at most one server executed the request; it may have died since")
                 .hasSizeLessThanOrEqualTo(1);
-        assertThat(servers.database.query("SELECT count(*) FROM carillon.idempotency WHERE key = '" + key + "'")
-                .number())
+        assertThat(servers.database
+                        .query("SELECT count(*) FROM carillon.idempotency WHERE key = '" + key + "'")
+                        .number())
                 .isEqualTo(1);
         assertThat(servers.database.query("SELECT count(*) FROM carillon.run").number())
-                .isEqualTo(servers.database.query("SELECT count(*) FROM carillon.idempotency").number())
-                .isEqualTo(servers.database.query("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'")
+                .isEqualTo(servers.database
+                        .query("SELECT count(*) FROM carillon.idempotency")
+                        .number())
+                .isEqualTo(servers.database
+                        .query("SELECT count(*) FROM carillon.audit WHERE action = 'run.enqueue'")
                         .number());
         return first;
     }

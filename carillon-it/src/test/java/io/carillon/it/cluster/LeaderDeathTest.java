@@ -33,7 +33,8 @@ class LeaderDeathTest {
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.query(HOLDER).text().startsWith("node-"));
             String leader = cluster.query(HOLDER).text();
-            String epoch = cluster.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'").text();
+            String epoch = cluster.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+                    .text();
 
             cluster.kill(leader);
             String killed = cluster.query("SELECT clock_timestamp()").text();
@@ -46,11 +47,13 @@ class LeaderDeathTest {
             assertThat(Double.parseDouble(seconds))
                     .as("seconds from the kill of %s to the next leader", leader)
                     .isLessThanOrEqualTo(5.0);
-            String cursor = cluster.query("SELECT cursor FROM carillon.schedule").text();
+            String cursor =
+                    cluster.query("SELECT cursor FROM carillon.schedule").text();
             await().atMost(Duration.ofSeconds(90))
                     .until(() -> cluster.query(
-                                    "SELECT count(*) FROM carillon.schedule WHERE cursor > ?::timestamptz", cursor)
-                                            .number()
+                                            "SELECT count(*) FROM carillon.schedule WHERE cursor > ?::timestamptz",
+                                            cursor)
+                                    .number()
                             == 1);
             assertThat(cluster.query("""
                             SELECT count(*) FROM (SELECT planned_at - lag(planned_at) OVER (ORDER BY planned_at) AS step

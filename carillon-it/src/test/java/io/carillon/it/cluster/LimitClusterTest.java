@@ -36,7 +36,7 @@ class LimitClusterTest {
 
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                            .number()
+                                    .number()
                             == RUNS);
             assertThat(cluster.maxConcurrent(all)).isBetween(3L, 6L);
             History history = cluster.finalHistory().expectLimit(Set.copyOf(all), 6);
@@ -44,13 +44,15 @@ class LimitClusterTest {
             assertThat(HistoryChecker.maxConcurrent(history, Set.copyOf(all)))
                     .as("runs leased at the same time")
                     .isGreaterThanOrEqualTo(3);
-            assertThat(cluster.query("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'").number())
+            assertThat(cluster.query("SELECT count(DISTINCT node) FROM side_log WHERE event = 'done'")
+                            .number())
                     .as("nodes that executed runs")
                     .isGreaterThan(1);
         }
     }
 
     private static long done(Cluster cluster) {
-        return cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'").number();
+        return cluster.query("SELECT count(*) FROM side_log WHERE event = 'done'")
+                .number();
     }
 }

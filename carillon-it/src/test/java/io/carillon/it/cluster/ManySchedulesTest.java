@@ -49,14 +49,17 @@ class ManySchedulesTest {
                 clock.stopAt(Instant.parse("2026-05-04T12:00:00Z").plus(Duration.ofMinutes(minute)));
                 long expected = (long) minute * SCHEDULES;
                 await().atMost(Duration.ofSeconds(60))
-                        .until(() -> database.query("SELECT count(*) FROM carillon.run_history").number() == expected);
+                        .until(() -> database.query("SELECT count(*) FROM carillon.run_history")
+                                        .number()
+                                == expected);
             }
 
             assertThat(starts).hasSize(SCHEDULES * MINUTES);
             assertThat(starts.values()).allMatch(times -> times.get() == 1);
             assertThat(database.query("SELECT count(*) FROM (SELECT schedule_id, count(DISTINCT planned_at) AS instants"
-                            + " FROM carillon.run_history WHERE state = 'succeeded' AND origin = 'tick' GROUP BY 1) s"
-                            + " WHERE instants = " + MINUTES).number())
+                                    + " FROM carillon.run_history WHERE state = 'succeeded' AND origin = 'tick' GROUP BY 1) s"
+                                    + " WHERE instants = " + MINUTES)
+                            .number())
                     .isEqualTo(SCHEDULES);
             assertThat(perNode.keySet()).containsExactlyInAnyOrder("a", "b", "c");
         } finally {

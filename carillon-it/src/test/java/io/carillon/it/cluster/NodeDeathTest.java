@@ -45,13 +45,15 @@ class NodeDeathTest {
             for (int i = 0; i < 45; i++) cluster.client.enqueue(WORK, new Work(5_000));
             await().atMost(Duration.ofSeconds(5))
                     .pollInterval(Duration.ofMillis(20))
-                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE node = 'node-1'").number() == 45);
+                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE node = 'node-1'")
+                                    .number()
+                            == 45);
             for (String idle : List.of("node-2", "node-3")) cluster.node(idle).resume();
             cluster.kill("node-1");
 
             await().atMost(Duration.ofMinutes(3))
                     .until(() -> cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                            .number()
+                                    .number()
                             == 45);
             List<Double> again = cluster.query(SECONDS_UNTIL_RESTART, "node-1", "node-1").rows().stream()
                     .map(row -> Double.parseDouble(row.get(0)))
@@ -59,8 +61,9 @@ class NodeDeathTest {
             System.out.printf(
                     "declared dead %s s after the kill, its runs started again after %s s%n",
                     cluster.query(
-                            "SELECT round(extract(epoch FROM n.dead_at - k.at), 1) FROM carillon.node n, side_log k"
-                                    + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'").text(),
+                                    "SELECT round(extract(epoch FROM n.dead_at - k.at), 1) FROM carillon.node n, side_log k"
+                                            + " WHERE n.name = 'node-1' AND k.event = 'killed node-1'")
+                            .text(),
                     again);
             assertThat(again)
                     .hasSize(45)
@@ -76,47 +79,52 @@ class NodeDeathTest {
             EnqueueResult longRun = cluster.client.enqueue(WORK, new Work(6_000));
             String run = longRun.run().toString();
             await().atMost(Duration.ofSeconds(20))
-                    .until(() ->
-                            cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
+                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
                                     .number()
-                                    == 1);
-            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run).text();
+                            == 1);
+            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run)
+                    .text();
 
             cluster.kill(victim);
             String killed = cluster.query("SELECT clock_timestamp()").text();
             await().atMost(Duration.ofSeconds(60))
-                    .until(() ->
-                            cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'done'", run)
-                                    .number() == 1);
+                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'done'", run)
+                                    .number()
+                            == 1);
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.query(
-                                    "SELECT count(*) FROM carillon.run_history"
-                                            + " WHERE id = ?::uuid AND state = 'succeeded'",
-                                    uuid(longRun)).number()
+                                            "SELECT count(*) FROM carillon.run_history"
+                                                    + " WHERE id = ?::uuid AND state = 'succeeded'",
+                                            uuid(longRun))
+                                    .number()
                             == 1);
 
             List<String> crash = cluster.query(
                             "SELECT extract(epoch FROM ended_at - ?::timestamptz), outcome FROM carillon.attempt"
                                     + " WHERE run_id = ?::uuid",
                             killed,
-                            uuid(longRun)).rows()
+                            uuid(longRun))
+                    .rows()
                     .get(0);
             assertThat(crash.get(1)).isEqualTo("crashed");
             double restarted = Double.parseDouble(cluster.query(
-                    "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log WHERE run = ? AND event = 'started'"
-                            + " ORDER BY at DESC LIMIT 1",
-                    killed,
-                    run).text());
+                            "SELECT extract(epoch FROM at - ?::timestamptz) FROM side_log WHERE run = ? AND event = 'started'"
+                                    + " ORDER BY at DESC LIMIT 1",
+                            killed,
+                            run)
+                    .text());
             assertThat(restarted).as("seconds from the kill to the next start").isLessThanOrEqualTo(15.0);
             assertThat(cluster.query(
-                            "SELECT failures || ' ' || attempt FROM carillon.run_history WHERE id = ?::uuid",
-                            uuid(longRun)).text())
+                                    "SELECT failures || ' ' || attempt FROM carillon.run_history WHERE id = ?::uuid",
+                                    uuid(longRun))
+                            .text())
                     .as("failures and attempt: a node death is not a failure")
                     .isEqualTo("0 2");
             double latest = Double.parseDouble(cluster.query(
-                    "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99) FROM carillon.run_history"
-                            + " WHERE origin = 'tick' AND planned_at > ?::timestamptz",
-                    killed).text());
+                            "SELECT coalesce(max(extract(epoch FROM started_at - planned_at)), 99) FROM carillon.run_history"
+                                    + " WHERE origin = 'tick' AND planned_at > ?::timestamptz",
+                            killed)
+                    .text());
             assertThat(latest)
                     .as("lateness in seconds of instants after the kill")
                     .isLessThanOrEqualTo(5.0);
@@ -136,40 +144,44 @@ class NodeDeathTest {
             EnqueueResult frozen = cluster.client.enqueue(WORK, new Work(3_000));
             String run = frozen.run().toString();
             await().atMost(Duration.ofSeconds(20))
-                    .until(() ->
-                            cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
+                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE run = ? AND event = 'started'", run)
                                     .number()
-                                    == 1);
-            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run).text();
+                            == 1);
+            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run)
+                    .text();
 
             cluster.freeze(victim);
             await().atMost(Duration.ofSeconds(30))
                     .until(() ->
                             cluster.query("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen))
-                                    .number()
+                                            .number()
                                     == 1);
             cluster.node(victim).resume();
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> cluster.query(
-                                    "SELECT count(*) FROM carillon.node WHERE name = ? AND dead_at IS NULL", victim)
-                                            .number()
+                                            "SELECT count(*) FROM carillon.node WHERE name = ? AND dead_at IS NULL",
+                                            victim)
+                                    .number()
                             == 1);
 
             assertThat(cluster.query(
-                            "SELECT state, attempt, failures FROM carillon.run_history WHERE id = ?::uuid",
-                            uuid(frozen)).rows())
+                                    "SELECT state, attempt, failures FROM carillon.run_history WHERE id = ?::uuid",
+                                    uuid(frozen))
+                            .rows())
                     .containsExactly(List.of("succeeded", "2", "0"));
-            assertThat(cluster.query("SELECT count(*) FROM carillon.node WHERE name = ?", victim).number())
+            assertThat(cluster.query("SELECT count(*) FROM carillon.node WHERE name = ?", victim)
+                            .number())
                     .as("node ids of the frozen node")
                     .isGreaterThanOrEqualTo(2);
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> cluster.query(
-                                    "SELECT count(*) FROM side_log WHERE run = ? AND attempt = 1"
-                                            + " AND event <> 'started'",
-                                    run).number()
+                                            "SELECT count(*) FROM side_log WHERE run = ? AND attempt = 1"
+                                                    + " AND event <> 'started'",
+                                            run)
+                                    .number()
                             == 1);
             assertThat(cluster.query("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(frozen))
-                    .number())
+                            .number())
                     .isEqualTo(1);
             everyInstantHasExactlyOneRun(cluster);
             assertThat(HistoryChecker.check(cluster.finalHistory())).isEmpty();
@@ -183,8 +195,11 @@ class NodeDeathTest {
             EnqueueResult job = cluster.client.enqueue(WORK, new Work(500));
             String run = job.run().toString();
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE run = ?", run).number() == 1);
-            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run).text();
+                    .until(() -> cluster.query("SELECT count(*) FROM side_log WHERE run = ?", run)
+                                    .number()
+                            == 1);
+            String victim = cluster.query("SELECT node FROM side_log WHERE run = ? AND event = 'started'", run)
+                    .text();
 
             cluster.node(victim).freeze();
             cluster.query("SELECT pg_sleep(2)").text();
@@ -192,18 +207,22 @@ class NodeDeathTest {
             await().atMost(Duration.ofSeconds(20))
                     .until(() ->
                             cluster.query("SELECT count(*) FROM carillon.run_history WHERE id = ?::uuid", uuid(job))
-                                    .number()
+                                            .number()
                                     == 1);
 
             assertThat(cluster.query(
-                            "SELECT state, attempt, crashes FROM carillon.run_history WHERE id = ?::uuid", uuid(job))
-                                    .rows())
+                                    "SELECT state, attempt, crashes FROM carillon.run_history WHERE id = ?::uuid",
+                                    uuid(job))
+                            .rows())
                     .containsExactly(List.of("succeeded", "1", "0"));
-            assertThat(cluster.query("SELECT node, event FROM side_log WHERE run = ? ORDER BY at", run).rows())
+            assertThat(cluster.query("SELECT node, event FROM side_log WHERE run = ? ORDER BY at", run)
+                            .rows())
                     .containsExactly(List.of(victim, "started"), List.of(victim, "done"));
-            assertThat(cluster.query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL").number())
+            assertThat(cluster.query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL")
+                            .number())
                     .as("node ids, all alive")
-                    .isEqualTo(cluster.query("SELECT count(*) FROM carillon.node").number())
+                    .isEqualTo(
+                            cluster.query("SELECT count(*) FROM carillon.node").number())
                     .isEqualTo(2);
             assertThat(HistoryChecker.check(cluster.finalHistory())).isEmpty();
         }
@@ -216,14 +235,18 @@ class NodeDeathTest {
                 .list()
                 .forEach(schedule -> cluster.client.schedules().pause(schedule.name()));
         await().atMost(Duration.ofSeconds(30))
-                .until(() -> cluster.query("SELECT count(*) FROM carillon.run WHERE origin = 'tick'").number() == 0);
+                .until(() -> cluster.query("SELECT count(*) FROM carillon.run WHERE origin = 'tick'")
+                                .number()
+                        == 0);
         assertThat(cluster.query(DUPLICATE_TICKS).number())
                 .as("instants that ran twice")
                 .isZero();
-        assertThat(cluster.query(LEDGER_HOLES).number()).as("instants without an entry").isZero();
+        assertThat(cluster.query(LEDGER_HOLES).number())
+                .as("instants without an entry")
+                .isZero();
         assertThat(cluster.query(
-                        "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
-                                .number())
+                                "SELECT count(*) FROM carillon.run_history WHERE origin = 'tick' AND state = 'succeeded'")
+                        .number())
                 .isGreaterThanOrEqualTo(3);
     }
 

@@ -117,15 +117,13 @@ class PoisonMixTest {
                     .until(() -> {
                         cluster.replaceDead();
                         return cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
-                                .number()
+                                        .number()
                                 == good;
                     });
             double seconds = (System.nanoTime() - began) / 1e9;
-            assertThat(
-                            cluster.query(
-                                    "SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined'"
-                                            + " AND target_name = 'work'")
-                                            .number())
+            assertThat(cluster.query("SELECT count(*) FROM carillon.run_history WHERE state = 'quarantined'"
+                                    + " AND target_name = 'work'")
+                            .number())
                     .isZero();
             List<Double> deaths = times(cluster.query(KILLED, from).rows());
             List<Double> starts = times(cluster.query(STARTED, from).rows());
@@ -166,8 +164,10 @@ class PoisonMixTest {
                     good,
                     each,
                     seconds,
-                    cluster.query("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'").text(),
-                    cluster.query("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'").text(),
+                    cluster.query("SELECT count(*) FROM side_log WHERE event LIKE 'killed %'")
+                            .text(),
+                    cluster.query("SELECT count(DISTINCT run) FROM run_event WHERE detail = 'crashed'")
+                            .text(),
                     cluster.query(OUTCOMES).rows());
 
             assertThat(cluster.query(OUTCOMES).rows())
@@ -178,10 +178,13 @@ class PoisonMixTest {
                             List.of("memory", "dead", "" + each),
                             List.of("stack", "dead", "" + each),
                             List.of("unknown", "no-handler", "" + each));
-            assertThat(cluster.query(REASONS, "halt", "its node died%times while it ran alone").number())
+            assertThat(cluster.query(REASONS, "halt", "its node died%times while it ran alone")
+                            .number())
                     .isEqualTo(each);
-            assertThat(cluster.query(REASONS, "memory", "%OutOfMemoryError%").number()).isEqualTo(each);
-            assertThat(cluster.query(REASONS, "stack", "%StackOverflowError%").number()).isEqualTo(each);
+            assertThat(cluster.query(REASONS, "memory", "%OutOfMemoryError%").number())
+                    .isEqualTo(each);
+            assertThat(cluster.query(REASONS, "stack", "%StackOverflowError%").number())
+                    .isEqualTo(each);
             assertThat(cluster.query(REASONS, "garbage", "%").number()).isEqualTo(each);
             assertThat(cluster.client.health().issues())
                     .anyMatch(issue ->
@@ -210,7 +213,8 @@ class PoisonMixTest {
                 case "memory" -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.EXHAUST_MEMORY)));
                 default -> id(cluster.client.enqueue(POISON, new Poison(PoisonEffect.OVERFLOW_STACK)));
             };
-            cluster.query("INSERT INTO lot VALUES (?, ?) RETURNING 1", run, what).rows();
+            cluster.query("INSERT INTO lot VALUES (?, ?) RETURNING 1", run, what)
+                    .rows();
             cluster.replaceDead();
         }
     }

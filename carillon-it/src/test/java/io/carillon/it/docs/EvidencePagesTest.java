@@ -120,7 +120,8 @@ class EvidencePagesTest {
         String name = test.group(2);
         if (name == null) return Stream.of("no method of " + test.group(1) + " is named");
         // A test factory returns a stream. Private methods are not tests.
-        var method = Pattern.compile("(?m)^    (?:public )?[\\w<>]+ " + name + "\\(").matcher(source);
+        var method =
+                Pattern.compile("(?m)^    (?:public )?[\\w<>]+ " + name + "\\(").matcher(source);
         if (!method.find()) return Stream.of("no test " + name + " in " + test.group(1));
         boolean slow = isSlow(source, method.start());
         if (slow == (test.group(3) != null)) return Stream.of();

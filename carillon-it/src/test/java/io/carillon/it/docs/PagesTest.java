@@ -93,7 +93,11 @@ class PagesTest {
     void the_architecture_page_names_existing_classes_and_sql_functions() {
         SourceTree tree = SourceTree.here();
         Set<String> missing = new TreeSet<>();
-        CLASS_NAME.matcher(architecturePage()).results().map(found -> found.group(1)).forEach(missing::add);
+        CLASS_NAME
+                .matcher(architecturePage())
+                .results()
+                .map(found -> found.group(1))
+                .forEach(missing::add);
         Stream.concat(tree.mainJava().stream(), tree.testJava().stream())
                 .map(file -> file.getFileName().toString().replace(".java", ""))
                 .forEach(missing::remove);

@@ -61,7 +61,7 @@ class SurfacePageTest {
             "retry",
             "lock",
             "id",
-            "quota",
+            "laneClaim",
             "ledger",
             "history",
             "share",

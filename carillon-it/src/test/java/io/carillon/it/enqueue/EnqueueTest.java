@@ -67,7 +67,8 @@ class EnqueueTest {
             assertThat(answers)
                     .extracting(EnqueueResult::run)
                     .containsOnly(answers.get(0).run());
-            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number()).isEqualTo(1);
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
+                    .isEqualTo(1);
         } finally {
             threads.shutdownNow();
         }
@@ -142,10 +143,14 @@ class EnqueueTest {
 
         carillon.enqueueAll(JOB, IntStream.range(0, 3_000).mapToObj(Job::new).toList());
 
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history").number() == 3_000);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run_history")
+                                .number()
+                        == 3_000);
         assertThat(done).hasSize(3_000);
         assertThat(twice).isEmpty();
-        assertThat(fixture.query("SELECT max(attempt) FROM carillon.run_history").number())
+        assertThat(fixture.query("SELECT max(attempt) FROM carillon.run_history")
+                        .number())
                 .isEqualTo(1);
     }
 
@@ -153,7 +158,8 @@ class EnqueueTest {
     void a_run_starts_at_its_instant_and_not_before() {
         Carillon carillon = fixture.node(builder -> builder.handle(JOB, (job, run) -> {}));
         Instant in = Instant.parse(fixture.query("SELECT to_char((clock_timestamp() + interval '700 milliseconds')"
-                + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')").text());
+                        + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
+                .text());
 
         Run at = awaitState(
                 carillon, carillon.enqueue(JOB, new Job(1), Enqueue.at(in)).run(), RunState.SUCCEEDED);

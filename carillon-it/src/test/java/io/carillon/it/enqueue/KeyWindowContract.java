@@ -2,15 +2,15 @@ package io.carillon.it.enqueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.EnqueueResult;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,7 +25,7 @@ abstract class KeyWindowContract extends StoreContract {
 
     private EnqueueResult enqueueWithWindow(RunSpec spec) {
         return storage()
-                .inbox()
+                .newRuns()
                 .enqueue(List.of(spec.run().withKeyWindow(HOUR)))
                 .get(0);
     }
@@ -64,7 +64,7 @@ abstract class KeyWindowContract extends StoreContract {
     @Test
     void an_enqueue_without_a_window_considers_live_runs_only() {
         RunId first = enqueueWithWindow(KEYED_RUN).run();
-        assertThat(storage().inbox().enqueue(List.of(KEYED_RUN.run())))
+        assertThat(storage().newRuns().enqueue(List.of(KEYED_RUN.run())))
                 .containsExactly(new EnqueueResult.Duplicate(first));
         runAll();
 
@@ -95,14 +95,14 @@ abstract class KeyWindowContract extends StoreContract {
     @Test
     void each_run_of_one_call_gets_its_own_answer() {
         NewRun there = KEYED_RUN.run().withKeyWindow(HOUR);
-        storage().inbox().enqueue(List.of(there));
+        storage().newRuns().enqueue(List.of(there));
         NewRun first = RunSpec.mail().key("order-8").run().withKeyWindow(HOUR);
         NewRun same = RunSpec.mail().key("order-8").run().withKeyWindow(HOUR);
         NewRun plain = RunSpec.mail().run();
         NewRun gated =
                 RunSpec.mail().key("order-9").concurrencyKey("shop", 1).run().withKeyWindow(HOUR);
 
-        assertThat(storage().inbox().enqueue(List.of(first, KEYED_RUN.run().withKeyWindow(HOUR), same, plain, gated)))
+        assertThat(storage().newRuns().enqueue(List.of(first, KEYED_RUN.run().withKeyWindow(HOUR), same, plain, gated)))
                 .containsExactly(
                         new EnqueueResult.Enqueued(first.id()),
                         new EnqueueResult.Duplicate(there.id()),
@@ -126,7 +126,7 @@ abstract class KeyWindowContract extends StoreContract {
     void a_callers_transaction_that_is_rolled_back_leaves_the_key_free() throws SQLException {
         try (Connection caller = fixture().open()) {
             caller.setAutoCommit(false);
-            storage().inbox().enqueueIn(caller, List.of(KEYED_RUN.run().withKeyWindow(HOUR)));
+            storage().newRuns().enqueueIn(caller, List.of(KEYED_RUN.run().withKeyWindow(HOUR)));
             caller.rollback();
         }
 
@@ -136,10 +136,10 @@ abstract class KeyWindowContract extends StoreContract {
     @Test
     void storing_the_same_run_again_returns_the_same_result_even_after_it_has_ended() {
         NewRun run = KEYED_RUN.run().withKeyWindow(HOUR);
-        List<EnqueueResult> first = storage().inbox().enqueue(List.of(run));
+        List<EnqueueResult> first = storage().newRuns().enqueue(List.of(run));
         runAll();
 
-        assertThat(storage().inbox().enqueue(List.of(run))).isEqualTo(first);
+        assertThat(storage().newRuns().enqueue(List.of(run))).isEqualTo(first);
         assertThat(claim(node(), 9)).isEmpty();
     }
 }

@@ -8,13 +8,14 @@ import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Gate;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.FaultyStorage;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Gate;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -22,7 +23,6 @@ import io.carillon.run.Priority;
 import io.carillon.run.Retry;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.internal.run.NewRun;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -52,10 +52,10 @@ public final class CrashNode {
                         FaultyStorage.around(new PostgresStorage(source, TickPlanner.defaults()), crashPoint);
                 Engine engine = engine(storage, source, arguments[3], List.of(arguments[5]))) {
             engine.start();
-            if (arguments[3].startsWith("inbox.")) {
+            if (arguments[3].startsWith("newRuns.")) {
                 NewRun run = run(arguments[5]);
                 System.out.println("enqueues " + run.id());
-                storage.inbox().enqueue(List.of(run));
+                storage.newRuns().enqueue(List.of(run));
             }
             new CountDownLatch(1).await();
         }
@@ -128,7 +128,8 @@ public final class CrashNode {
 
     /** Returns runs with one FIFO key, which execute one after the other. */
     static List<NewRun> gatedRuns(String handler, int count) {
-        return Stream.generate(() -> run(handler, Gate.of(Enqueue.now().fifoKey(handler).keyLimit())))
+        return Stream.generate(() ->
+                        run(handler, Gate.of(Enqueue.now().fifoKey(handler).keyLimit())))
                 .limit(count)
                 .toList();
     }

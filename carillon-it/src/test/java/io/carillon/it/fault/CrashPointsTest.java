@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.internal.engine.Engine;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
-import io.carillon.internal.run.NewRun;
 import io.carillon.testkit.CarillonTest;
 import io.carillon.testkit.NodeProcess;
 import io.carillon.testkit.TestDatabase;
@@ -60,9 +60,9 @@ class CrashPointsTest {
         addWorkerCrash("runs.apply", BEFORE, "");
         addWorkerCrash("runs.apply", AFTER, "retry.");
         addWorkerCrash("plans.write", AFTER, "");
-        addWorkerCrash("inbox.enqueue", AFTER, "");
+        addWorkerCrash("newRuns.enqueue", AFTER, "");
         addWorkerCrash("gates.promote", AFTER, "");
-        rescuerCrashes.add(new Crash("nodes.sweep", AFTER, "none"));
+        rescuerCrashes.add(new Crash("nodes.rescue", AFTER, "none"));
         crashAndFinish();
     }
 
@@ -71,10 +71,10 @@ class CrashPointsTest {
     void the_next_nodes_finish_every_run_once_after_a_crash_at_any_point() throws Exception {
         for (PortFaults.When when : PortFaults.When.values()) {
             for (String point : List.of(
-                    "runs.claim", "runs.apply", "plans.write", "inbox.enqueue", "nodes.register", "gates.promote"))
+                    "runs.claim", "runs.apply", "plans.write", "newRuns.enqueue", "nodes.register", "gates.promote"))
                 addWorkerCrash(point, when, "");
             addWorkerCrash("runs.apply", when, "retry.");
-            for (String point : List.of("nodes.declareDead", "nodes.sweep"))
+            for (String point : List.of("nodes.declareDead", "nodes.rescue"))
                 rescuerCrashes.add(new Crash(point, when, "none"));
         }
         crashAndFinish();
@@ -89,9 +89,9 @@ class CrashPointsTest {
         try (Storage storage = new PostgresStorage(source, TickPlanner.defaults())) {
             storage.schedules().upsert(everySecond());
             for (Crash crash : workerCrashes) {
-                if (crash.point().startsWith("runs.")) storage.inbox().enqueue(CrashNode.runs(crash.handler(), RUNS));
+                if (crash.point().startsWith("runs.")) storage.newRuns().enqueue(CrashNode.runs(crash.handler(), RUNS));
                 if (crash.point().startsWith("gates."))
-                    storage.inbox().enqueue(CrashNode.gatedRuns(crash.handler(), RUNS));
+                    storage.newRuns().enqueue(CrashNode.gatedRuns(crash.handler(), RUNS));
             }
             List<String> unsure = crash(workerCrashes);
             // These nodes detect the dead nodes of the first group, and crash while they declare them dead or rescue
@@ -103,10 +103,12 @@ class CrashPointsTest {
             try (Engine survivor = CrashNode.engine(storage, source, "survivor", handlers)) {
                 survivor.start();
                 await().atMost(Duration.ofSeconds(40))
-                        .until(() -> database.query("SELECT id::text FROM carillon.run WHERE origin = 'direct'").texts()
+                        .until(() -> database.query("SELECT id::text FROM carillon.run WHERE origin = 'direct'")
+                                .texts()
                                 .isEmpty());
                 await().atMost(Duration.ofSeconds(40))
-                        .until(() -> database.query("SELECT 1::text FROM carillon.node WHERE dead_at IS NULL").texts()
+                        .until(() -> database.query("SELECT 1::text FROM carillon.node WHERE dead_at IS NULL")
+                                        .texts()
                                         .size()
                                 == 1);
             }
@@ -144,19 +146,21 @@ class CrashPointsTest {
 
     private void checkOutcome(List<String> unsure) throws SQLException {
         assertThat(unsure).as("nodes that crashed during an enqueue").hasSize((int) workerCrashes.stream()
-                .filter(crash -> crash.point().startsWith("inbox."))
+                .filter(crash -> crash.point().startsWith("newRuns."))
                 .count());
         List<String> ended = database.query("SELECT target_name || ' ' || state || ' ' || failures || ' ' || crashes"
-                + " FROM carillon.run_history WHERE origin = 'direct'").texts();
+                        + " FROM carillon.run_history WHERE origin = 'direct'")
+                .texts();
         List<String> expected = new ArrayList<>();
         for (Crash crash : workerCrashes) {
             int failures = crash.handler().startsWith("retry") ? 1 : 0;
             int runs = crash.point().startsWith("runs.") || crash.point().startsWith("gates.") ? RUNS : 0;
-            if (crash.point().equals("inbox.enqueue") && crash.when() == PortFaults.When.AFTER) runs = 1;
+            if (crash.point().equals("newRuns.enqueue") && crash.when() == PortFaults.When.AFTER) runs = 1;
             for (int i = 0; i < runs; i++) expected.add(crash.handler() + " succeeded " + failures + " 0");
         }
         assertThat(ended).containsExactlyInAnyOrderElementsOf(expected);
-        assertThat(database.query("SELECT id::text FROM carillon.run_history GROUP BY id HAVING count(*) > 1").texts())
+        assertThat(database.query("SELECT id::text FROM carillon.run_history GROUP BY id HAVING count(*) > 1")
+                        .texts())
                 .isEmpty();
         assertThat(database.query("""
                         SELECT planned_at::text FROM (
@@ -165,10 +169,12 @@ class CrashPointsTest {
                                   UNION ALL SELECT planned_at FROM carillon.run_history
                                     WHERE origin = 'tick') ticks) steps
                          WHERE step <> interval '1 second'
-                        """).texts()).as("instants that are missing or there twice").isEmpty();
+                        """).texts())
+                .as("instants that are missing or there twice")
+                .isEmpty();
         assertThat(database.query("SELECT id::text FROM carillon.run_history WHERE origin = 'tick'"
-                + " AND state = 'succeeded'")
-                .texts())
+                                + " AND state = 'succeeded'")
+                        .texts())
                 .hasSizeGreaterThan(3);
     }
 

@@ -11,14 +11,15 @@ import io.carillon.internal.engine.EngineParts;
 import io.carillon.internal.engine.attempt.BoundHandler;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Gate;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.it.fixture.FaultyStorage;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Enqueue;
-import io.carillon.internal.run.Gate;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
@@ -29,7 +30,6 @@ import io.carillon.run.Target;
 import io.carillon.schedule.ScheduleDefinition;
 import io.carillon.schedule.SchedulePolicies;
 import io.carillon.schedule.When;
-import io.carillon.internal.run.NewRun;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunInfo;
 import io.carillon.spi.RunListener;
@@ -76,7 +76,7 @@ final class FaultScenario {
                                 FaultyStorage.around(real, portFaults),
                                 handlers(),
                                 source::getConnection,
-                                Listeners.none().with(new EndingCounter()),
+                                Listeners.none().withRunListener(new EndingCounter()),
                                 TickPlanner.defaults(),
                                 new EngineParts.NodeIdentity("faulty", "here", 1, "test")),
                         config());
@@ -165,11 +165,13 @@ final class FaultScenario {
                 .pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> {
                     assertThat(database.query("SELECT count(*) FROM carillon.run WHERE origin = 'direct'"
-                                            + " AND queue <> 'frozen' AND target_name <> 'unknown'").number())
+                                            + " AND queue <> 'frozen' AND target_name <> 'unknown'")
+                                    .number())
                             .as("%s: runs that have not ended", portFaults)
                             .isZero();
                     assertThat(database.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL"
-                                            + " AND target_name = 'unknown'").number())
+                                            + " AND target_name = 'unknown'")
+                                    .number())
                             .as("%s: runs without a handler that a node holds", portFaults)
                             .isZero();
                     NodeStatus status = engine.status();
@@ -183,8 +185,8 @@ final class FaultScenario {
     private void checkOutcome(TestDatabase database, RunId stopped) {
         Map<String, Long> states = new HashMap<>();
         for (RunId id : expectedOnce) {
-            String state = database.query("SELECT string_agg(state, '+') FROM carillon.run_history"
-                    + " WHERE id = '" + id.value() + "'")
+            String state = database.query("SELECT string_agg(state, '+') FROM carillon.run_history" + " WHERE id = '"
+                            + id.value() + "'")
                     .text();
             states.merge(state, 1L, Long::sum);
         }
@@ -192,21 +194,25 @@ final class FaultScenario {
         addIfWrong(
                 !"cancelled"
                         .equals(database.query("SELECT string_agg(state, '+') FROM carillon.run_history"
-                                + " WHERE id = '" + stopped.value()
-                                        + "'").text()),
+                                        + " WHERE id = '" + stopped.value()
+                                        + "'")
+                                .text()),
                 "the cancelled run did not end as cancelled");
         addIfWrong(
-                database.query("SELECT count(*) FROM carillon.run WHERE target_name = 'unknown'").number() != 3,
+                database.query("SELECT count(*) FROM carillon.run WHERE target_name = 'unknown'")
+                                .number()
+                        != 3,
                 "runs without a handler are missing");
         addIfWrong(
                 database.query("SELECT count(*) FROM (SELECT schedule_id, planned_at FROM carillon.run_history"
-                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d").number()
+                                        + " WHERE origin = 'tick' GROUP BY 1, 2 HAVING count(*) > 1) d")
+                                .number()
                         > 0,
                 "an instant ran twice");
         addIfWrong(
                 database.query("SELECT count(*) FROM carillon.run_history WHERE origin = 'tick'"
-                        + " AND state = 'succeeded'")
-                        .number()
+                                        + " AND state = 'succeeded'")
+                                .number()
                         < 3,
                 "fewer than 3 instants ran");
         endingCounts.forEach(
@@ -272,7 +278,7 @@ final class FaultScenario {
                 null,
                 null,
                 null);
-        real.inbox().enqueue(List.of(run));
+        real.newRuns().enqueue(List.of(run));
         return run.id();
     }
 
@@ -288,7 +294,7 @@ final class FaultScenario {
                 null,
                 null,
                 Gate.of(Enqueue.now().fifoKey("line").keyLimit()));
-        real.inbox().enqueue(List.of(run), true);
+        real.newRuns().enqueue(List.of(run), true);
         return run.id();
     }
 

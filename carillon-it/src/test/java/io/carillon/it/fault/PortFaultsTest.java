@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class PortFaultsTest {
     /** Ports that users and {@code runDue} call on their own threads: the caller gets the error. */
     private static final Set<String> NOT_CALLED_BY_LOOPS =
-            Set.of("inbox", "runAdmin", "schedules", "projects", "vitals");
+            Set.of("newRuns", "runAdmin", "schedules", "projects", "vitals");
 
     /**
      * Called every ten minutes or after very many runs, too rarely for this test. MaintenanceTest covers these calls.

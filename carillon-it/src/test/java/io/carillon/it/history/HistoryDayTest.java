@@ -2,6 +2,8 @@ package io.carillon.it.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.WriteResult;
@@ -9,11 +11,9 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -58,9 +58,8 @@ class HistoryDayTest extends StoreContract {
     private RunId tick() {
         RunId run = enqueue(RunSpec.mail());
         FIXTURE.database()
-                .execute(
-                        "UPDATE carillon.run SET origin = 'tick', planned_at = due_at,"
-                                + " schedule_id = gen_random_uuid()");
+                .execute("UPDATE carillon.run SET origin = 'tick', planned_at = due_at,"
+                        + " schedule_id = gen_random_uuid()");
         return run;
     }
 
@@ -159,7 +158,7 @@ class HistoryDayTest extends StoreContract {
                 .isTrue();
 
         assertThat(FIXTURE.query("SELECT concat_ws(' ', state, payload_codec, delivery) FROM carillon.run_history")
-                .text())
+                        .text())
                 .isEqualTo("succeeded json {}");
     }
 
@@ -172,7 +171,8 @@ class HistoryDayTest extends StoreContract {
         assertThat(storage().runAdmin().bulk(PROJECT, dead, new BulkAction.Redrive()))
                 .isEqualTo(3);
 
-        assertThat(FIXTURE.query("SELECT substr(id::text, 15, 1) FROM carillon.run").texts())
+        assertThat(FIXTURE.query("SELECT substr(id::text, 15, 1) FROM carillon.run")
+                        .texts())
                 .containsOnly("7")
                 .hasSize(3);
     }

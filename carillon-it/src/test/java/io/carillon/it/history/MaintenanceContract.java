@@ -2,13 +2,13 @@ package io.carillon.it.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -67,15 +67,15 @@ abstract class MaintenanceContract extends StoreContract {
     }
 
     @Test
-    void dead_nodes_are_removed_after_their_second_sweep_and_not_before() {
+    void dead_nodes_are_removed_after_their_second_rescue_and_not_before() {
         UUID dead = node();
         UUID alive = node();
         storage().nodes().retire(dead);
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         advance(Duration.ofHours(2));
         assertThat(purge()).isZero();
 
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         assertThat(purge()).isEqualTo(1);
         assertThat(storage().nodes().recordHeartbeat(alive, 0, List.of()).alive())
@@ -85,12 +85,12 @@ abstract class MaintenanceContract extends StoreContract {
     }
 
     @Test
-    void a_node_swept_exactly_a_minute_after_its_death_is_removed_too() {
+    void a_node_rescued_exactly_a_minute_after_its_death_is_removed_too() {
         UUID dead = node();
         storage().nodes().retire(dead);
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         advance(Duration.ofMinutes(1));
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         advance(DAY);
 
         assertThat(purge()).isEqualTo(1);

@@ -45,9 +45,7 @@ class PartitionRemovalTest extends StoreContract {
         FIXTURE.query("""
                         SELECT relname FROM pg_class WHERE relnamespace = 'carillon'::regnamespace AND relkind = 'r'
                           AND relname ~ '_[0-9]{8}$'
-                        """)
-                .texts()
-                .forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+                        """).texts().forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static List<String> partitions() {
@@ -112,7 +110,8 @@ class PartitionRemovalTest extends StoreContract {
     }
 
     private static boolean tableExists(String name) {
-        return FIXTURE.query("SELECT to_regclass('carillon." + name + "') IS NOT NULL").text()
+        return FIXTURE.query("SELECT to_regclass('carillon." + name + "') IS NOT NULL")
+                .text()
                 .equals("t");
     }
 

@@ -66,7 +66,7 @@ class LauncherTest {
         assertThat(result.out())
                 .endsWith(
                         (": -Xmx1g -Dcarillon.bench.home=%s -jar %s/carillon-bench/target/fast/carillon-bench.jar drain"
-                                + " --full\n")
+                                        + " --full\n")
                                 .formatted(checkout.root(), checkout.root()));
         assertThat(checkout.root().resolve("carillon-cli/target/fast/building")).doesNotExist();
 
@@ -235,9 +235,8 @@ class LauncherTest {
     void reports_maven_that_is_too_old() throws Exception {
         checkout.maven("3.6.3", "exit 1");
 
-        refuses(
-                "too old or does not report its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or"
-                        + " newer.");
+        refuses("too old or does not report its version (Apache Maven 3.6.3 (0a1b2c)). Carillon needs Maven 3.8.6 or"
+                + " newer.");
     }
 
     @ParameterizedTest

@@ -2,6 +2,8 @@ package io.carillon.it.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneInfo;
@@ -9,8 +11,6 @@ import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +30,7 @@ abstract class BreakerContract extends StoreContract {
     private List<Attempt> probe(UUID node) {
         return storage()
                 .lanes()
-                .claim(new ClaimRequest(node, List.of(quota(RunSpec.MAIL, Priority.NORMAL, 9)), Set.of(), null, 0))
+                .claim(new ClaimRequest(node, List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, 9)), Set.of(), null, 0))
                 .attempts();
     }
 
@@ -123,7 +123,7 @@ abstract class BreakerContract extends StoreContract {
         advance(HALF_A_MINUTE);
         probe(victim);
         storage().nodes().declareDead(victim, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         assertThat(probe(survivor)).isEmpty();
         advance(Duration.ofMinutes(1));

@@ -72,8 +72,10 @@ class BreakerTest {
         assertThat(one.health().issues())
                 .anyMatch(issue -> issue.kind() == Health.Kind.BREAKER_OPEN
                         && issue.text().contains("the breaker of queue 'partner'"));
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
-                .number() == 0);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                                .number()
+                        == 0);
         int before = calls.get();
         down = false;
 
@@ -81,7 +83,8 @@ class BreakerTest {
 
         eventually().until(() -> calls.get() == before + 1);
         eventually().until(() -> breaker(one).state().equals("half-open"));
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                        .number())
                 .isEqualTo(1);
         repaired.countDown();
         eventually().until(() -> answered.get() == 60);

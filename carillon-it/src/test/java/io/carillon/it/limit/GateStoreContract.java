@@ -2,6 +2,10 @@ package io.carillon.it.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.internal.store.run.GateName;
@@ -10,13 +14,9 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.EnqueueResult;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
-import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -93,7 +93,7 @@ abstract class GateStoreContract extends StoreContract {
         assertThat(claim(node, 99)).hasSize(2);
         passGates();
         assertThat(claim(node, 99)).hasSize(3);
-        assertThat(claim(node, quota(new Lane("mail", "elsewhere"), io.carillon.run.Priority.NORMAL, 9)))
+        assertThat(claim(node, laneClaim(new Lane("mail", "elsewhere"), io.carillon.run.Priority.NORMAL, 9)))
                 .hasSize(1);
     }
 
@@ -132,7 +132,7 @@ abstract class GateStoreContract extends StoreContract {
         assertThat(claimOne(node).run()).isEqualTo(first);
 
         storage().nodes().declareDead(node, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         passGates();
         UUID survivor = node();
         Attempt again = claimOne(survivor);
@@ -160,7 +160,7 @@ abstract class GateStoreContract extends StoreContract {
         assertThat(storage().runs().claimOneIsolated(second, java.util.Set.of(RunSpec.HANDLER)))
                 .isPresent();
         storage().nodes().declareDead(second, 0, "test");
-        assertThat(storage().nodes().sweep(1).quarantined()).isEqualTo(1);
+        assertThat(storage().nodes().rescue(1).quarantined()).isEqualTo(1);
         storage().runAdmin().cancel(PROJECT, ids.get(1), "enough");
         passGates();
         UUID third = node();
@@ -216,7 +216,7 @@ abstract class GateStoreContract extends StoreContract {
         List<NewRun> runs =
                 List.of(TWO.key("k").run(), RunSpec.mail().run(), TWO.key("k").run(), FIFO.run());
 
-        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+        List<EnqueueResult> results = storage().newRuns().enqueue(runs);
 
         assertThat(results.get(2))
                 .isEqualTo(new EnqueueResult.Duplicate(results.get(0).run()));
@@ -230,7 +230,7 @@ abstract class GateStoreContract extends StoreContract {
         try (subscription;
                 Connection caller = fixture().open()) {
             caller.setAutoCommit(false);
-            storage().inbox().enqueueIn(caller, List.of(run));
+            storage().newRuns().enqueueIn(caller, List.of(run));
             caller.commit();
             assertThat(subscription.await(Duration.ofSeconds(5)))
                     .containsExactly(new Signal.GateWaiting(new GateName(PROJECT, "concurrency:a key with spaces")));
@@ -290,7 +290,7 @@ abstract class GateStoreContract extends StoreContract {
         try (Connection caller = fixture().open()) {
             caller.setAutoCommit(false);
             RunId id = storage()
-                    .inbox()
+                    .newRuns()
                     .enqueueIn(caller, List.of(FIFO.run()))
                     .get(0)
                     .run();
@@ -332,7 +332,7 @@ abstract class GateStoreContract extends StoreContract {
         assertThat(claim(node, 9)).hasSize(1);
 
         storage().nodes().declareDead(node, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         passGates();
         assertThat(runs(claim(node(), 9))).containsExactly(next);

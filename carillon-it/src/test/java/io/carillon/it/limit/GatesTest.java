@@ -174,8 +174,8 @@ class GatesTest {
 
         eventually()
                 .until(() -> fixture.query(
-                                "SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled' AND attempt = 1")
-                                        .number()
+                                        "SELECT count(*) FROM carillon.run_history WHERE state = 'cancelled' AND attempt = 1")
+                                .number()
                         >= 2);
         assertThat(maxLive.get()).isEqualTo(1);
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.LaneInfo;
@@ -11,9 +13,7 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 /** Limits of a lane: how many runs execute at a time, and how often runs start. */
 abstract class LaneLimitContract extends StoreContract {
     private ClaimResult claimLimited(UUID node, int count, Priority... classes) {
-        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        List<ClaimRequest.LaneClaim> laneClaims = new ArrayList<>();
         for (Priority one : classes.length == 0 ? new Priority[] {Priority.NORMAL} : classes)
-            quotas.add(quota(RunSpec.MAIL, one, count));
-        return storage().lanes().claim(new ClaimRequest(node, quotas, Set.of(), null, 0));
+            laneClaims.add(laneClaim(RunSpec.MAIL, one, count));
+        return storage().lanes().claim(new ClaimRequest(node, laneClaims, Set.of(), null, 0));
     }
 
     private long running() {
@@ -101,13 +101,12 @@ abstract class LaneLimitContract extends StoreContract {
             // The write of a claim that does not know the limit: it starts before the limit is set
             // and commits afterwards.
             late.createStatement()
-                    .execute(
-                            "UPDATE carillon.run SET owner = '" + node
-                                    + "', attempt = attempt + 1, started_at = carillon.clock()"
-                                    + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
-                                    + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
-                                    + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run"
-                                    + " WHERE owner IS NOT NULL GROUP BY owner");
+                    .execute("UPDATE carillon.run SET owner = '" + node
+                            + "', attempt = attempt + 1, started_at = carillon.clock()"
+                            + " WHERE id IN (SELECT id FROM carillon.run ORDER BY id LIMIT 3);"
+                            + " INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
+                            + " SELECT owner, 1, '{default}', array_agg(id) FROM carillon.run"
+                            + " WHERE owner IS NOT NULL GROUP BY owner");
             limit(QueueLimits.maxRunning(4));
             late.commit();
         }
@@ -172,14 +171,14 @@ abstract class LaneLimitContract extends StoreContract {
         UUID victim = node();
         assertThat(claimLimited(victim, 9).attempts()).hasSize(2);
         storage().nodes().declareDead(victim, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         UUID second = node();
         assertThat(claimLimited(second, 9).attempts()).hasSize(2);
         enqueue(RunSpec.mail(), 7);
         UUID successor = node();
 
         storage().nodes().declareDead(second, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         assertThat(claimLimited(successor, 9).attempts()).isEmpty();
         Attempt suspect = storage()
@@ -202,7 +201,7 @@ abstract class LaneLimitContract extends StoreContract {
         assertThat(claimLimited(successor, 9).attempts()).isEmpty();
 
         storage().nodes().declareDead(victim, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
 
         assertThat(claimLimited(successor, 9).attempts())
                 .extracting(attempt -> attempt.target().name())
@@ -218,7 +217,7 @@ abstract class LaneLimitContract extends StoreContract {
             UUID victim = node();
             assertThat(claimLimited(victim, 9).attempts()).hasSize(1);
             storage().nodes().declareDead(victim, 0, "test");
-            storage().nodes().sweep(3);
+            storage().nodes().rescue(3);
         }
         enqueue(RunSpec.mail().withHandler("other.work"), 2);
 

@@ -3,11 +3,11 @@ package io.carillon.it.limit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -78,17 +78,16 @@ class PostgresGateStoreTest extends GateStoreContract {
         try (Connection slow = FIXTURE.open()) {
             slow.setAutoCommit(false);
             RunId first = storage()
-                    .inbox()
+                    .newRuns()
                     .enqueueIn(slow, List.of(FIFO.run()))
                     .get(0)
                     .run();
             CompletableFuture<RunId> second = CompletableFuture.supplyAsync(() -> enqueue(FIFO));
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> second.isDone()
-                            || FIXTURE.query(
-                                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
-                                                            + " AND NOT granted")
-                                                            .number()
+                            || FIXTURE.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                                    + " AND NOT granted")
+                                            .number()
                                     > 0);
             passGates();
             assertThat(claim(node(), 9)).isEmpty();

@@ -2,14 +2,14 @@ package io.carillon.it.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Explanation;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -43,8 +43,9 @@ class RateKeysTest {
 
     private void call(Call call, RunContext run) {
         double started = Double.parseDouble(fixture.query(
-                "SELECT extract(epoch FROM started_at) FROM carillon.run WHERE id = ?::uuid",
-                run.id().value().toString()).text());
+                        "SELECT extract(epoch FROM started_at) FROM carillon.run WHERE id = ?::uuid",
+                        run.id().value().toString())
+                .text());
         starts.computeIfAbsent(call.customer(), customer -> new CopyOnWriteArrayList<>())
                 .add(started);
     }

@@ -77,24 +77,24 @@ final class LostAnswerCases extends LostCases {
                 entry("MaintenanceRepository.PURGE_CLAIM_RECORDS", this::purge),
                 entry("MaintenanceRepository.PURGE_PROGRESS", this::purge),
                 entry("MaintenanceRepository.PURGE_RATE_GATES", this::purge),
-                entry("InboxRepository.HOLD_KEYS", () -> enqueueHeld(false)),
-                entry("InboxRepository.INSERT", this::enqueue),
-                entry("InboxRepository.INSERT_AND_NOTIFY", this::enqueueIn),
-                entry("InboxRepository.INSERT_ONE", () -> enqueueOne(false)),
-                entry("InboxRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
-                entry("InboxRepository.RELEASE_KEYS", () -> enqueueHeld(true)),
-                entry("LaneGates.MARK_RUNNING_AS_LIMITED", this::limitLane),
-                entry("LaneGates.FINISH_RECOUNT", this::claimLimited),
+                entry("NewRunRepository.HOLD_KEYS", () -> enqueueHeld(false)),
+                entry("NewRunRepository.INSERT", this::enqueue),
+                entry("NewRunRepository.INSERT_AND_NOTIFY", this::enqueueIn),
+                entry("NewRunRepository.INSERT_ONE", () -> enqueueOne(false)),
+                entry("NewRunRepository.INSERT_ONE_AND_NOTIFY", () -> enqueueOne(true)),
+                entry("NewRunRepository.RELEASE_KEYS", () -> enqueueHeld(true)),
+                entry("LaneLimits.MARK_RUNNING_AS_LIMITED", this::limitLane),
+                entry("LaneLimits.FINISH_RECOUNT", this::claimLimited),
                 entry("LaneRepository.LIMIT", this::limitLane),
                 entry("LaneRepository.PAUSE", this::pauseLane),
                 entry("LaneRepository.SET_WEIGHT", this::setLaneWeight),
                 entry("LaneBreakers.DELETE_REPORTS", this::breakerOpens),
                 entry("LaneBreakers.OPEN_BREAKERS", this::breakerOpens),
-                entry("LaneGates.SAVE_BUCKET", this::claimLimited),
-                entry("LaneGates.MARK_PROBE", this::probe),
+                entry("LaneLimits.SAVE_BUCKET", this::claimLimited),
+                entry("LaneLimits.MARK_PROBE", this::probe),
                 entry("LaneBreakers.DECIDE_PROBES", this::probed),
                 entry("LaneBreakers.REPORT", this::breakerOpens),
-                entry("LaneGates.CLAIM_LIMITED", this::claimLimited),
+                entry("LaneLimits.CLAIM_LIMITED", this::claimLimited),
                 entry("LaneRepository.RESUME", this::resumeLane),
                 entry("NodeRepository.HEARTBEAT", this::heartbeat),
                 entry("NodeRepository.DECLARE_DEAD", this::declareDead),
@@ -190,7 +190,7 @@ final class LostAnswerCases extends LostCases {
                     assertThat(answer).isEqualTo(List.of(WriteResult.ACCEPTED));
                     assertOnce(held.run(), RunState.RUNNING);
                     assertThat(fixture.query("SELECT attempt || ' ' || retry_delay_seconds FROM carillon.open_attempt")
-                            .texts())
+                                    .texts())
                             .containsExactly("1 1");
                 });
     }
@@ -211,21 +211,19 @@ final class LostAnswerCases extends LostCases {
         UUID gone = node();
         apply(gone, leftOver(gone), new Transition.MarkDead("no"));
         storage().nodes().retire(gone);
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         fixture.database().execute("""
                 INSERT INTO carillon.unique_key_window SELECT 'default', 'mail', k, gen_random_uuid(), until
                   FROM (VALUES ('old', carillon.clock()), ('new', carillon.clock() + interval '1 year')) AS h(k, until)
                 """);
         fixture.database()
-                .execute(
-                        "INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(),"
-                                + " 'digest')");
+                .execute("INSERT INTO carillon.open_attempt VALUES ('default', gen_random_uuid(), 1, gen_random_uuid(),"
+                        + " 'digest')");
         fixture.database()
-                .execute(
-                        "INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}',"
-                                + " ARRAY[gen_random_uuid()])");
+                .execute("INSERT INTO carillon.claim_record VALUES (gen_random_uuid(), 1, '{default}',"
+                        + " ARRAY[gen_random_uuid()])");
         advance(MINUTE);
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         advance(Duration.ofDays(40));
         UUID stays = node();
         Attempt running = leftOver(stays);
@@ -233,17 +231,22 @@ final class LostAnswerCases extends LostCases {
                 () -> faultyStorage.maintenance().purge(Duration.ofDays(30), Duration.ofHours(1)), answer -> {
                     assertThat(storage().runAdmin().dead(PROJECT, RunFilter.all()))
                             .isEmpty();
-                    assertThat(fixture.query("SELECT key FROM carillon.unique_key_window").texts())
+                    assertThat(fixture.query("SELECT key FROM carillon.unique_key_window")
+                                    .texts())
                             .containsExactly("new");
-                    assertThat(fixture.query("SELECT run_id FROM carillon.open_attempt").texts())
+                    assertThat(fixture.query("SELECT run_id FROM carillon.open_attempt")
+                                    .texts())
                             .isEmpty();
-                    assertThat(fixture.query("SELECT run_id FROM carillon.progress").texts())
+                    assertThat(fixture.query("SELECT run_id FROM carillon.progress")
+                                    .texts())
                             .containsExactly(running.run().value().toString());
-                    assertThat(fixture.query("SELECT run_id FROM carillon.cancel_request").texts())
+                    assertThat(fixture.query("SELECT run_id FROM carillon.cancel_request")
+                                    .texts())
                             .containsExactly(running.run().value().toString());
                     assertThat(fixture.query("SELECT id FROM carillon.node").texts())
                             .containsExactly(stays.toString());
-                    assertThat(fixture.query("SELECT node FROM carillon.claim_record").texts())
+                    assertThat(fixture.query("SELECT node FROM carillon.claim_record")
+                                    .texts())
                             .containsExactly(stays.toString());
                 });
     }
@@ -259,12 +262,12 @@ final class LostAnswerCases extends LostCases {
     private LostAnswer enqueue() {
         List<NewRun> runs =
                 List.of(RunSpec.mail().run(), RunSpec.mail().key("k").run());
-        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(runs), answer -> assertStored(runs, answer));
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(runs), answer -> assertStored(runs, answer));
     }
 
     private LostAnswer enqueueOne(boolean notify) {
         NewRun run = RunSpec.mail().key("k").run();
-        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(List.of(run), notify), answer -> {
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(List.of(run), notify), answer -> {
             assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
             assertThat(claim(node(), 9)).hasSize(1);
         });
@@ -277,7 +280,7 @@ final class LostAnswerCases extends LostCases {
                 () -> {
                     try (Connection connection = network.getConnection()) {
                         connection.setAutoCommit(false);
-                        List<EnqueueResult> results = faultyStorage.inbox().enqueueIn(connection, runs);
+                        List<EnqueueResult> results = faultyStorage.newRuns().enqueueIn(connection, runs);
                         connection.commit();
                         connection.setAutoCommit(true);
                         return results;
@@ -325,7 +328,7 @@ final class LostAnswerCases extends LostCases {
             assertThat(answer).isEqualTo(false);
             assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).alive())
                     .isFalse();
-            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).sweepDue())
+            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).rescueDue())
                     .isTrue();
         });
     }
@@ -388,9 +391,9 @@ final class LostAnswerCases extends LostCases {
     private LostAnswer ensureProject() {
         return LostAnswer.of(
                 call(() -> faultyStorage.projects().ensure("lost-and-found")),
-                answer -> assertThat(fixture.query("SELECT count(*) FROM carillon.project"
-                        + " WHERE project = 'lost-and-found'")
-                        .number())
+                answer -> assertThat(fixture.query(
+                                        "SELECT count(*) FROM carillon.project" + " WHERE project = 'lost-and-found'")
+                                .number())
                         .isEqualTo(1));
     }
 
@@ -461,11 +464,12 @@ final class LostAnswerCases extends LostCases {
         RunSpec spec = RunSpec.mail().key("k");
         RunId there = taken ? enqueue(spec) : RunId.generate();
         NewRun run = spec.run(taken ? RunId.generate() : there).withKeyWindow(MINUTE);
-        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(List.of(run)), answer -> {
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(List.of(run)), answer -> {
             assertThat(answer)
                     .isEqualTo(List.of(taken ? new EnqueueResult.Duplicate(there) : new EnqueueResult.Enqueued(there)));
             assertThat(claim(node(), 9)).hasSize(1);
-            assertThat(fixture.query("SELECT key FROM carillon.unique_key_window").texts())
+            assertThat(fixture.query("SELECT key FROM carillon.unique_key_window")
+                            .texts())
                     .hasSize(taken ? 0 : 1);
         });
     }

@@ -2,6 +2,7 @@ package io.carillon.it.lostanswer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.BulkAction;
 import io.carillon.it.fixture.PostgresStoreFixture;
@@ -10,7 +11,6 @@ import io.carillon.it.fixture.StoreFixture;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

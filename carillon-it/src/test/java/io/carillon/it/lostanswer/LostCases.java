@@ -74,7 +74,7 @@ abstract class LostCases extends PlanningContract {
     }
 
     ClaimRequest claimMails(UUID node) {
-        return new ClaimRequest(node, List.of(quota(RunSpec.MAIL, Priority.NORMAL, 5)), Set.of(), null, 0);
+        return new ClaimRequest(node, List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, 5)), Set.of(), null, 0);
     }
 
     /** Asserts that the run is listed once, in the given state. */

@@ -3,17 +3,17 @@ package io.carillon.it.lostanswer;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.EnqueueResult;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.SchedulePolicies;
-import io.carillon.internal.run.NewRun;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +34,7 @@ final class LostGateCases extends LostCases {
         return Map.ofEntries(
                 entry("GateRepository.MARK_ARRIVED", this::arrive),
                 entry("GateRepository.PASS", this::pass),
-                entry("GatedInbox.INSERT_GATED", this::insert),
+                entry("GatedRunInsert.INSERT_GATED", this::insert),
                 entry("RateGates.PASS", this::letStart),
                 entry("OverlapGates.CANCEL_IDLE", this::cancelIdle),
                 entry("OverlapGates.CANCEL_RUNNING", this::cancelRunning),
@@ -47,7 +47,7 @@ final class LostGateCases extends LostCases {
 
     private LostAnswer insert() {
         NewRun run = GATED.run();
-        return LostAnswer.of(() -> faultyStorage.inbox().enqueue(List.of(run)), answer -> {
+        return LostAnswer.of(() -> faultyStorage.newRuns().enqueue(List.of(run)), answer -> {
             assertThat(answer).isEqualTo(List.of(new EnqueueResult.Enqueued(run.id())));
             passGates();
             assertThat(claim(node(), 9)).hasSize(1);

@@ -2,11 +2,11 @@ package io.carillon.it.lostanswer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
-import io.carillon.internal.run.Attempt;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,8 @@ final class LostLeaseCases extends LostCases {
             advance(Duration.ofSeconds(30));
             return LostAnswer.of(() -> faultyStorage.nodes().renewLeases(owner, held, MINUTE), lost -> {
                 assertThat(lost).isEqualTo(List.of());
-                assertThat(fixture.query("SELECT leased_until - carillon.clock() FROM carillon.run").texts())
+                assertThat(fixture.query("SELECT leased_until - carillon.clock() FROM carillon.run")
+                                .texts())
                         .containsExactly("00:01:00");
             });
         });

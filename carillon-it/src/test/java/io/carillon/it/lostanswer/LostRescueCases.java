@@ -42,7 +42,7 @@ final class LostRescueCases extends LostCases {
         RunId id = suspect();
         assertThat(get(id).details().parked()).isEqualTo("suspect");
         storage().nodes().declareDead(last, 0, "test");
-        return LostAnswer.of(() -> faultyStorage.nodes().sweep(3), answer -> {
+        return LostAnswer.of(() -> faultyStorage.nodes().rescue(3), answer -> {
             assertThat(get(id).details().parked()).isEqualTo("no-handler");
             assertOnce(id, RunState.WAITING);
         });
@@ -55,8 +55,9 @@ final class LostRescueCases extends LostCases {
                 .map(one -> new OwnedRun(PROJECT, one.run(), 1))
                 .toList();
         return LostAnswer.of(
-                call(() -> faultyStorage.runs().replaceClaimNotes(node, Set.of(0L), 1, held.subList(0, 1))), answer -> {
-                    assertThat(storage().runs().claimNotes(node)).containsExactly(1L);
+                call(() -> faultyStorage.runs().replaceClaimRecords(node, Set.of(0L), 1, held.subList(0, 1))),
+                answer -> {
+                    assertThat(storage().runs().claimRecords(node)).containsExactly(1L);
                     assertThat(Set.copyOf(storage().runs().ownedRuns(node))).containsExactly(held.get(0));
                 });
     }
@@ -67,11 +68,11 @@ final class LostRescueCases extends LostCases {
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .isPresent();
         storage().nodes().declareDead(node, 0, "test");
-        return LostAnswer.of(() -> faultyStorage.nodes().sweep(1), answer -> {
+        return LostAnswer.of(() -> faultyStorage.nodes().rescue(1), answer -> {
             assertOnce(id, RunState.QUARANTINED);
             assertThat(get(id).crashes()).isEqualTo(1);
             assertThat(storage().runAdmin().dead(PROJECT, RunFilter.all())).containsExactly(id);
-            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).sweepDue())
+            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).rescueDue())
                     .isFalse();
         });
     }
@@ -79,11 +80,11 @@ final class LostRescueCases extends LostCases {
     private LostAnswer release() {
         ClaimedAttempt held = claimNewRun();
         storage().nodes().declareDead(held.node(), 0, "test");
-        return LostAnswer.of(() -> faultyStorage.nodes().sweep(3), answer -> {
+        return LostAnswer.of(() -> faultyStorage.nodes().rescue(3), answer -> {
             assertOnce(held.run(), RunState.WAITING);
             assertThat(storage().runAdmin().attempts(PROJECT, held.run())).hasSize(1);
             assertThat(claimOne(node()).counts()).isEqualTo(new Attempt.Counts(0, 1, 0));
-            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).sweepDue())
+            assertThat(storage().nodes().recordHeartbeat(node(), 0, List.of()).rescueDue())
                     .isFalse();
         });
     }

@@ -144,7 +144,8 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(() -> faultyStorage.schedules().upsert(SPEC.definition(), id -> "on=behalf\n"), answer -> {
             assertThat(answer).isInstanceOf(ScheduleChange.Unchanged.class);
             assertThat(schedule("report").version()).isOne();
-            assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers = E'on=behalf\\n'").number())
+            assertThat(fixture.query("SELECT count(*) FROM carillon.schedule WHERE headers = E'on=behalf\\n'")
+                            .number())
                     .isOne();
         });
     }
@@ -168,7 +169,8 @@ final class LostScheduleCases extends LostCases {
             assertThat(storage().schedules().list(PROJECT)).isEmpty();
             assertThat(fixture.query("SELECT count(*) FROM carillon.run").number())
                     .isZero();
-            assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number())
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run_history")
+                            .number())
                     .isEqualTo(2);
         });
     }
@@ -196,7 +198,8 @@ final class LostScheduleCases extends LostCases {
         return LostAnswer.of(
                 () -> faultyStorage.schedules().backfill(PROJECT, "report", from, StoreFixture.NOON, true), answer -> {
                     assertThat(answer).isEqualTo(0);
-                    assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'").number())
+                    assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE origin = 'backfill'")
+                                    .number())
                             .isEqualTo(4);
                 });
     }

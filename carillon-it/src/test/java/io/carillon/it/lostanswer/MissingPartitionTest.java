@@ -2,13 +2,13 @@ package io.carillon.it.lostanswer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
 import io.carillon.it.statement.Statements;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
 import io.carillon.schedule.Schedule;
@@ -51,14 +51,12 @@ class MissingPartitionTest extends PlanningContract {
         FIXTURE.query("""
                         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                          WHERE c.relnamespace = 'carillon'::regnamespace AND c.relkind = 'r'
-                        """)
-                .texts()
-                .forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
+                        """).texts().forEach(partition -> FIXTURE.database().execute("DROP TABLE carillon." + partition));
     }
 
     private static long partitions() {
         return FIXTURE.query("SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
-                + " AND c.relkind = 'r'")
+                        + " AND c.relkind = 'r'")
                 .number();
     }
 
@@ -81,10 +79,9 @@ class MissingPartitionTest extends PlanningContract {
         UUID node = node();
         List<Attempt> attempts = claim(node, 30);
         FIXTURE.database()
-                .execute(
-                        "UPDATE carillon.run r SET day = '2021-01-01'::date + n::int"
-                                + " FROM (SELECT id, row_number() OVER () AS n FROM carillon.run) x"
-                                + " WHERE x.id = r.id");
+                .execute("UPDATE carillon.run r SET day = '2021-01-01'::date + n::int"
+                        + " FROM (SELECT id, row_number() OVER () AS n FROM carillon.run) x"
+                        + " WHERE x.id = r.id");
 
         storage()
                 .runs()

@@ -63,8 +63,9 @@ class MigratorLocksTest {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> database.query("SELECT count(*)::text FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '"
-                                        + statement + "%'").texts()
+                                + " WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '"
+                                + statement + "%'")
+                        .texts()
                         .equals(List.of("1")));
     }
 

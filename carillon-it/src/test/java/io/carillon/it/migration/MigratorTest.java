@@ -43,11 +43,13 @@ class MigratorTest {
     @Test
     void changes_nothing_the_second_time() {
         migrator.run(SchemaMode.AUTO);
-        List<String> first = database.query("SELECT migration::text FROM carillon.migration").texts();
+        List<String> first =
+                database.query("SELECT migration::text FROM carillon.migration").texts();
 
         migrator.run(SchemaMode.AUTO);
 
-        assertThat(database.query("SELECT migration::text FROM carillon.migration").texts())
+        assertThat(database.query("SELECT migration::text FROM carillon.migration")
+                        .texts())
                 .isEqualTo(first);
     }
 

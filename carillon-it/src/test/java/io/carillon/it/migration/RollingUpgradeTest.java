@@ -72,7 +72,8 @@ class RollingUpgradeTest {
         awaitStarts(100);
         eventually()
                 .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'no-handler'")
-                        .number() == early);
+                                .number()
+                        == early);
 
         migrate(directory);
         for (Carillon leaving : old) {
@@ -86,11 +87,12 @@ class RollingUpgradeTest {
         load.shutdown();
         assertThat(load.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run").number() == 0);
         assertThat(novelties).hasValue(early + NODES);
         assertThat(starts).hasSize(stored.get());
         assertThat(fixture.query("SELECT state, sum(failures), sum(crashes) FROM carillon.run_history GROUP BY 1")
-                .rows())
+                        .rows())
                 .containsExactly(List.of("succeeded", "0", "0"));
         assertThat(longestPause()).as("the longest time without a start").isLessThan(Duration.ofSeconds(5));
         assertThat(HistoryChecker.check(History.of(recorder.events()))).isEmpty();

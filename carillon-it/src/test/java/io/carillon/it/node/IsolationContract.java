@@ -2,17 +2,17 @@ package io.carillon.it.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -66,12 +66,12 @@ abstract class IsolationContract extends StoreContract {
         List.of(first, second).forEach(node -> setStartedAgo(node, "10 s"));
         RunId early = claimOne(first).run();
         declareDead(first);
-        sweep();
+        rescue();
         assertThat(get(early).details().parked()).isNull();
 
         claim(second, 2);
         declareDead(second);
-        sweep();
+        rescue();
 
         assertThat(ids).allSatisfy(id -> assertThat(get(id).details().parked()).isEqualTo("suspect"));
     }
@@ -84,7 +84,7 @@ abstract class IsolationContract extends StoreContract {
             UUID node = node();
             storage().runs().markLongRunning(node, List.of(claimOne(node)));
             declareDead(node);
-            sweep();
+            rescue();
         }
 
         assertThat(get(id).details().parked()).isEqualTo("suspect");
@@ -96,11 +96,11 @@ abstract class IsolationContract extends StoreContract {
         UUID node = node();
         claim(node, 30);
         declareDead(node);
-        sweep();
+        rescue();
         UUID second = node();
         claim(second, 30);
         declareDead(second);
-        sweep();
+        rescue();
         UUID third = node();
         assertThat(isolate(third, 20)).hasSize(20);
         assertThat(isolate(node(), 20))
@@ -109,9 +109,9 @@ abstract class IsolationContract extends StoreContract {
         declareDead(third);
         UUID fourth = node();
         assertThat(isolate(fourth, 50)).as("runs with fewer node deaths").hasSize(10);
-        sweep();
+        rescue();
         declareDead(fourth);
-        sweep();
+        rescue();
 
         assertThat(isolate(node(), 50)).as("runs with three node deaths").hasSize(10);
     }
@@ -125,7 +125,7 @@ abstract class IsolationContract extends StoreContract {
         UUID third = node();
         assertThat(isolate(third, 20)).hasSize(9);
         declareDead(third);
-        sweep();
+        rescue();
 
         advance(Duration.ofSeconds(14));
         assertThat(isolate(node(), 20, true)).isEmpty();
@@ -175,7 +175,7 @@ abstract class IsolationContract extends StoreContract {
             assertThat(alone.counts().crashes()).isEqualTo(crash - 1);
             assertThat(alone.counts().nodeDeaths()).isEqualTo(crash + 1);
             declareDead(next);
-            assertThat(sweep()).isEqualTo(crash < 3 ? new RescueResult(1, 1, 0) : new RescueResult(1, 0, 1));
+            assertThat(rescue()).isEqualTo(crash < 3 ? new RescueResult(1, 1, 0) : new RescueResult(1, 0, 1));
         }
 
         Run run = get(id);
@@ -198,7 +198,7 @@ abstract class IsolationContract extends StoreContract {
             UUID node = node();
             claim(node, 5);
             declareDead(node);
-            sweep();
+            rescue();
             for (Optional<Attempt> alone = suspect(node()); alone.isPresent(); alone = suspect(node()))
                 apply(owner(alone.get()), alone.get(), new Transition.Snooze(Duration.ZERO));
         }
@@ -220,7 +220,7 @@ abstract class IsolationContract extends StoreContract {
             assertThat(suspect(busy)).map(Attempt::run).contains(id);
             List<Attempt> company = claim(busy, 1);
             declareDead(busy);
-            sweep();
+            rescue();
             assertThat(get(id).crashes()).as("beside other runs").isZero();
             UUID harmless = node();
             claim(harmless, 9).forEach(attempt -> apply(harmless, attempt, new Transition.Snooze(Duration.ZERO)));
@@ -231,7 +231,7 @@ abstract class IsolationContract extends StoreContract {
         storage().runs().markLongRunning(proven, claim(proven, 2));
         assertThat(suspect(proven)).map(Attempt::run).contains(id);
         declareDead(proven);
-        sweep();
+        rescue();
 
         assertThat(get(id).crashes())
                 .as("beside long-running runs, which are not suspected")
@@ -254,7 +254,7 @@ abstract class IsolationContract extends StoreContract {
             UUID dead = node();
             claimOne(dead);
             declareDead(dead);
-            sweep();
+            rescue();
         }
         UUID owner = UUID.randomUUID();
 

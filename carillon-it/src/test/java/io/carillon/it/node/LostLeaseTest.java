@@ -58,11 +58,12 @@ class LostLeaseTest {
         assertThat(frozen.runs().attempts(id))
                 .singleElement()
                 .satisfies(attempt -> assertThat(attempt.outcome()).isEqualTo("crashed"));
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number()).isEqualTo(1);
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history").number())
+                .isEqualTo(1);
         eventually()
                 .until(() ->
                         fixture.query("SELECT count(*) FROM carillon.node WHERE name = 'frozen' AND dead_at IS NULL")
-                                .number()
+                                        .number()
                                 == 1);
         awaitState(frozen, frozen.enqueue(JOB, new Job("after")).run(), RunState.SUCCEEDED);
     }
@@ -80,8 +81,11 @@ class LostLeaseTest {
                     try {
                         never.await();
                     } catch (InterruptedException leaseLost) {
-                        events.add("interrupted, flag " + run.isCancelled());
-                        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.attempt").number() == 1);
+                        events.add("interrupted, flag " + run.isStopRequested());
+                        eventually()
+                                .until(() -> fixture.query("SELECT count(*) FROM carillon.attempt")
+                                                .number()
+                                        == 1);
                     }
                 }));
     }

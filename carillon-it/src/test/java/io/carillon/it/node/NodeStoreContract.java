@@ -2,6 +2,7 @@ package io.carillon.it.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.NodeView;
 import io.carillon.internal.store.node.ProgressUpdate;
@@ -12,7 +13,6 @@ import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.AttemptRecord;
 import io.carillon.run.Progress;
 import io.carillon.run.Run;
@@ -44,7 +44,7 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(heartbeatResult.alive()).isTrue();
         assertThat(heartbeatResult.now()).isEqualTo(StoreFixture.NOON);
         assertThat(heartbeatResult.peers()).containsOnlyKeys(peer).containsEntry(peer, 2L);
-        assertThat(heartbeatResult.sweepDue()).isFalse();
+        assertThat(heartbeatResult.rescueDue()).isFalse();
     }
 
     @Test
@@ -104,9 +104,9 @@ abstract class NodeStoreContract extends StoreContract {
         UUID node = node();
         claimOne(node);
         declareDead(node);
-        assertThat(heartbeat(node()).sweepDue()).isTrue();
+        assertThat(heartbeat(node()).rescueDue()).isTrue();
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
 
         Run run = get(id);
         assertThat(run.state()).isEqualTo(RunState.WAITING);
@@ -117,69 +117,69 @@ abstract class NodeStoreContract extends StoreContract {
                 .containsExactly("crashed");
         assertThat(storage().lanes().readQueueHead(java.time.Instant.MIN).isolatedRunsWaiting())
                 .isFalse();
-        assertThat(heartbeat(node()).sweepDue()).isFalse();
+        assertThat(heartbeat(node()).rescueDue()).isFalse();
         assertThat(claimOne(node()).run()).isEqualTo(id);
     }
 
     @Test
-    void a_sweep_does_not_touch_the_runs_of_live_nodes() {
+    void a_rescue_does_not_touch_the_runs_of_live_nodes() {
         enqueue(RunSpec.mail(), 3);
         UUID alive = node();
         List<Attempt> held = claim(alive, 3);
         declareDead(node());
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 0, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 0, 0));
 
         assertThat(apply(alive, held.get(0), complete())).isEqualTo(WriteResult.ACCEPTED);
     }
 
     @Test
-    void a_sweep_releases_runs_that_are_parked_as_long_running() {
+    void a_rescue_releases_runs_that_are_parked_as_long_running() {
         RunId id = enqueue(RunSpec.mail());
         UUID node = node();
         storage().runs().markLongRunning(node, List.of(claimOne(node)));
         declareDead(node);
 
-        assertThat(sweep().released()).isEqualTo(1);
+        assertThat(rescue().released()).isEqualTo(1);
 
         assertThat(get(id).details().parked()).isNull();
         assertThat(claimOne(node()).run()).isEqualTo(id);
     }
 
     @Test
-    void a_dead_node_is_swept_again_a_minute_later_for_claims_that_committed_late() {
+    void a_dead_node_is_rescued_again_a_minute_later_for_claims_that_committed_late() {
         enqueue(RunSpec.mail());
         UUID node = node();
         declareDead(node);
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 0, 0));
-        assertThat(sweep()).isEqualTo(new RescueResult(0, 0, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 0, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(0, 0, 0));
         commitLateClaim(node);
-        assertThat(heartbeat(node()).sweepDue()).isFalse();
+        assertThat(heartbeat(node()).rescueDue()).isFalse();
 
         advance(MINUTE);
 
-        assertThat(heartbeat(node()).sweepDue()).isTrue();
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(heartbeat(node()).rescueDue()).isTrue();
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
         advance(MINUTE);
-        assertThat(heartbeat(node()).sweepDue()).isFalse();
-        assertThat(sweep()).isEqualTo(new RescueResult(0, 0, 0));
+        assertThat(heartbeat(node()).rescueDue()).isFalse();
+        assertThat(rescue()).isEqualTo(new RescueResult(0, 0, 0));
     }
 
     /** Commits a claim of this node although the node is dead. */
     abstract void commitLateClaim(UUID node);
 
     @Test
-    void an_expired_lease_is_swept_and_a_valid_lease_is_not() {
+    void an_expired_lease_is_rescued_and_a_valid_lease_is_not() {
         RunId id = enqueue(RunSpec.mail());
         UUID owner = UUID.randomUUID();
         Attempt attempt = lease(owner, 1, MINUTE).get(0);
         advance(MINUTE);
-        assertThat(sweep()).isEqualTo(new RescueResult(0, 0, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(0, 0, 0));
 
         advance(Duration.ofMillis(1));
 
-        assertThat(heartbeat(node()).sweepDue()).isTrue();
-        assertThat(sweep()).isEqualTo(new RescueResult(0, 1, 0));
+        assertThat(heartbeat(node()).rescueDue()).isTrue();
+        assertThat(rescue()).isEqualTo(new RescueResult(0, 1, 0));
         assertThat(apply(owner, attempt, complete())).isEqualTo(WriteResult.LEASE_LOST);
         assertThat(get(id).details().parked()).isNull();
         assertThat(claimOne(node()).counts().isIsolated())
@@ -199,29 +199,29 @@ abstract class NodeStoreContract extends StoreContract {
                 .isEmpty();
         advance(MINUTE.minusMillis(1));
 
-        assertThat(sweep()).isEqualTo(new RescueResult(0, 1, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(0, 1, 0));
         assertThat(storage().nodes().renewLeases(owner, held, MINUTE)).isEqualTo(held.subList(1, 2));
         assertThat(storage().nodes().renewLeases(UUID.randomUUID(), held, MINUTE))
                 .isEqualTo(held);
     }
 
     @Test
-    void concurrent_sweeps_release_each_run_once() {
+    void concurrent_rescues_release_each_run_once() {
         enqueue(RunSpec.mail(), 300);
         UUID node = node();
         claim(node, 300);
         declareDead(node);
 
-        List<RescueResult> swept = Concurrently.run(8, thread -> sweep());
+        List<RescueResult> rescued = Concurrently.run(8, thread -> rescue());
 
-        assertThat(swept.stream().mapToInt(RescueResult::released).sum()).isEqualTo(300);
+        assertThat(rescued.stream().mapToInt(RescueResult::released).sum()).isEqualTo(300);
         assertThat(storage().runAdmin().list(PROJECT, RunFilter.all()))
                 .hasSize(300)
                 .allSatisfy(run -> assertThat(run.state()).isEqualTo(RunState.WAITING));
     }
 
     @Test
-    void a_sweep_racing_late_completions_gives_each_run_one_outcome() {
+    void a_rescue_racing_late_completions_gives_each_run_one_outcome() {
         List<RunId> ids = enqueue(RunSpec.mail(), 200);
         UUID node = node();
         List<Attempt> held = claim(node, 200);
@@ -230,7 +230,7 @@ abstract class NodeStoreContract extends StoreContract {
         List<Object> answers = Concurrently.run(
                 2,
                 thread -> thread == 0
-                        ? sweep()
+                        ? rescue()
                         : storage()
                                 .runs()
                                 .apply(
@@ -239,7 +239,7 @@ abstract class NodeStoreContract extends StoreContract {
                                                 .map(attempt -> ended(attempt, complete()))
                                                 .toList()));
         advance(MINUTE);
-        RescueResult second = sweep();
+        RescueResult second = rescue();
 
         List<?> verdicts = (List<?>) answers.get(1);
         long accepted = verdicts.stream().filter(WriteResult.ACCEPTED::equals).count();
@@ -256,7 +256,7 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(storage().runs().passOn(withoutHandler, claim(withoutHandler, 1)))
                 .isEmpty();
         assertThat(get(id).details().parked()).isEqualTo("no-handler");
-        assertThat(heartbeat(withoutHandler).sweepDue()).isFalse();
+        assertThat(heartbeat(withoutHandler).rescueDue()).isFalse();
 
         UUID capableNode = node("rare.work");
 
@@ -274,7 +274,7 @@ abstract class NodeStoreContract extends StoreContract {
         assertThat(claim(withoutHandler, 1)).hasSize(1);
         declareDead(withoutHandler);
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
         assertThat(get(id).details().parked()).isEqualTo("no-handler");
 
         Attempt attempt = claim(node("rare.work"), 1).get(0);
@@ -283,17 +283,17 @@ abstract class NodeStoreContract extends StoreContract {
     }
 
     @Test
-    void a_run_parked_while_the_node_with_its_handler_registered_is_woken_by_the_next_sweep() {
+    void a_run_parked_while_the_node_with_its_handler_registered_is_woken_by_the_next_rescue() {
         UUID withoutHandler = node("other.work");
         RunId id = enqueue(RunSpec.mail().withHandler("rare.work"));
         storage().runs().passOn(withoutHandler, claim(withoutHandler, 1));
         registerWithoutWaking("rare.work");
 
-        assertThat(heartbeat(withoutHandler).sweepDue()).isTrue();
-        sweep();
+        assertThat(heartbeat(withoutHandler).rescueDue()).isTrue();
+        rescue();
 
         assertThat(get(id).details().parked()).isNull();
-        assertThat(heartbeat(withoutHandler).sweepDue()).isFalse();
+        assertThat(heartbeat(withoutHandler).rescueDue()).isFalse();
     }
 
     /** Registers a node that has the handler, whose wake-up of parked runs ran before the run was parked. */

@@ -3,17 +3,17 @@ package io.carillon.it.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -60,7 +60,7 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 """.formatted(first.value()));
         declareDead(node);
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 3, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 3, 0));
         assertThat(storage().runAdmin().attempts(PROJECT, first)).hasSize(1);
         assertThat(owned()).isZero();
     }
@@ -80,16 +80,16 @@ class PostgresNodeStoreTest extends NodeStoreContract {
             declareDead(node);
             declareDead(other);
 
-            assertThat(sweep()).isEqualTo(new RescueResult(1, 4, 0));
+            assertThat(rescue()).isEqualTo(new RescueResult(1, 4, 0));
             assertThat(owned()).isEqualTo(1);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.attempt; DROP FUNCTION refuse()");
         }
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
     }
 
     @Test
-    void a_sweep_in_parts_counts_no_crash_for_a_run_that_did_not_run_alone() throws Exception {
+    void a_rescue_in_parts_counts_no_crash_for_a_run_that_did_not_run_alone() throws Exception {
         UUID node = node();
         RunId isolated = isolated(node);
         enqueue(RunSpec.mail());
@@ -99,29 +99,28 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(isolated.value()));
-            assertThat(sweep().released()).isEqualTo(1);
+            assertThat(rescue().released()).isEqualTo(1);
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
         assertThat(get(isolated).crashes()).isZero();
     }
 
     @Test
-    void an_isolated_run_leased_by_a_process_without_a_node_makes_no_sweep_due() {
+    void an_isolated_run_leased_by_a_process_without_a_node_makes_no_rescue_due() {
         RunId id = enqueue(RunSpec.mail());
         UUID process = UUID.randomUUID();
         FIXTURE.database()
-                .execute(
-                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
-                                .formatted(id.value()));
+                        .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(process, Set.of(RunSpec.HANDLER), Duration.ofMinutes(1)))
                 .isPresent();
         UUID other = node("other");
 
-        assertThat(storage().nodes().recordHeartbeat(other, 0, List.of()).sweepDue())
+        assertThat(storage().nodes().recordHeartbeat(other, 0, List.of()).rescueDue())
                 .isFalse();
     }
 
@@ -135,13 +134,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 .execute("INSERT INTO carillon.cancel_request (project, run_id, reason)"
                         + " SELECT 'aaa', gen_random_uuid(), 'enough' FROM generate_series(1, 2500)");
 
-        assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).sweepDue())
+        assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).rescueDue())
                 .isTrue();
-        sweep();
+        rescue();
 
         assertThat(FIXTURE.query("SELECT run_id FROM carillon.cancel_request").texts())
                 .containsExactly(running.value().toString());
-        assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).sweepDue())
+        assertThat(storage().nodes().recordHeartbeat(node, 0, List.of()).rescueDue())
                 .isFalse();
     }
 
@@ -161,14 +160,14 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         try {
             declareDead(dead);
 
-            assertThat(sweep()).isEqualTo(new RescueResult(1, 0, 0));
+            assertThat(rescue()).isEqualTo(new RescueResult(1, 0, 0));
             assertThat(ids)
                     .allSatisfy(id -> assertThat(get(id).state())
                             .isEqualTo(id.equals(bad) ? RunState.WAITING : RunState.CANCELLED));
         } finally {
             FIXTURE.database().execute("DROP TRIGGER refuse ON carillon.run_history; DROP FUNCTION refuse()");
         }
-        sweep();
+        rescue();
         assertThat(get(bad).state()).isEqualTo(RunState.CANCELLED);
     }
 
@@ -176,10 +175,9 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     private RunId isolated(UUID node) {
         RunId id = enqueue(RunSpec.mail());
         FIXTURE.database()
-                .execute(
-                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = 4, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
-                                .formatted(id.value()));
+                        .formatted(id.value()));
         assertThat(storage().runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)))
                 .map(Attempt::run)
                 .contains(id);
@@ -187,48 +185,49 @@ class PostgresNodeStoreTest extends NodeStoreContract {
     }
 
     private static long owned() {
-        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL").number();
+        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                .number();
     }
 
     @Test
-    void claim_notes_of_a_dead_node_are_kept_for_the_second_sweep_and_removed_by_it() {
+    void claim_records_of_a_dead_node_are_kept_for_the_second_rescue_and_removed_by_it() {
         enqueue(RunSpec.mail(), 3);
         UUID node = node();
         claim(node, 3);
         declareDead(node);
-        sweep();
+        rescue();
         assertThat(FIXTURE.query("SELECT count(*) FROM carillon.claim_record").number())
                 .isEqualTo(1);
 
         advance(Duration.ofMinutes(1));
-        sweep();
+        rescue();
 
         assertThat(FIXTURE.query("SELECT count(*) FROM carillon.claim_record").number())
                 .isZero();
     }
 
     @Test
-    void a_limited_claim_is_recorded_in_a_claim_note_and_found_after_its_node_died() {
+    void a_limited_claim_is_recorded_in_a_claim_record_and_found_after_its_node_died() {
         enqueue(RunSpec.mail(), 3);
         storage().lanes().limit(RunSpec.MAIL, QueueLimits.maxRunning(9));
         UUID node = node();
-        List<ClaimRequest.Quota> quotas = List.of(quota(RunSpec.MAIL, Priority.NORMAL, 3));
+        List<ClaimRequest.LaneClaim> laneClaims = List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, 3));
 
         Attempt kept = storage()
                 .lanes()
-                .claim(new ClaimRequest(node, quotas, Set.of(), null, 7))
+                .claim(new ClaimRequest(node, laneClaims, Set.of(), null, 7))
                 .attempts()
                 .get(0);
-        assertThat(storage().runs().claimNotes(node)).containsExactly(7L);
+        assertThat(storage().runs().claimRecords(node)).containsExactly(7L);
         List<OwnedRun> left = List.of(new OwnedRun(kept.lane().project(), kept.run(), kept.number()));
-        storage().runs().replaceClaimNotes(node, Set.of(0L), 8, left);
+        storage().runs().replaceClaimRecords(node, Set.of(0L), 8, left);
         declareDead(node);
 
-        assertThat(sweep()).isEqualTo(new RescueResult(1, 3, 0));
+        assertThat(rescue()).isEqualTo(new RescueResult(1, 3, 0));
     }
 
     @Test
-    void a_sweep_that_began_within_a_minute_of_the_death_is_not_the_second_sweep() {
+    void a_rescue_that_began_within_a_minute_of_the_death_is_not_the_second_rescue() {
         enqueue(RunSpec.mail());
         UUID node = node();
         claim(node, 1);
@@ -242,13 +241,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 CREATE TRIGGER pass_time AFTER INSERT ON carillon.attempt FOR EACH ROW EXECUTE FUNCTION pass_time()
                 """);
         try {
-            assertThat(sweep().released()).isEqualTo(1);
+            assertThat(rescue().released()).isEqualTo(1);
         } finally {
             FIXTURE.database().execute("DROP TRIGGER pass_time ON carillon.attempt; DROP FUNCTION pass_time()");
         }
         commitLateClaim(node);
 
-        assertThat(sweep().released()).isEqualTo(1);
+        assertThat(rescue().released()).isEqualTo(1);
         assertThat(owned()).isZero();
     }
 
@@ -267,13 +266,13 @@ class PostgresNodeStoreTest extends NodeStoreContract {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SELECT 1 FROM carillon.run WHERE id = '%s' FOR UPDATE".formatted(awaited.value()));
-            assertThat(sweep()).isEqualTo(new RescueResult(1, 1, 0));
+            assertThat(rescue()).isEqualTo(new RescueResult(1, 1, 0));
             connection.rollback();
             connection.setAutoCommit(true);
         }
 
         assertThat(get(awaited).failures()).isZero();
-        sweep();
+        rescue();
         assertThat(get(awaited).state()).isEqualTo(RunState.DEAD);
     }
 
@@ -303,8 +302,8 @@ class PostgresNodeStoreTest extends NodeStoreContract {
         UUID node = node();
 
         assertThat(claim(node, 100)).hasSize(50);
-        ClaimRequest.Quota last =
-                quota(RunSpec.MAIL, Priority.NORMAL, 100).withHandlers(Set.of("handler.58", "handler.59"));
+        ClaimRequest.LaneClaim last =
+                laneClaim(RunSpec.MAIL, Priority.NORMAL, 100).withHandlers(Set.of("handler.58", "handler.59"));
         assertThat(storage()
                         .runs()
                         .claim(new ClaimRequest(node, List.of(last), Set.of(), null, 2))

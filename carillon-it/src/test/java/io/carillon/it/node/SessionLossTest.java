@@ -106,7 +106,8 @@ class SessionLossTest {
         assertThat(acknowledged)
                 .allSatisfy(
                         id -> assertThat(client.runs().get(id).map(Run::state)).contains(RunState.SUCCEEDED));
-        assertThat(fixture.query("SELECT count(*) - count(DISTINCT id) FROM carillon.run_history").number())
+        assertThat(fixture.query("SELECT count(*) - count(DISTINCT id) FROM carillon.run_history")
+                        .number())
                 .isZero();
         History history = History.of(recorder.events());
         // A node that sent no heartbeat for long enough counts as lost, even if its process continued.
@@ -143,7 +144,8 @@ class SessionLossTest {
         eventually().until(() -> node.health().healthy());
 
         assertThat(fixture.query("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND query = 'LISTEN carillon'").number())
+                                + " WHERE datname = current_database() AND query = 'LISTEN carillon'")
+                        .number())
                 .isEqualTo(1);
 
         RunId meanwhile = client.enqueue(JOB, new Job(1)).run();
@@ -157,7 +159,8 @@ class SessionLossTest {
         eventually()
                 .atMost(Duration.ofSeconds(10))
                 .until(() -> fixture.query("SELECT count(*) FROM pg_stat_activity"
-                                + " WHERE datname = current_database() AND query = 'LISTEN carillon'").number()
+                                        + " WHERE datname = current_database() AND query = 'LISTEN carillon'")
+                                .number()
                         == 1);
         eventually().until(() -> node.health().healthy());
     }
@@ -189,12 +192,17 @@ class SessionLossTest {
                     .execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                             + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{}', 1, 'notify')");
 
-            eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history").number() == 6);
-            assertThat(fixture.query("SELECT sum(crashes) + sum(failures) FROM carillon.run_history").number())
+            eventually()
+                    .until(() -> fixture.query("SELECT count(*) FROM carillon.run_history")
+                                    .number()
+                            == 6);
+            assertThat(fixture.query("SELECT sum(crashes) + sum(failures) FROM carillon.run_history")
+                            .number())
                     .isZero();
             eventually()
                     .untilAsserted(() -> assertThat(fixture.query(
-                                    "SELECT name FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'").rows())
+                                            "SELECT name FROM carillon.node WHERE dead_reason LIKE 'no heartbeat%'")
+                                    .rows())
                             .containsExactly(List.of("ghost")));
             node.close();
         }
@@ -220,13 +228,17 @@ class SessionLossTest {
 
         watcher.enqueueAll(JOB, java.util.Collections.nCopies(many, new Job(1)));
 
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run_history").number() == many);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run_history")
+                                .number()
+                        == many);
         assertThat(node.nodes())
                 .extracting(NodeInfo::deathReason)
                 .filteredOn(reason -> reason != null && !reason.equals("stopped"))
                 .isEmpty();
         assertThat(calls).hasValue(many);
-        assertThat(fixture.query("SELECT sum(crashes) FROM carillon.run_history").number())
+        assertThat(fixture.query("SELECT sum(crashes) FROM carillon.run_history")
+                        .number())
                 .isZero();
     }
 
@@ -257,7 +269,8 @@ class SessionLossTest {
 
         assertThat(calls).hasValue(1);
         assertThat(run.crashes()).isZero();
-        assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number()).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number())
+                .isZero();
     }
 
     @Test

@@ -59,17 +59,20 @@ class ShutdownTest {
 
         CompletableFuture<Void> closed = CompletableFuture.runAsync(node::close);
         eventually().until(() -> !node.isRunning());
-        eventually().until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
-                .number() == 5);
+        eventually()
+                .until(() -> fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NOT NULL")
+                                .number()
+                        == 5);
         finish.countDown();
         closed.get(30, TimeUnit.SECONDS);
 
         assertThat(calls).hasValue(5);
-        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run_history WHERE state = 'succeeded'")
+                        .number())
                 .isEqualTo(5);
         assertThat(fixture.query(
-                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0")
-                                .number())
+                                "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND failures = 0")
+                        .number())
                 .isEqualTo(15);
     }
 
@@ -106,19 +109,20 @@ class ShutdownTest {
                 .singleElement()
                 .satisfies(one -> assertThat(one.deathReason()).isEqualTo("stopped"));
         assertThat(fixture.query(
-                        "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
-                                + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()").number())
+                                "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0 AND crashes = 0"
+                                        + " AND failures = 0 AND parked IS NULL AND ready_at <= carillon.clock()")
+                        .number())
                 .isEqualTo(50);
-        assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number()).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.attempt").number())
+                .isZero();
     }
 
     @Test
     void handlers_that_ignore_the_interrupt_are_abandoned_and_their_runs_handed_back() throws Exception {
         Semaphore stubborn = new Semaphore(0);
         CountDownLatch running = new CountDownLatch(2);
-        Carillon node = fixture.node(builder -> builder.shutdownTimeout(Duration.ZERO)
-                .concurrency(2)
-                .handle(JOB, (job, run) -> {
+        Carillon node = fixture.node(
+                builder -> builder.shutdownTimeout(Duration.ZERO).concurrency(2).handle(JOB, (job, run) -> {
                     running.countDown();
                     stubborn.acquireUninterruptibly();
                 }));
@@ -128,11 +132,9 @@ class ShutdownTest {
         node.close();
 
         try {
-            assertThat(
-                            fixture.query(
-                                    "SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0"
-                                            + " AND failures = 0")
-                                            .number())
+            assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE owner IS NULL AND node_deaths = 0"
+                                    + " AND failures = 0")
+                            .number())
                     .isEqualTo(6);
             AtomicInteger calls = new AtomicInteger();
             Carillon next = fixture.node(builder -> builder.handle(JOB, (job, run) -> calls.incrementAndGet()));
@@ -181,15 +183,18 @@ class ShutdownTest {
                                         + "|watchdog|maintenance)"))
                         .isEmpty());
         assertThat(fixture.query("SELECT count(*) FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND query LIKE '%LISTEN%' AND query NOT LIKE '%pg_stat%'"
-                        + " AND query NOT LIKE 'UNLISTEN%'").number())
+                                + " WHERE datname = current_database() AND query LIKE '%LISTEN%' AND query NOT LIKE '%pg_stat%'"
+                                + " AND query NOT LIKE 'UNLISTEN%'")
+                        .number())
                 .isZero();
-        assertThat(fixture.query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL").number())
+        assertThat(fixture.query("SELECT count(*) FROM carillon.node WHERE dead_at IS NULL")
+                        .number())
                 .isZero();
     }
 
     private long heartbeats(String node) {
-        return fixture.query("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'").number();
+        return fixture.query("SELECT heartbeat_count FROM carillon.node WHERE id = '" + node + "'")
+                .number();
     }
 
     private static ErrorCode code(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

@@ -72,10 +72,9 @@ class SuspectTest {
         RunId id = carillon.enqueue(JOB, new Job(name), Enqueue.after(Duration.ofHours(1)))
                 .run();
         fixture.database()
-                .execute(
-                        ("UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity'"
+                .execute(("UPDATE carillon.run SET parked = 'suspect', node_deaths = %d, ready_at = 'infinity'"
                                 + " WHERE id = '%s'")
-                                .formatted(times, id.value()));
+                        .formatted(times, id.value()));
         return id;
     }
 
@@ -111,8 +110,9 @@ class SuspectTest {
         RunId id = enqueueSuspect(node, 2);
         eventually()
                 .until(() -> fixture.query(
-                                "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
-                                        .number()
+                                        "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL",
+                                        id.value())
+                                .number()
                         == 1);
         node.enqueue(JOB, new Job("after"));
 
@@ -134,15 +134,17 @@ class SuspectTest {
         RunId id = enqueueSuspect(node, 2);
         eventually()
                 .until(() -> fixture.query(
-                                "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL", id.value())
-                                        .number()
+                                        "SELECT count(*) FROM carillon.run WHERE id = ? AND owner IS NOT NULL",
+                                        id.value())
+                                .number()
                         == 1);
 
         node.close();
 
         assertThat(started).containsExactly("before");
         assertThat(fixture.query(
-                        "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value()).rows())
+                                "SELECT parked, owner, node_deaths, crashes FROM carillon.run WHERE id = ?", id.value())
+                        .rows())
                 .containsExactly(Arrays.asList("suspect", null, "2", "0"));
     }
 
@@ -199,12 +201,12 @@ class SuspectTest {
         eventually().atMost(Duration.ofSeconds(20)).until(() -> started.contains("suspect"));
 
         eventually().until(() -> started.size() == 8);
-        eventually().atMost(Duration.ofSeconds(2)).until(() -> fixture.query(CLAIMED).number() == 2);
-        assertThat(
-                        fixture.query(
-                                "SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2"
-                                        + " AND crashes = 0")
-                                        .number())
+        eventually()
+                .atMost(Duration.ofSeconds(2))
+                .until(() -> fixture.query(CLAIMED).number() == 2);
+        assertThat(fixture.query("SELECT count(*) FROM carillon.run WHERE parked = 'suspect' AND node_deaths = 2"
+                                + " AND crashes = 0")
+                        .number())
                 .isEqualTo(8);
         fixture.database().execute("""
                 CREATE TABLE public.claims (isolated int);

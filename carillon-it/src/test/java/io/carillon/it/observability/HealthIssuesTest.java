@@ -291,11 +291,10 @@ class HealthIssuesTest {
         Carillon node = node();
         assertHealthy(node);
         fixture.database()
-                .execute(
-                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup,"
-                                + " heartbeat_at)"
-                                + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify',"
-                                + " carillon.clock() - interval '2 minutes')");
+                .execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup,"
+                        + " heartbeat_at)"
+                        + " VALUES (gen_random_uuid(), 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify',"
+                        + " carillon.clock() - interval '2 minutes')");
         assertAppears(node, Health.Kind.NODE_HEARTBEAT_LOST, "node 'ghost' on elsewhere has sent no heartbeat for 12");
 
         fixture.database().execute("UPDATE carillon.node SET dead_at = carillon.clock() WHERE name = 'ghost'");

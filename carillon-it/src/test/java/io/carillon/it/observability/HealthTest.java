@@ -67,12 +67,13 @@ class HealthTest {
         RunId id = older.enqueue(NEWER, new Job("new")).run();
 
         Health health = eventually()
-                .until(older::health, now -> now.issues().stream()
-                        .anyMatch(issue -> issue.text().contains("'job.newer'")));
+                .until(
+                        older::health,
+                        now -> now.issues().stream()
+                                .anyMatch(issue -> issue.text().contains("'job.newer'")));
 
         assertThat(health.healthy()).isFalse();
-        assertThat(health.issues())
-                .anySatisfy(issue -> assertThat(issue.text()).contains("1 runs wait"));
+        assertThat(health.issues()).anySatisfy(issue -> assertThat(issue.text()).contains("1 runs wait"));
         Run waiting = older.runs().get(id).orElseThrow();
         assertThat(waiting.state()).isEqualTo(RunState.WAITING);
         assertThat(waiting.failures()).isZero();
@@ -164,7 +165,8 @@ class HealthTest {
 
         assertThat(health.healthy()).isFalse();
         assertThat(health.issues())
-                .anySatisfy(issue -> assertThat(issue.text()).contains("'ghost'").containsPattern("12\\d s"));
+                .anySatisfy(
+                        issue -> assertThat(issue.text()).contains("'ghost'").containsPattern("12\\d s"));
     }
 
     @Test

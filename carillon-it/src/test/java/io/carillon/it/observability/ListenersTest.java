@@ -141,8 +141,7 @@ class ListenersTest {
         carillon.runDue(Duration.ofSeconds(20));
         carillon.schedules().delete("r");
         carillon.schedules().delete("r");
-        assertThat(takeEvents())
-                .containsExactly("started 1", "Succeeded", "started 1", "Dead: no", "Deleted r");
+        assertThat(takeEvents()).containsExactly("started 1", "Succeeded", "started 1", "Dead: no", "Deleted r");
         assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
                 .contains(
                         "schedule created schedule=r project=default",
@@ -259,10 +258,9 @@ class ListenersTest {
                         ScheduleOptions.defaults().overlap(OverlapPolicy.SKIP));
         carillon.schedules().trigger("r");
         fixture.database()
-                .execute(
-                        "UPDATE carillon.run SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL,"
-                                + " ready_at = 'infinity'"
-                                + " WHERE origin = 'trigger'");
+                .execute("UPDATE carillon.run SET gate_position = NULL, gate_arrival_at = NULL, parked = NULL,"
+                        + " ready_at = 'infinity'"
+                        + " WHERE origin = 'trigger'");
         clock.stopAt(Instant.parse("2026-05-04T12:01:00Z"));
         carillon.runDue(Duration.ofSeconds(20));
 

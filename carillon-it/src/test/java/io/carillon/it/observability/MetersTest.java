@@ -200,18 +200,16 @@ class MetersTest {
 
     private void recoveries_are_counted() {
         fixture.database()
-                .execute(
-                        "INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
-                                + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1,"
-                                + " '{job}', 1, 'notify')");
+                .execute("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                        + " VALUES ('00000000-0000-0000-0000-000000000001', 'ghost', 'elsewhere', 1, 'dev', 1,"
+                        + " '{job}', 1, 'notify')");
         Carillon client = clientThatRunsDue();
         assertThat(gauge(client, "carillon.lease.expired")).isZero();
         assertThat(gauge(client, "carillon.nodes.died")).isZero();
         RunId id = client.enqueue(JOB, new Job("x")).run();
         fixture.database()
-                .execute(
-                        "UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1,"
-                                + " started_at = carillon.clock()");
+                .execute("UPDATE carillon.run SET owner = '00000000-0000-0000-0000-000000000001', attempt = 1,"
+                        + " started_at = carillon.clock()");
         fixture.database()
                 .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");

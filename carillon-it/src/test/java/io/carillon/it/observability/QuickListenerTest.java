@@ -126,8 +126,7 @@ class QuickListenerTest {
         eventually().until(() -> events.sum() == 40 * 2);
         assertThat(early).hasSize(40);
         for (int i = 0; i < 40; i++)
-            assertThat(eventsByRun.get(runs.get(i)))
-                    .containsExactly("started 1", i % 4 != 3 ? "Succeeded" : "Dead");
+            assertThat(eventsByRun.get(runs.get(i))).containsExactly("started 1", i % 4 != 3 ? "Succeeded" : "Dead");
         eventually().until(() -> slowListenerEvents.get() == 1);
     }
 

@@ -54,25 +54,22 @@ class RecoveryLogTest {
     @Test
     void logs_rescued_runs_and_failed_rescues() {
         fixture.database()
-                .execute(
-                        ("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
+                .execute(("INSERT INTO carillon.node (id, name, host, pid, version, code, handlers, slots, wakeup)"
                                 + " VALUES ('%s', 'ghost', 'elsewhere', 1, 'dev', 1, '{job}', 1, 'notify')")
-                                .formatted(GHOST));
+                        .formatted(GHOST));
         RunId id = fixture.client(builder -> builder).enqueue(JOB, new Job("x")).run();
         fixture.database()
-                .execute(
-                        ("UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(),"
+                .execute(("UPDATE carillon.run SET owner = '%s', attempt = 1, started_at = carillon.clock(),"
                                 + " parked = 'running', ready_at = 'infinity'")
-                                .formatted(GHOST));
+                        .formatted(GHOST));
         fixture.database()
                 .execute("INSERT INTO carillon.claim_record (node, claim_number, projects, run_ids)"
                         + " SELECT owner, 1, ARRAY[project], ARRAY[id] FROM carillon.run");
         fixture.database()
-                .execute(
-                        "CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
-                                + " 'broken page'; END $$;"
-                                + " CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW"
-                                + " EXECUTE FUNCTION public.broken()");
+                .execute("CREATE FUNCTION public.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
+                        + " 'broken page'; END $$;"
+                        + " CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON carillon.attempt FOR EACH ROW"
+                        + " EXECUTE FUNCTION public.broken()");
         NodeConfig quick = NodeConfig.defaults().heartbeat(Duration.ofMillis(100), Duration.ofMillis(500));
         Carillon node = fixture.node(builder -> builder.config(quick).handle(JOB, (job, run) -> {}));
 

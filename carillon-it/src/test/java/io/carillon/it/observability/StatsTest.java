@@ -54,8 +54,7 @@ class StatsTest {
             assertThat(queue.due()).isEqualTo(3);
             assertThat(queue.oldestDue()).isBetween(Duration.ofSeconds(120), Duration.ofSeconds(150));
         });
-        assertThat(stats.schedules())
-                .containsExactly(new Stats.ScheduleStats("once", false, FAR, Duration.ZERO, null));
+        assertThat(stats.schedules()).containsExactly(new Stats.ScheduleStats("once", false, FAR, Duration.ZERO, null));
         assertThat(stats.scheduleCount()).isOne();
         assertThat(stats.activeSchedules()).isOne();
     }

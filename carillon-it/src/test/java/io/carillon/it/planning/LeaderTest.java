@@ -57,7 +57,8 @@ class LeaderTest {
         eventually().until(() -> made.size() == 2);
 
         assertThat(made).containsExactly("13:00", "14:00");
-        assertThat(fixture.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'").number())
+        assertThat(fixture.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+                        .number())
                 .isGreaterThan(1);
     }
 

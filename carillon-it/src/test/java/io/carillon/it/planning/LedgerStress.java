@@ -1,5 +1,7 @@
 package io.carillon.it.planning;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.OwnedRun;
@@ -9,11 +11,9 @@ import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
@@ -33,7 +33,7 @@ import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 
 /**
- * A stress test in which several threads plan, edit, pause, resume, backfill, claim, end, cancel, die and sweep at
+ * A stress test in which several threads plan, edit, pause, resume, backfill, claim, end, cancel, die and rescue at
  * random. The clock stands still during a phase and moves between phases, mostly forward and sometimes an hour back. So
  * the test knows which definition each instant belongs to. T is the cut-off of an edit: the clock or the latest instant
  * that has started.
@@ -290,10 +290,10 @@ final class LedgerStress extends PlanningContract {
         }
 
         private void claimSome(Random own) {
-            var quota = quota(RunSpec.MAIL, io.carillon.run.Priority.NORMAL, 1 + own.nextInt(20));
-            var bulk = quota(RunSpec.MAIL, io.carillon.run.Priority.BULK, own.nextInt(20));
+            var laneClaim = laneClaim(RunSpec.MAIL, io.carillon.run.Priority.NORMAL, 1 + own.nextInt(20));
+            var bulk = laneClaim(RunSpec.MAIL, io.carillon.run.Priority.BULK, own.nextInt(20));
             var request =
-                    new io.carillon.internal.store.run.ClaimRequest(node, List.of(quota, bulk), Set.of(), null, 0);
+                    new io.carillon.internal.store.run.ClaimRequest(node, List.of(laneClaim, bulk), Set.of(), null, 0);
             List<Attempt> claimed =
                     new ArrayList<>(storage.runs().claim(request).attempts());
             storage.runs().claimOneIsolated(node, Set.of(RunSpec.HANDLER)).ifPresent(claimed::add);
@@ -352,7 +352,7 @@ final class LedgerStress extends PlanningContract {
 
         /**
          * In one of three calls, the node retires with all runs it holds and a new node takes its place.
-         * Each call sweeps.
+         * Each call rescues.
          */
         private void die(Random own) {
             if (own.nextInt(3) == 0) {
@@ -360,7 +360,7 @@ final class LedgerStress extends PlanningContract {
                 node = node();
                 held.clear();
             }
-            storage.nodes().sweep(3);
+            storage.nodes().rescue(3);
         }
     }
 }

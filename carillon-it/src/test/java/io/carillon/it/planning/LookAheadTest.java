@@ -43,10 +43,10 @@ class LookAheadTest {
     }
 
     private String ticks(String name) {
-        return fixture.query(
-                ("SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id"
-                        + " WHERE s.name = '%s'")
-                        .formatted(name)).text();
+        return fixture.query(("SELECT count(*) FROM carillon.run r JOIN carillon.schedule s ON s.id = r.schedule_id"
+                                + " WHERE s.name = '%s'")
+                        .formatted(name))
+                .text();
     }
 
     @Test

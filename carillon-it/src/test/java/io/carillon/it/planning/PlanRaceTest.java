@@ -74,7 +74,8 @@ class PlanRaceTest extends PlanningContract {
         assertMovedOrUntouched(written, plans.get(1));
         planAll();
         covered("b");
-        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.schedule WHERE headers = 'renewed'").number())
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.schedule WHERE headers = 'renewed'")
+                        .number())
                 .isOne();
     }
 
@@ -107,7 +108,8 @@ class PlanRaceTest extends PlanningContract {
 
         assertMovedOrUntouched(written, plans.get(1));
         assertThat(FIXTURE.query("SELECT count(*) FROM (SELECT 1 FROM carillon.run GROUP BY schedule_id, planned_at"
-                                + " HAVING count(*) > 1) twice").number())
+                                + " HAVING count(*) > 1) twice")
+                        .number())
                 .isZero();
     }
 
@@ -170,7 +172,8 @@ class PlanRaceTest extends PlanningContract {
 
     private static long waiting() {
         return FIXTURE.query("SELECT count(*) FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0").number();
+                        + " WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0")
+                .number();
     }
 
     private static void waitFor(BooleanSupplier condition) {
@@ -185,15 +188,18 @@ class PlanRaceTest extends PlanningContract {
         assertThat(written.contains(plan)).as("answer of the write").isEqualTo(moved);
         assertThat(FIXTURE.query(
                                 "SELECT count(*) FROM carillon.ledger_gap WHERE schedule_id = ?",
-                                plan.schedule().id().value()).number())
+                                plan.schedule().id().value())
+                        .number())
                 .isEqualTo(moved ? plan.gaps().size() : 0);
         for (TickPlan.Tick tick : plan.ticks())
-            assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id()).number())
+            assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE id = ?", tick.id())
+                            .number())
                     .isEqualTo(moved ? 1 : 0);
         for (TickPlan.LateDecision late : plan.lateDecisions())
             assertThat(FIXTURE.query(
                                     "SELECT count(*) FROM carillon.run_history WHERE id = ? AND state = 'missed'",
-                                    late.run()).number())
+                                    late.run())
+                            .number())
                     .isEqualTo(moved && !late.runsLate() ? 1 : 0);
     }
 

@@ -2,6 +2,7 @@ package io.carillon.it.planning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.schedule.PlanStore;
@@ -10,7 +11,6 @@ import io.carillon.it.fixture.LedgerCoverage;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.schedule.LedgerEntry;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;

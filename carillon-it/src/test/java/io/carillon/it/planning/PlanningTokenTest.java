@@ -30,7 +30,8 @@ class PlanningTokenTest extends PlanningContract {
     }
 
     private long epoch() {
-        return FIXTURE.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'").number();
+        return FIXTURE.query("SELECT epoch FROM carillon.planning_token WHERE name = 'planning'")
+                .number();
     }
 
     @Test

@@ -211,7 +211,7 @@ final class Race implements AutoCloseable {
     }
 
     /**
-     * Returns the rows about the contested run, without the cause of death that a sweep records. The sweep records it
+     * Returns the rows about the contested run, without the cause of death that a rescue records. The rescue records it
      * in a separate transaction before the one that may skip the run, so only the final value is compared.
      */
     private static List<String> contested(Outcome outcome) {

@@ -9,7 +9,7 @@ import io.carillon.it.statement.Statements;
  * makes anyway.
  */
 record RaceCase(String statement, RaceSetup setup, Skip skip, StatementCall call, StatementCall repeatCall) {
-    /** The rows that a statement may skip because its caller repeats the call (a claim, a sweep, a planning round). */
+    /** The rows that a statement may skip because its caller repeats the call (a claim, a rescue, a planning round). */
     enum Skip {
         /** The first answer must be complete. */
         NEVER,

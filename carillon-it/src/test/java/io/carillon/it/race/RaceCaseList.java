@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 abstract class RaceCaseList {
     static final UUID NO_NODE = RaceFixture.id(99);
 
-    static final StatementCall DUE_SWEEP = dueSweep(3);
+    static final StatementCall DUE_RESCUE = dueRescue(3);
 
     private final List<RaceCase> cases = new ArrayList<>();
 
@@ -55,13 +55,13 @@ abstract class RaceCaseList {
     }
 
     /**
-     * Sweeps as a node does: if a heartbeat reports that a sweep is due. The heartbeat of an unregistered
+     * Rescues as a node does: if a heartbeat reports that a rescue is due. The heartbeat of an unregistered
      * node writes nothing.
      */
-    static StatementCall dueSweep(int crashLimit) {
+    static StatementCall dueRescue(int crashLimit) {
         return (fixture, through, sender) ->
-                through.nodes().recordHeartbeat(NO_NODE, 0, List.of()).sweepDue()
-                        ? through.nodes().sweep(crashLimit)
+                through.nodes().recordHeartbeat(NO_NODE, 0, List.of()).rescueDue()
+                        ? through.nodes().rescue(crashLimit)
                         : new RescueResult(0, 0, 0);
     }
 

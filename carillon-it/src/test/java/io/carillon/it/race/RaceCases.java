@@ -10,6 +10,8 @@ import static io.carillon.it.race.RaceFixture.TEN;
 import static io.carillon.it.race.RaceSetup.*;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.ProgressUpdate;
@@ -26,8 +28,6 @@ import io.carillon.it.race.RaceCase.StatementCall;
 import io.carillon.run.Progress;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
-import io.carillon.internal.run.NewRun;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +60,7 @@ final class RaceCases extends RaceCaseList {
         nodes();
         lanes();
         runAdmin();
-        inbox();
+        newRuns();
         purges();
         addAll(new RaceScheduleCases().all());
     }
@@ -123,11 +123,11 @@ final class RaceCases extends RaceCaseList {
                 HELD);
         skipping(Skip.ROW, "RunRepository.PARK_RUNNING", PARK, HELD);
         skipping(Skip.ROW, "RunRepository.PARK_RUNNING", PARK, ORPHANED_A_MINUTE_AGO);
-        // Only the node itself rewrites its claim notes, never concurrently.
+        // Only the node itself rewrites its claim records, never concurrently.
         add(
                 "RunRepository.REWRITE_CLAIM_RECORDS",
                 (fixture, through, sender) -> done(() -> through.runs()
-                        .replaceClaimNotes(
+                        .replaceClaimRecords(
                                 OWNER, Set.of(sender.first() ? 0L : 1L), sender.first() ? 1 : 2, fixture.held(sender))),
                 CLAIMED,
                 ORPHANED_A_MINUTE_AGO);
@@ -143,7 +143,7 @@ final class RaceCases extends RaceCaseList {
         skippingSilently(
                 "CancelRequests.END_RELEASED",
                 (fixture, through, sender) -> through.runs().passOn(OWNER, fixture.attempts(sender)),
-                DUE_SWEEP,
+                DUE_RESCUE,
                 CANCEL_DUE,
                 CANCEL_ORDERED);
     }
@@ -182,11 +182,11 @@ final class RaceCases extends RaceCaseList {
                 "NodeRepository.UNPARK_ALL",
                 (fixture, through, sender) -> done(
                         () -> through.nodes().register(RaceFixture.info(RaceFixture.newNode(sender), RunSpec.HANDLER))),
-                DUE_SWEEP,
+                DUE_RESCUE,
                 NO_HANDLER);
-        sweeping(Skip.PART, 3, "NodeRepository.PARK_SUSPECTS", SUSPECT_WITHOUT_HANDLER);
-        // A sweep that skips a run does not mark its dead node as rescued, so the next heartbeat finds the node again.
-        sweeping(
+        rescuing(Skip.PART, 3, "NodeRepository.PARK_SUSPECTS", SUSPECT_WITHOUT_HANDLER);
+        // A rescue that skips a run does not mark its dead node as rescued, so the next heartbeat finds the node again.
+        rescuing(
                 Skip.ROW,
                 3,
                 "LostLeaseRescuer.RELEASE",
@@ -194,18 +194,18 @@ final class RaceCases extends RaceCaseList {
                 ORPHANED_A_MINUTE_AGO,
                 LEASE_EXPIRED,
                 SUSPECT_DIED_ALONE);
-        sweeping(Skip.ROW, 1, "LostLeaseRescuer.QUARANTINE", SUSPECT_DIED_ALONE);
+        rescuing(Skip.ROW, 1, "LostLeaseRescuer.QUARANTINE", SUSPECT_DIED_ALONE);
         for (String statement : List.of(
                 "LostLeaseRescuer.SAVE_DEATH_ANALYSIS",
                 "LostLeaseRescuer.DELETE_CLAIM_RECORDS",
                 "LostLeaseRescuer.MARK_RESCUED"))
-            sweeping(Skip.PART, 3, statement, ORPHANED, ORPHANED_A_MINUTE_AGO, SUSPECT_DIED_ALONE);
-        sweeping(Skip.ROW, 3, "AttemptEndings.DIE", AWAITING_EXPIRED);
+            rescuing(Skip.PART, 3, statement, ORPHANED, ORPHANED_A_MINUTE_AGO, SUSPECT_DIED_ALONE);
+        rescuing(Skip.ROW, 3, "AttemptEndings.DIE", AWAITING_EXPIRED);
     }
 
-    private void sweeping(Skip skip, int crashLimit, String statement, RaceSetup... setups) {
-        StatementCall sweep = (fixture, through, sender) -> through.nodes().sweep(crashLimit);
-        skipping(skip, statement, sweep, dueSweep(crashLimit), setups);
+    private void rescuing(Skip skip, int crashLimit, String statement, RaceSetup... setups) {
+        StatementCall rescue = (fixture, through, sender) -> through.nodes().rescue(crashLimit);
+        skipping(skip, statement, rescue, dueRescue(crashLimit), setups);
     }
 
     private static List<ProgressUpdate> notes(Sender sender) {
@@ -240,7 +240,7 @@ final class RaceCases extends RaceCaseList {
                 done(() -> through.lanes().limit(RunSpec.MAIL, QueueLimits.maxRunning(sender.first() ? 7 : 8)));
         // The statement waits for no run, and a claim that began before the limit may commit after the count. So claims
         // that see the limit count again.
-        skippingSilently("LaneGates.MARK_RUNNING_AS_LIMITED", limit, RaceCases::count, any);
+        skippingSilently("LaneLimits.MARK_RUNNING_AS_LIMITED", limit, RaceCases::count, any);
         add("LaneRepository.LIMIT", limit, LANE, PAUSED_LANE, LIMITED, LIMITED_CLAIMED, BREAKER_OPEN, EMPTY);
         add(
                 "LaneRepository.SET_WEIGHT",
@@ -266,10 +266,10 @@ final class RaceCases extends RaceCaseList {
                 BREAKER_PROBED);
         StatementCall claim = (fixture, through, sender) -> RaceFixture.text(
                 through.lanes().claim(RaceFixture.request(sender)).attempts());
-        skipping(Skip.ANY, "LaneGates.FINISH_RECOUNT", claim, LIMITED);
-        skipping(Skip.ANY, "LaneGates.CLAIM_LIMITED", claim, LIMITED, BREAKER_OPEN);
-        skipping(Skip.ANY, "LaneGates.SAVE_BUCKET", claim, LIMITED);
-        skipping(Skip.ANY, "LaneGates.MARK_PROBE", claim, BREAKER_OPEN);
+        skipping(Skip.ANY, "LaneLimits.FINISH_RECOUNT", claim, LIMITED);
+        skipping(Skip.ANY, "LaneLimits.CLAIM_LIMITED", claim, LIMITED, BREAKER_OPEN);
+        skipping(Skip.ANY, "LaneLimits.SAVE_BUCKET", claim, LIMITED);
+        skipping(Skip.ANY, "LaneLimits.MARK_PROBE", claim, BREAKER_OPEN);
         StatementCall failed = (fixture, through, sender) -> through.lanes()
                 .reportOutcomes(RaceFixture.claimer(sender), List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
         for (String statement :
@@ -374,28 +374,34 @@ final class RaceCases extends RaceCaseList {
         return all;
     }
 
-    private void inbox() {
+    private void newRuns() {
         RaceSetup[] keys = {EMPTY, KEYED, DEAD_KEYED};
         RunSpec keyed = RunSpec.mail().key("key");
-        enqueuing("InboxRepository.INSERT", keyed, true, false, keys);
-        enqueuing("InboxRepository.INSERT_AND_NOTIFY", keyed, true, true, keys);
-        enqueuing("InboxRepository.INSERT_ONE", keyed, false, false, keys);
-        enqueuing("InboxRepository.INSERT_ONE_AND_NOTIFY", keyed, false, true, keys);
-        enqueuing("GatedInbox.INSERT_GATED", keyed.concurrencyKey("shop", 1), false, false, keys);
-        enqueuing("GatedInbox.INSERT_GATED", RunSpec.mail().concurrencyKey("shop", 1), false, false, GATED, GATE_TAKEN);
-        enqueuing("GatedInbox.INSERT_GATED", RunSpec.mail().rateKey("shop", 2, TEN), false, false, RATED);
-        StatementCall holding = (fixture, through, sender) -> through.inbox()
+        enqueuing("NewRunRepository.INSERT", keyed, true, false, keys);
+        enqueuing("NewRunRepository.INSERT_AND_NOTIFY", keyed, true, true, keys);
+        enqueuing("NewRunRepository.INSERT_ONE", keyed, false, false, keys);
+        enqueuing("NewRunRepository.INSERT_ONE_AND_NOTIFY", keyed, false, true, keys);
+        enqueuing("GatedRunInsert.INSERT_GATED", keyed.concurrencyKey("shop", 1), false, false, keys);
+        enqueuing(
+                "GatedRunInsert.INSERT_GATED",
+                RunSpec.mail().concurrencyKey("shop", 1),
+                false,
+                false,
+                GATED,
+                GATE_TAKEN);
+        enqueuing("GatedRunInsert.INSERT_GATED", RunSpec.mail().rateKey("shop", 2, TEN), false, false, RATED);
+        StatementCall holding = (fixture, through, sender) -> through.newRuns()
                 .enqueue(runs(keyed, sender, false).stream()
                         .map(run -> run.withKeyWindow(MINUTE))
                         .toList());
-        add("InboxRepository.HOLD_KEYS", holding, EMPTY, KEYED, DEAD_KEYED, LEFTOVERS);
-        add("InboxRepository.RELEASE_KEYS", holding, KEYED);
+        add("NewRunRepository.HOLD_KEYS", holding, EMPTY, KEYED, DEAD_KEYED, LEFTOVERS);
+        add("NewRunRepository.RELEASE_KEYS", holding, KEYED);
     }
 
     private void enqueuing(String statement, RunSpec spec, boolean several, boolean notify, RaceSetup... setups) {
         add(
                 statement,
-                (fixture, through, sender) -> through.inbox().enqueue(runs(spec, sender, several), notify),
+                (fixture, through, sender) -> through.newRuns().enqueue(runs(spec, sender, several), notify),
                 setups);
     }
 

@@ -1,5 +1,8 @@
 package io.carillon.it.race;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
@@ -11,15 +14,12 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.SchedulePolicies;
-import io.carillon.internal.run.NewRun;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ final class RaceFixture extends PlanningContract {
     }
 
     /**
-     * Returns whether the row is about bystanders only. Claim notes are excluded, because they stay until all runs of
+     * Returns whether the row is about bystanders only. Claim records are excluded, because they stay until all runs of
      * their node are released.
      */
     static boolean aboutBystanders(String line) {
@@ -146,7 +146,7 @@ final class RaceFixture extends PlanningContract {
         nodes(RunSpec.HANDLER);
         List<NewRun> runs = List.of(
                 spec.run(LEFT), spec.at(StoreFixture.NOON.minusSeconds(1)).run(CONTESTED), spec.run(RIGHT));
-        storage().inbox().enqueue(runs).forEach(answer -> {
+        storage().newRuns().enqueue(runs).forEach(answer -> {
             if (!(answer instanceof EnqueueResult.Enqueued)) throw new AssertionError(answer.toString());
         });
     }
@@ -154,7 +154,7 @@ final class RaceFixture extends PlanningContract {
     void keyedRuns() {
         nodes(RunSpec.HANDLER);
         storage()
-                .inbox()
+                .newRuns()
                 .enqueue(List.of(
                         RunSpec.mail().key("left").run(LEFT),
                         RunSpec.mail()
@@ -207,7 +207,7 @@ final class RaceFixture extends PlanningContract {
     }
 
     static ClaimRequest request(UUID node, int count) {
-        return new ClaimRequest(node, List.of(quota(RunSpec.MAIL, Priority.NORMAL, count)), Set.of(), null, 0);
+        return new ClaimRequest(node, List.of(laneClaim(RunSpec.MAIL, Priority.NORMAL, count)), Set.of(), null, 0);
     }
 
     /** Stores the contested schedule and another one, advances the clock, and plans both ahead of the race. */

@@ -8,6 +8,7 @@ import static io.carillon.it.race.RaceFixture.SHOP;
 import static io.carillon.it.race.RaceFixture.TEN;
 import static io.carillon.it.race.RaceSetup.*;
 
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.GateStore;
@@ -17,7 +18,6 @@ import io.carillon.it.race.RaceAnswer.ExplicitAnswer;
 import io.carillon.it.race.RaceCase.Sender;
 import io.carillon.it.race.RaceCase.Skip;
 import io.carillon.it.race.RaceCase.StatementCall;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
 import java.time.Duration;

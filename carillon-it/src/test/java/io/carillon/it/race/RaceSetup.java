@@ -1,6 +1,7 @@
 package io.carillon.it.race;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.ProgressUpdate;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.it.fixture.PostgresStoreFixture;
@@ -8,7 +9,6 @@ import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.run.Progress;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.When;
@@ -35,9 +35,8 @@ enum RaceSetup {
         cancelOrdered(fixture);
         fixture.database()
                 .database()
-                .execute(
-                        "UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL,"
-                                + " start_by = 'infinity'");
+                .execute("UPDATE carillon.run SET owner = NULL, leased_until = NULL, started_at = NULL,"
+                        + " start_by = 'infinity'");
     }),
     /** Like {@link #CLAIMED}, but parked as long-running. */
     PARKED(fixture -> {
@@ -47,7 +46,7 @@ enum RaceSetup {
     /** Like {@link #CLAIMED}, but the node was declared dead. */
     ORPHANED(RaceSetup::orphaned),
     /**
-     * Like {@link #ORPHANED}, but a minute ago: the second sweep is due, after which the claim notes of the node are
+     * Like {@link #ORPHANED}, but a minute ago: the second rescue is due, after which the claim records of the node are
      * not needed.
      */
     ORPHANED_A_MINUTE_AGO(fixture -> {
@@ -239,7 +238,7 @@ enum RaceSetup {
     /** Prepares a lane that contains only the contested run, because a probe takes any run of its lane. */
     private static void breakerOpen(RaceFixture fixture) {
         fixture.nodes(RunSpec.HANDLER);
-        fixture.storage().inbox().enqueue(List.of(RunSpec.mail().run(RaceFixture.CONTESTED)));
+        fixture.storage().newRuns().enqueue(List.of(RunSpec.mail().run(RaceFixture.CONTESTED)));
         fixture.storage().lanes().reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 0, 20)));
         fixture.advance(RaceFixture.MINUTE);
     }
@@ -258,9 +257,9 @@ enum RaceSetup {
         orderCancels(fixture);
         fixture.storage().lanes().reportOutcomes(RaceFixture.OWNER, List.of(new LaneOutcomes(RunSpec.MAIL, 1, 0)));
         fixture.storage().nodes().retire(RaceFixture.OWNER);
-        fixture.storage().nodes().sweep(3);
+        fixture.storage().nodes().rescue(3);
         fixture.advance(RaceFixture.MINUTE);
-        fixture.storage().nodes().sweep(3);
+        fixture.storage().nodes().rescue(3);
         fixture.database().database().execute("""
                 INSERT INTO carillon.claim_record SELECT '00000000-0000-7000-8000-0000000000ff', n, '{default}', '{}'
                   FROM generate_series(1, 3) n;

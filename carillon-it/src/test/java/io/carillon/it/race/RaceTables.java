@@ -39,9 +39,8 @@ final class RaceTables implements AutoCloseable {
             END $$
             """.formatted(StatementInterceptor.STOP_SETTING, STOP_LOCK, STOP_LOCK);
 
-    private static final String WAITS =
-            "SELECT EXISTS (SELECT 1 FROM unnest(?::int[]) AS waiting(pid)"
-                    + " WHERE pg_blocking_pids(waiting.pid) && ?::int[])";
+    private static final String WAITS = "SELECT EXISTS (SELECT 1 FROM unnest(?::int[]) AS waiting(pid)"
+            + " WHERE pg_blocking_pids(waiting.pid) && ?::int[])";
 
     private static final Pattern ID =
             Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|run_[0-9a-hjkmnp-tv-z]{26}");
@@ -85,9 +84,8 @@ final class RaceTables implements AutoCloseable {
         // The run that a death is attributed to matters only while the dead node holds that run; no statement
         // reads it afterwards.
         if (table.equals("node"))
-            place =
-                    " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id"
-                            + " FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
+            place = " - 'probable_cause_run_id' || jsonb_build_object('probable_cause_run_id', (SELECT r.id"
+                    + " FROM carillon.run r WHERE r.id = t.probable_cause_run_id AND r.owner = t.id))";
         // A rate gate without starts equals a missing one: the promotion of a run creates it.
         String some = table.equals("gate")
                 ? " WHERE NOT (t.kind = 'rate' AND t.passed_unclaimed = 0 AND t.recent_starts = '{}')"

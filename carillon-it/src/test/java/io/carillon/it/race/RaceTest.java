@@ -55,7 +55,7 @@ class RaceTest {
     /** Statements that write a row which another statement may end, move or claim, and that do not change its fence. */
     private static final List<String> WRITES_KEEPING_FENCE = List.of(
             "RunRepository.PARK_RUNNING",
-            "LaneGates.MARK_RUNNING_AS_LIMITED",
+            "LaneLimits.MARK_RUNNING_AS_LIMITED",
             "ScheduleRepository.UPDATE_HEADERS",
             "LaneRepository.SET_WEIGHT",
             "NodeRepository.HEARTBEAT");

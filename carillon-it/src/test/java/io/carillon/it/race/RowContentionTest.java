@@ -2,6 +2,8 @@ package io.carillon.it.race;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.EndedAttempt;
@@ -11,12 +13,10 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
 import io.carillon.run.RedriveResult;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -78,7 +78,8 @@ class RowContentionTest extends StoreContract {
                 .as("each run exists once, live or ended, seed " + seed)
                 .containsExactlyInAnyOrderElementsOf(
                         stored.stream().map(run -> run.value().toString()).toList());
-        assertThat(FIXTURE.query("SELECT owner::text FROM carillon.run WHERE owner IS NOT NULL").texts())
+        assertThat(FIXTURE.query("SELECT owner::text FROM carillon.run WHERE owner IS NOT NULL")
+                        .texts())
                 .isEmpty();
     }
 
@@ -102,7 +103,7 @@ class RowContentionTest extends StoreContract {
                 case 2, 3, 4 -> endSome();
                 case 5 -> onAnyRun(run -> storage.runAdmin().cancel(PROJECT, run, "enough"));
                 case 6 -> redriveSome();
-                case 7 -> storage.nodes().sweep(3);
+                case 7 -> storage.nodes().rescue(3);
                 case 8 -> {
                     storage.maintenance().purge(Duration.ofDays(1), Duration.ofDays(1));
                     storage.maintenance().ensurePartitions(1);
@@ -118,9 +119,9 @@ class RowContentionTest extends StoreContract {
         }
 
         private void claimSome() {
-            var quota = quota(RunSpec.MAIL, Priority.NORMAL, 1 + random.nextInt(15));
+            var laneClaim = laneClaim(RunSpec.MAIL, Priority.NORMAL, 1 + random.nextInt(15));
             storage.runs()
-                    .claim(new ClaimRequest(node, List.of(quota), Set.of(), null, 0))
+                    .claim(new ClaimRequest(node, List.of(laneClaim), Set.of(), null, 0))
                     .attempts()
                     .forEach(attempt -> held.add(new Hold(node, attempt)));
             storage.runs()
@@ -180,12 +181,12 @@ class RowContentionTest extends StoreContract {
         private void die() {
             storage.nodes().retire(node);
             node = node();
-            storage.nodes().sweep(3);
+            storage.nodes().rescue(3);
         }
 
         void leave() {
             storage.nodes().retire(node);
-            storage.nodes().sweep(3);
+            storage.nodes().rescue(3);
         }
     }
 }

@@ -109,7 +109,7 @@ class NoisyNeighbourTest {
         List<Long> overtaken = calls(node);
         release.countDown();
         assertThat(fixture.query("SELECT count(*) FROM (SELECT 1 FROM carillon.run WHERE queue = 'flood' LIMIT 1) s")
-                .number())
+                        .number())
                 .as("runs left in the backlog")
                 .isPositive();
         return overtaken.stream().sorted().toList().get(overtaken.size() / 2);

@@ -2,14 +2,14 @@ package io.carillon.it.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.node.RescueResult;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,22 +68,22 @@ class RescueScaleTest extends StoreContract {
         assertThat(running).hasSize(HELD);
 
         long before = pages();
-        assertThat(storage().runs().claimNotes(stopping)).isNotEmpty();
+        assertThat(storage().runs().claimRecords(stopping)).isNotEmpty();
         assertThat(Set.copyOf(storage().runs().ownedRuns(stopping))).isEqualTo(Set.copyOf(running));
         long reconciled = pages();
         assertThat(storage().runs().handBackRows(stopping, running)).isEqualTo(HELD);
         storage().nodes().retire(stopping);
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, 0, 0));
+        assertThat(storage().nodes().rescue(3)).isEqualTo(new RescueResult(1, 0, 0));
         long stopped = pages();
         storage().nodes().declareDead(victim, 0, "test");
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(1, HELD, 0));
+        assertThat(storage().nodes().rescue(3)).isEqualTo(new RescueResult(1, HELD, 0));
         long rescued = pages();
         advance(Duration.ofMinutes(1));
-        assertThat(storage().nodes().sweep(3)).isEqualTo(new RescueResult(2, 0, 0));
+        assertThat(storage().nodes().rescue(3)).isEqualTo(new RescueResult(2, 0, 0));
         long again = pages();
 
         System.out.printf(
-                "pages read rows=%d lanes=%d held=%d reconcile=%d stop=%d rescue=%d secondSweep=%d%n",
+                "pages read rows=%d lanes=%d held=%d reconcile=%d stop=%d rescue=%d secondRescue=%d%n",
                 ROWS, LANES, HELD, reconciled - before, stopped - reconciled, rescued - stopped, again - rescued);
         assertThat(reconciled - before).isLessThan(MOST_PAGES);
         assertThat(stopped - reconciled).isLessThan(MOST_PAGES);
@@ -95,13 +95,13 @@ class RescueScaleTest extends StoreContract {
     private List<OwnedRun> held(UUID node) {
         List<OwnedRun> all = new ArrayList<>();
         for (int claim = 1; claim <= 5; claim++) {
-            List<ClaimRequest.Quota> quotas = new ArrayList<>();
+            List<ClaimRequest.LaneClaim> laneClaims = new ArrayList<>();
             for (int lane = 0; lane < 10; lane++)
-                quotas.add(new ClaimRequest.Quota(
+                laneClaims.add(new ClaimRequest.LaneClaim(
                         new Lane("q" + lane, "p" + claim * 10), Priority.of(1), HELD / 50, Instant.MIN));
             for (Attempt one : storage()
                     .runs()
-                    .claim(new ClaimRequest(node, quotas, Set.of(), null, claim))
+                    .claim(new ClaimRequest(node, laneClaims, Set.of(), null, claim))
                     .attempts()) all.add(new OwnedRun(one.lane().project(), one.run(), one.number()));
         }
         return all;

@@ -5,12 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.carillon.QueueLimits;
 import io.carillon.internal.postgres.PostgresStorage;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.schedule.TickPlanner;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.run.ClaimRequest;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.run.Run;
 import io.carillon.run.RunFilter;
@@ -120,11 +120,12 @@ class ScaleOutTest {
         UUID dead = node();
         UUID survivor = node();
         assertThat(claim(dead)).hasSize(HELD);
-        long heartbeats = database.query("SELECT heartbeat_count FROM carillon.node WHERE id = ?", dead).number();
+        long heartbeats = database.query("SELECT heartbeat_count FROM carillon.node WHERE id = ?", dead)
+                .number();
         assertThat(pages("declare a node dead and rescue its runs", storage -> {
                     assertThat(storage.nodes().declareDead(dead, heartbeats, "no heartbeat"))
                             .isTrue();
-                    assertThat(storage.nodes().sweep(3).released()).isEqualTo(HELD);
+                    assertThat(storage.nodes().rescue(3).released()).isEqualTo(HELD);
                 }))
                 .isLessThan(MOST_PAGES);
         assertThat(held(dead)).isZero();
@@ -146,10 +147,10 @@ class ScaleOutTest {
     void stopping_a_node_reads_only_its_own_runs() {
         UUID node = node();
         List<Attempt> claimed = claim(node);
-        assertThat(pages("hand back, retire and sweep", storage -> {
+        assertThat(pages("hand back, retire and rescue", storage -> {
                     assertThat(storage.runs().handBack(node, claimed)).isEqualTo(HELD);
                     storage.nodes().retire(node);
-                    storage.nodes().sweep(3);
+                    storage.nodes().rescue(3);
                 }))
                 .isLessThan(MOST_PAGES);
         assertThat(held(node)).isZero();
@@ -219,35 +220,35 @@ class ScaleOutTest {
 
     private static void settle() {
         await().atMost(Duration.ofMinutes(1))
-                .until(() -> database.query(
-                                "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
+                .until(() ->
+                        database.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = ?", APPLICATION)
                                         .number()
-                        == 0);
+                                == 0);
     }
 
     private static UUID node() {
         UUID id = UUID.randomUUID();
-        withStorage(storage ->
-                storage.nodes()
-                        .register(new NodeRegistration(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
+        withStorage(storage -> storage.nodes()
+                .register(new NodeRegistration(id, "n", "host", 1, "1", Set.of(HANDLER), HELD, "notify")));
         return id;
     }
 
     /** Claims one run from each of five hundred lanes. */
     private static List<Attempt> claim(UUID node) {
-        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        List<ClaimRequest.LaneClaim> laneClaims = new ArrayList<>();
         for (int i = 0; i < HELD; i++)
-            quotas.add(
-                    new ClaimRequest.Quota(new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
+            laneClaims.add(new ClaimRequest.LaneClaim(
+                    new Lane("q" + i % QUEUES, "p" + i * 2), Priority.NORMAL, 1, Instant.MIN));
         List<Attempt> claimed = new ArrayList<>();
         withStorage(storage -> claimed.addAll(storage.runs()
-                .claim(new ClaimRequest(node, quotas, Set.of(), null, 0))
+                .claim(new ClaimRequest(node, laneClaims, Set.of(), null, 0))
                 .attempts()));
         return claimed;
     }
 
     private static long held(UUID node) {
-        return database.query("SELECT count(*) FROM carillon.run WHERE owner = ?", node).number();
+        return database.query("SELECT count(*) FROM carillon.run WHERE owner = ?", node)
+                .number();
     }
 
     private static void handBack(UUID node, List<Attempt> attempts) {

@@ -3,6 +3,7 @@ package io.carillon.it.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.QueueLimits;
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.it.fixture.LedgerCoverage;
 import io.carillon.it.fixture.PlanningContract;
@@ -10,7 +11,6 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.Schedule;
 import io.carillon.schedule.SchedulePolicies;
@@ -39,7 +39,8 @@ class LateTicksTest extends PlanningContract {
     }
 
     private long waiting() {
-        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()").number();
+        return FIXTURE.query("SELECT count(*) FROM carillon.run WHERE planned_at <= carillon.clock()")
+                .number();
     }
 
     /** Advances one minute; the node claims each due tick and passes it on, because it does not have the handler. */
@@ -168,10 +169,9 @@ class LateTicksTest extends PlanningContract {
             case "limit" -> storage().lanes().limit(RunSpec.MAIL, QueueLimits.maxRunning(1));
             default ->
                 FIXTURE.database()
-                        .execute(
-                                ("INSERT INTO carillon.lane (queue, project, breaker, breaker_until)"
+                        .execute(("INSERT INTO carillon.lane (queue, project, breaker, breaker_until)"
                                         + " VALUES ('%s', '%s', '%s', 'infinity')")
-                                        .formatted(RunSpec.MAIL.queue(), PROJECT, how));
+                                .formatted(RunSpec.MAIL.queue(), PROJECT, how));
         }
     }
 

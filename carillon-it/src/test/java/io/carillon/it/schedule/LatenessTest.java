@@ -109,7 +109,8 @@ class LatenessTest {
                 .isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
         assertThat(starts).hasSize(2);
         assertThat(starts.get(1).lateness()).isBetween(THREE_HOURS.minusSeconds(1), THREE_HOURS.plusMinutes(1));
-        assertThat(starts.get(1).waited()).isBetween(Duration.ZERO, starts.get(1).lateness());
+        assertThat(starts.get(1).waited())
+                .isBetween(Duration.ZERO, starts.get(1).lateness());
         assertThat(starts).extracting(started -> started.run().attempt()).containsExactly(1, 2);
     }
 

@@ -2,13 +2,13 @@ package io.carillon.it.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.it.architecture.SourceTree;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.SchedulePolicies;
@@ -188,7 +188,7 @@ class OptionNumbersTest extends PlanningContract {
         return FIXTURE.query(
                         "SELECT count(DISTINCT due_at) FROM carillon.run WHERE planned_at = (SELECT min(planned_at)"
                                 + " FROM carillon.run)")
-                                .number();
+                .number();
     }
 
     @Test
@@ -196,8 +196,7 @@ class OptionNumbersTest extends PlanningContract {
         assertThat(dueTimes(Duration.ZERO)).isEqualTo(1);
         assertThat(dueTimes(Duration.ofSeconds(30))).isGreaterThan(40);
         assertThat(PAGE)
-                .contains(
-                        "| `When.jitter(ofSeconds(30))` | due times of 50 schedules with the same instant | 1 | more"
-                                + " than 40 |");
+                .contains("| `When.jitter(ofSeconds(30))` | due times of 50 schedules with the same instant | 1 | more"
+                        + " than 40 |");
     }
 }

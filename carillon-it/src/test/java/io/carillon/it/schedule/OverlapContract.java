@@ -2,15 +2,15 @@ package io.carillon.it.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.MissedPolicy;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.Schedule;
@@ -201,7 +201,7 @@ abstract class OverlapContract extends PlanningContract {
     void the_schedule_continues_after_the_run_of_a_dead_node_was_rescued() {
         Attempt first = claimFirst(OverlapPolicy.QUEUE_ONE);
         storage().nodes().declareDead(node, 0, "test");
-        storage().nodes().sweep(3);
+        storage().nodes().rescue(3);
         step();
         UUID survivor = node();
         Attempt again = claimOne(survivor);
@@ -281,7 +281,7 @@ abstract class OverlapContract extends PlanningContract {
     }
 
     private List<Attempt> claimBackfill() {
-        return claim(node, quota(RunSpec.MAIL, Priority.BULK, 9));
+        return claim(node, laneClaim(RunSpec.MAIL, Priority.BULK, 9));
     }
 
     @Test

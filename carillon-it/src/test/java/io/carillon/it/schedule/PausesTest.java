@@ -154,7 +154,8 @@ class PausesTest {
 
         assertThat(carillon.schedules().ledger("r", at("14:00"), at("20:00")))
                 .containsExactly(new LedgerEntry(at("14:00"), at("15:00"), 2, "skipped", "paused", null, null));
-        assertThat(fixture.query("SELECT count(*) FROM carillon.ledger_gap").number()).isZero();
+        assertThat(fixture.query("SELECT count(*) FROM carillon.ledger_gap").number())
+                .isZero();
     }
 
     @Test

@@ -2,12 +2,12 @@ package io.carillon.it.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import io.carillon.schedule.OverlapPolicy;
 import io.carillon.schedule.SchedulePolicies;
@@ -45,20 +45,19 @@ class PostgresOverlapTest extends OverlapContract {
 
         storage().gates().promote(List.of(new GateName(PROJECT, GATE)));
 
-        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'").number())
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'")
+                        .number())
                 .isZero();
         claim(node(), 1)
                 .forEach(attempt -> FIXTURE.database().execute("DELETE FROM carillon.run WHERE gate_position IS NULL"));
         storage().gates().promote(List.of(new GateName(PROJECT, GATE)));
         assertThat(FIXTURE.query("SELECT coalesce(gate_position::text, 'through') FROM carillon.run ORDER BY id"
-                + " LIMIT 2")
-                .texts())
+                                + " LIMIT 2")
+                        .texts())
                 .containsExactly("through", "2");
-        assertThat(
-                        FIXTURE.query(
-                                        "SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'"
-                                                + " AND gate_position IS NOT NULL")
-                                                .number())
+        assertThat(FIXTURE.query("SELECT count(*) FROM carillon.run WHERE xmax::text <> '0'"
+                                + " AND gate_position IS NOT NULL")
+                        .number())
                 .isZero();
     }
 

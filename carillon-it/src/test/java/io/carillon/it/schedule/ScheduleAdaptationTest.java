@@ -132,12 +132,11 @@ class ScheduleAdaptationTest extends PlanningContract {
 
     private void plannedByOldRules() {
         FIXTURE.database()
-                .execute(
-                        "UPDATE carillon.run SET planned_at = planned_at + interval '30 s',"
-                                + " due_at = due_at + interval '30 s'"
-                                + " WHERE planned_at > carillon.clock();"
-                                + " UPDATE carillon.schedule SET tzdata = '2000a', cursor = cursor + interval '30 s',"
-                                + " next_at = next_at + interval '30 s'");
+                .execute("UPDATE carillon.run SET planned_at = planned_at + interval '30 s',"
+                        + " due_at = due_at + interval '30 s'"
+                        + " WHERE planned_at > carillon.clock();"
+                        + " UPDATE carillon.schedule SET tzdata = '2000a', cursor = cursor + interval '30 s',"
+                        + " next_at = next_at + interval '30 s'");
     }
 
     @Test

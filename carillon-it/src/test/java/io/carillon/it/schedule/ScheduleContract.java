@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.CarillonException;
+import io.carillon.internal.run.Attempt;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.LedgerCoverage;
 import io.carillon.it.fixture.PlanningContract;
 import io.carillon.it.fixture.ScheduleSpec;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Origin;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;

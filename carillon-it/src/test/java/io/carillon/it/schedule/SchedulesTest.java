@@ -227,7 +227,8 @@ class SchedulesTest {
     @Test
     void a_paused_schedule_runs_nothing_and_the_ledger_records_the_skipped_instants() {
         carillon.schedules().upsert("r", HOURLY, REPORT, EU);
-        assertThat(carillon.schedules().pause("r", PauseOptions.untilResumed().reason("month end \0"))).isTrue();
+        assertThat(carillon.schedules().pause("r", PauseOptions.untilResumed().reason("month end \0")))
+                .isTrue();
         assertThat(carillon.schedules().pause("r")).isFalse();
         Schedule.Pause pause = carillon.schedules().get("r").orElseThrow().pause();
         assertThat(pause).isNotNull();
@@ -280,7 +281,8 @@ class SchedulesTest {
 
         assertThat(carillon.schedules().resume("r")).isTrue();
 
-        assertThat(fixture.query("SELECT count FROM carillon.ledger_gap").number()).isEqualTo(3 * 365 * 86_400);
+        assertThat(fixture.query("SELECT count FROM carillon.ledger_gap").number())
+                .isEqualTo(3 * 365 * 86_400);
     }
 
     @Test

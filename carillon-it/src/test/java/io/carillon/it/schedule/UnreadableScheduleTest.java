@@ -209,11 +209,13 @@ class UnreadableScheduleTest extends PlanningContract {
         set("report", "tzdata = '2000a'");
         advance(Duration.ofSeconds(70));
         var stale = plans(due());
-        String runs = FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run").text();
+        String runs = FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run")
+                .text();
 
         assertThat(fresh.plans().replanChangedZones()).isEqualTo(1);
 
-        assertThat(FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run").text())
+        assertThat(FIXTURE.query("SELECT string_agg(id::text, ' ' ORDER BY id) FROM carillon.run")
+                        .text())
                 .isEqualTo(runs);
         assertThat(storage().plans().write(stale)).isEmpty();
         assertThat(fresh.plans().replanChangedZones()).isZero();

@@ -100,9 +100,8 @@ class RefilledQueueTest {
                 if (!function.startsWith("end_waiting_runs"))
                     statement.execute("UPDATE carillon.run r SET owner = '" + NODE
                             + "' FROM asked a WHERE r.project = a.project AND r.id = a.id");
-                String runs =
-                        "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id)"
-                                + " FROM asked)";
+                String runs = "(SELECT array_agg(project ORDER BY id) FROM asked), (SELECT array_agg(id ORDER BY id)"
+                        + " FROM asked)";
                 String call = function.replace(":fence", "'" + NODE + "', " + runs + ", array_fill(0, ARRAY[:n])")
                         .replace(":runs", runs)
                         .replace(":n", Integer.toString(count));

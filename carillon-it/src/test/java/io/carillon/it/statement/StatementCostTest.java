@@ -71,9 +71,8 @@ class StatementCostTest {
     void a_heartbeat_reads_a_bounded_number_of_cancel_requests() throws SQLException {
         fill(20_000, 1);
         database.execute("UPDATE carillon.run SET owner = gen_random_uuid(), parked = 'running'");
-        database.execute(
-                "INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough'"
-                        + " FROM carillon.run LIMIT 20000");
+        database.execute("INSERT INTO carillon.cancel_request (project, run_id, reason) SELECT project, id, 'enough'"
+                + " FROM carillon.run LIMIT 20000");
         database.execute("VACUUM ANALYZE carillon.run, carillon.cancel_request");
         database.execute("SELECT carillon.has_due_cancel_requests()");
 

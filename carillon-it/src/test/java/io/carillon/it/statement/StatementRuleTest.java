@@ -29,7 +29,7 @@ class StatementRuleTest {
     private static final Map<String, String> ALLOWED = Map.of(
             "RunRepository.CLAIM", "a claim: the next claim takes a skipped run",
             "RunRepository.CLAIM_SUSPECTS", "a claim: the next claim takes a skipped run",
-            "LaneGates.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
+            "LaneLimits.CLAIM_LIMITED", "a claim: the next claim takes a skipped run",
             "GateRepository.MARK_ARRIVED", "a mark: the next poll marks a skipped run a second later",
             "GateRepository.PASS", "a gate with a skipped run is reported busy and promoted again",
             "RateGates.PASS", "a gate with a skipped run is reported busy and promoted again",
@@ -77,7 +77,8 @@ class StatementRuleTest {
             for (String name : database.query("""
                     SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'carillon'::regnamespace ORDER BY 1
                     """).texts()) {
-                String body = database.query("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name).text();
+                String body = database.query("SELECT prosrc FROM pg_proc WHERE oid = ?::regprocedure", name)
+                        .text();
                 int number = 0;
                 for (String statement : body.split(";", -1)) all.put(name + " " + ++number, statement);
             }

@@ -35,7 +35,8 @@ class FaultProxyTest {
 
     @Test
     void passes_all_traffic_by_default() throws Exception {
-        assertThat(TestDatabase.query(proxy.dataSource(), "SELECT generate_series(1, 10000)").texts())
+        assertThat(TestDatabase.query(proxy.dataSource(), "SELECT generate_series(1, 10000)")
+                        .texts())
                 .hasSize(10_000);
         assertThat(proxy.connections()).isEqualTo(1);
         assertThat(proxy.lostAcknowledgements()).isZero();
@@ -69,9 +70,10 @@ class FaultProxyTest {
         try (Connection connection = open()) {
             assertThat(proxy.resetConnections()).isEqualTo(1);
 
-            assertThatThrownBy(() -> TestDatabase.query(connection, "SELECT 1")
-                    .texts()).isInstanceOf(SQLException.class);
-            assertThat(TestDatabase.query(proxy.dataSource(), "SELECT 1").texts()).containsExactly("1");
+            assertThatThrownBy(() -> TestDatabase.query(connection, "SELECT 1").texts())
+                    .isInstanceOf(SQLException.class);
+            assertThat(TestDatabase.query(proxy.dataSource(), "SELECT 1").texts())
+                    .containsExactly("1");
         }
     }
 
@@ -106,7 +108,9 @@ class FaultProxyTest {
     @Test
     void the_server_does_not_notice_that_a_client_behind_a_half_open_connection_ended() throws Exception {
         try (Connection connection = open()) {
-            String pid = TestDatabase.query(connection, "SELECT pg_backend_pid()").texts().get(0);
+            String pid = TestDatabase.query(connection, "SELECT pg_backend_pid()")
+                    .texts()
+                    .get(0);
             String alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid;
             proxy.halfOpen();
             connection.abort(Runnable::run);

@@ -77,7 +77,8 @@ class LostAcknowledgementTest {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             assertThat(statement.executeUpdate("INSERT INTO t VALUES (1)")).isEqualTo(1);
-            assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts()).containsExactly("1");
+            assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts())
+                    .containsExactly("1");
 
             assertConnectionBreaks(connection::commit);
         }

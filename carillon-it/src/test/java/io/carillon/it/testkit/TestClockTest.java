@@ -45,7 +45,8 @@ class TestClockTest {
 
         assertThat(clock.now()).isEqualTo(SPRING);
         assertThat(clock.isStopped()).isTrue();
-        assertThat(database.query("SELECT extract(epoch FROM carillon.clock())::text").texts())
+        assertThat(database.query("SELECT extract(epoch FROM carillon.clock())::text")
+                        .texts())
                 .containsExactly("1774744200.123456");
     }
 
@@ -113,7 +114,8 @@ class TestClockTest {
         try (TestDatabase other = TestDatabase.migrated()) {
             clock.stopAt(SPRING);
 
-            assertThat(other.query("SELECT (carillon.clock() = statement_timestamp())::text").texts())
+            assertThat(other.query("SELECT (carillon.clock() = statement_timestamp())::text")
+                            .texts())
                     .containsExactly("true");
         }
     }
@@ -126,10 +128,11 @@ class TestClockTest {
             connection.setAutoCommit(false);
             statement.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
 
-            assertThat(
-                            TestDatabase.query(connection, "EXPLAIN SELECT 1 FROM carillon.run"
-                                    + " WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1")
-                                    .texts())
+            assertThat(TestDatabase.query(
+                                    connection,
+                                    "EXPLAIN SELECT 1 FROM carillon.run"
+                                            + " WHERE ready_at <= carillon.clock() ORDER BY ready_at LIMIT 1")
+                            .texts())
                     // If the role has the name of the schema, the schema is on its search path and the plan omits it.
                     .anyMatch(line -> line.matches(".*Index Cond: \\(ready_at <= (carillon\\.)?clock\\(\\)\\).*"));
             connection.rollback();

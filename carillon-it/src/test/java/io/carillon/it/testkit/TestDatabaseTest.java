@@ -64,8 +64,9 @@ class TestDatabaseTest {
             assertThat(database.terminateSessions()).isEqualTo(3);
 
             for (Connection connection : open) {
-                assertThatThrownBy(() -> TestDatabase.query(connection, "SELECT 1")
-                        .texts()).isInstanceOf(SQLException.class);
+                assertThatThrownBy(
+                                () -> TestDatabase.query(connection, "SELECT 1").texts())
+                        .isInstanceOf(SQLException.class);
                 connection.close();
             }
             for (int i = 0; i < 3; i++) {
@@ -92,16 +93,20 @@ class TestDatabaseTest {
             var pool = database.pool(1);
             String first;
             try (Connection connection = pool.getConnection()) {
-                first = TestDatabase.query(connection, "SELECT pg_backend_pid()").texts().get(0);
+                first = TestDatabase.query(connection, "SELECT pg_backend_pid()")
+                        .texts()
+                        .get(0);
                 connection.setAutoCommit(false);
                 connection.createStatement().execute("INSERT INTO t VALUES (1)");
             }
 
             try (Connection connection = pool.getConnection()) {
                 assertThat(connection.getAutoCommit()).isTrue();
-                assertThat(TestDatabase.query(connection, "SELECT pg_backend_pid()").texts())
+                assertThat(TestDatabase.query(connection, "SELECT pg_backend_pid()")
+                                .texts())
                         .containsExactly(first);
-                assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts()).isEmpty();
+                assertThat(TestDatabase.query(connection, "SELECT x FROM t").texts())
+                        .isEmpty();
             }
         }
     }
@@ -117,13 +122,12 @@ class TestDatabaseTest {
 
             database.clear();
 
-            assertThat(
-                            database.query("SELECT id::text FROM carillon.run UNION ALL SELECT id::text"
+            assertThat(database.query("SELECT id::text FROM carillon.run UNION ALL SELECT id::text"
                                     + " FROM carillon.run_history UNION ALL SELECT id::text FROM carillon.dead_run")
-                                    .texts())
+                            .texts())
                     .isEmpty();
             assertThat(database.query("SELECT project FROM carillon.project UNION ALL SELECT name FROM carillon.node")
-                    .texts())
+                            .texts())
                     .containsExactly("default", "n");
         }
     }

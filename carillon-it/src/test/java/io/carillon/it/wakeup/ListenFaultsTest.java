@@ -88,7 +88,8 @@ class ListenFaultsTest {
         Carillon node = node(fixture.database().pool(4));
         String before = listener();
 
-        fixture.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before).rows();
+        fixture.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = " + before)
+                .rows();
         startsWithinTheBound(node);
 
         Awaitility.await()
@@ -184,9 +185,8 @@ class ListenFaultsTest {
     }
 
     private String listener() {
-        return fixture.query(
-                "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database()"
+        return fixture.query("SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database()"
                         + " AND query = 'LISTEN carillon'")
-                        .text();
+                .text();
     }
 }

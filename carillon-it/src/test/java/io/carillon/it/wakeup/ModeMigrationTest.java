@@ -86,7 +86,8 @@ class ModeMigrationTest {
 
     private String definition() {
         return fixture.query(
-                "SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule").text();
+                        "SELECT string_agg(name || ' ' || version || ' ' || expression, ',') FROM carillon.schedule")
+                .text();
     }
 
     private void run(Job job, io.carillon.run.RunContext run) {

@@ -118,18 +118,23 @@ class PgBouncerTest {
         eventually().until(() -> database.query(SUCCEEDED).number() == ids.size());
         eventually().until(() -> done.get() >= 60 + 20 + 1_500 + 2);
         assertThat(database.query("SELECT count(*) FROM books").number()).isEqualTo(20);
-        assertThat(database.query("SELECT count(*) FROM carillon.run_history WHERE attempt > 1").number())
+        assertThat(database.query("SELECT count(*) FROM carillon.run_history WHERE attempt > 1")
+                        .number())
                 .isOne();
         assertThat(node.status().orElseThrow().loops().values())
                 .allSatisfy(loop -> assertThat(loop.failures()).isZero());
         for (int i = 0; i < 20; i++) {
-            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_prepared_statements").number())
+            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_prepared_statements")
+                            .number())
                     .isZero();
-            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_listening_channels()").number())
+            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_listening_channels()")
+                            .number())
                     .isZero();
-            assertThat(TestDatabase.query(pool, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
-                    + " AND pid = pg_backend_pid()")
-                    .number())
+            assertThat(TestDatabase.query(
+                                    pool,
+                                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+                                            + " AND pid = pg_backend_pid()")
+                            .number())
                     .isZero();
         }
     }
@@ -195,7 +200,8 @@ class PgBouncerTest {
         assertThat(database.query("SELECT max(number) FROM carillon.migration").number())
                 .isEqualTo(code + 1);
         assertThat(database.query("SELECT count(*) FROM carillon.migration").number())
-                .isEqualTo(database.query("SELECT max(number) FROM carillon.migration").number());
+                .isEqualTo(database.query("SELECT max(number) FROM carillon.migration")
+                        .number());
     }
 
     private Carillon open(Carillon carillon) {
@@ -223,7 +229,7 @@ class PgBouncerTest {
 
     private static long transactions() throws SQLException {
         return database.query("SELECT xact_commit + xact_rollback FROM pg_stat_database"
-                + " WHERE datname = current_database()")
+                        + " WHERE datname = current_database()")
                 .number();
     }
 }

@@ -253,8 +253,7 @@ class WakeModesTest {
 
     private Carillon node(Wakeup wakeup) {
         NodeConfig config = NodeConfig.defaults().pollInterval(RARELY).shutdownTimeout(Duration.ofSeconds(2));
-        return fixture.node(
-                builder -> builder.config(config).wakeup(wakeup).handle(JOB, (job, run) -> {}));
+        return fixture.node(builder -> builder.config(config).wakeup(wakeup).handle(JOB, (job, run) -> {}));
     }
 
     private static void executes(Carillon carillon) {
@@ -273,10 +272,9 @@ class WakeModesTest {
     }
 
     private boolean listening() {
-        return fixture.query(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        return fixture.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
                                 + " AND query = 'LISTEN carillon'")
-                                .number()
+                        .number()
                 > 0;
     }
 

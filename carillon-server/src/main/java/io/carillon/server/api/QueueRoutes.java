@@ -117,8 +117,12 @@ final class QueueRoutes {
         return executor.read(request, transaction -> {
             List<QueueInfo> queues = transaction.project().queues().list();
             return ApiResponse.ok(new JsonObject()
-                    .put("waiting", queues.stream().mapToLong(QueueInfo::waiting).sum())
-                    .put("running", queues.stream().mapToLong(QueueInfo::running).sum())
+                    .put(
+                            "waiting",
+                            queues.stream().mapToLong(QueueInfo::waiting).sum())
+                    .put(
+                            "running",
+                            queues.stream().mapToLong(QueueInfo::running).sum())
                     .put(
                             "dead",
                             transaction

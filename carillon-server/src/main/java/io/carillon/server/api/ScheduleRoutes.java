@@ -134,9 +134,7 @@ final class ScheduleRoutes {
             transaction
                     .project()
                     .schedules()
-                    .pause(
-                            request.pathName("name"),
-                            reason.map(options::reason).orElse(options));
+                    .pause(request.pathName("name"), reason.map(options::reason).orElse(options));
             reason.ifPresent(why -> transaction.addAuditDetail("reason", why));
             return toResponse(requireSchedule(transaction, request));
         });

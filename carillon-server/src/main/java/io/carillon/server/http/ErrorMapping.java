@@ -32,7 +32,7 @@ public final class ErrorMapping {
             case CRON_SYNTAX,
                     INVALID_NAME,
                     INVALID_OPTION,
-                    NEVER_FIRES,
+                    NO_INSTANTS,
                     HISTORY_DROPPED,
                     UNKNOWN_ZONE,
                     PAYLOAD_UNREADABLE,

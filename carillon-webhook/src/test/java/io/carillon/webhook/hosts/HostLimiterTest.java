@@ -19,8 +19,7 @@ class HostLimiterTest {
     @Test
     void changing_a_limit_keeps_the_others() {
         assertThat(LIMITS)
-                .isEqualTo(new HostLimits(
-                        2, 4, Duration.ofMinutes(1), Duration.ofSeconds(30), Duration.ofMinutes(2)));
+                .isEqualTo(new HostLimits(2, 4, Duration.ofMinutes(1), Duration.ofSeconds(30), Duration.ofMinutes(2)));
         assertThat(HostLimits.defaults().concurrency(2).concurrency(10)).isEqualTo(HostLimits.defaults());
     }
 

@@ -1,13 +1,13 @@
 package io.carillon.internal.engine.attempt;
 
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.TextCleaner;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Progress;
 import io.carillon.run.RunContext;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -41,7 +41,7 @@ public final class ActiveAttempt implements RunContext {
     private volatile boolean transactional;
     private volatile long stopNanos;
     private volatile boolean abandoned;
-    /** The number of the claim note in the store that lists this attempt. */
+    /** The number of the claim record in the store that lists this attempt. */
     private volatile long claimNumber;
 
     private boolean endDecided;
@@ -242,7 +242,7 @@ public final class ActiveAttempt implements RunContext {
     }
 
     @Override
-    public boolean isCancelled() {
+    public boolean isStopRequested() {
         return stopCause != null;
     }
 

@@ -18,25 +18,26 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The attempts that this node holds, by run: queued, running, and ended but not yet written; and the claim notes that
- * the store keeps for this node. Every run that this node may own in the database is listed in a claim note, so that
+ * The attempts that this node holds, by run: queued, running, and ended but not yet written; and the claim records that
+ * the store keeps for this node. Every run that this node may own in the database is listed in a claim record, so that
  * other nodes find it if this node dies.
  */
 public final class ActiveAttempts {
     private final Map<RunId, ActiveAttempt> byRun = new ConcurrentHashMap<>();
     private final Set<ActiveAttempt> unconfirmed = ConcurrentHashMap.newKeySet();
     private final AtomicLong lastClaimNumber = new AtomicLong();
-    private final Map<ClaimNote, Integer> runCountByNote = new ConcurrentHashMap<>();
-    private final Set<ClaimNote> obsoleteNotes = ConcurrentHashMap.newKeySet();
+    private final Map<ClaimRecord, Integer> runCountByRecord = new ConcurrentHashMap<>();
+    private final Set<ClaimRecord> obsoleteRecords = ConcurrentHashMap.newKeySet();
     private volatile Runnable onSkipped = () -> {};
 
-    /** A claim note of the store, identified by the claim's number. */
-    private record ClaimNote(UUID owner, long number) {}
+    /** A claim record of the store, identified by the claim's number. */
+    private record ClaimRecord(UUID owner, long number) {}
 
     /**
-     * A change to the claim notes of a node: the notes to remove, and a new note for the remaining runs of these notes.
+     * A change to the claim records of a node: the records to remove, and a new record for the runs that remain of
+     * these.
      */
-    public record ClaimNoteUpdate(Set<Long> removed, long claimNumber, List<ActiveAttempt> remaining) {
+    public record ClaimRecordUpdate(Set<Long> removed, long claimNumber, List<ActiveAttempt> remaining) {
         public List<OwnedRun> ownedRuns() {
             return remaining.stream().map(ActiveAttempts::toOwnedRun).toList();
         }
@@ -52,65 +53,66 @@ public final class ActiveAttempts {
     }
 
     /**
-     * Records the note of a claim after all its runs were added here or released. Must not be called for a failed
+     * Records the record of a claim after all its runs were added here or released. Must not be called for a failed
      * claim, because that claim may have committed.
      */
-    public void recordClaimNote(UUID owner, long claimNumber, int runs) {
-        if (runs > 0) runCountByNote.put(new ClaimNote(owner, claimNumber), runs);
+    public void recordClaimRecord(UUID owner, long claimNumber, int runs) {
+        if (runs > 0) runCountByRecord.put(new ClaimRecord(owner, claimNumber), runs);
     }
 
-    /** Removes the notes of a node id that was declared dead, because the nodes that rescue its runs use them. */
-    public void forgetClaimNotes(UUID owner) {
-        runCountByNote.keySet().removeIf(claimNote -> claimNote.owner.equals(owner));
-        obsoleteNotes.removeIf(claimNote -> claimNote.owner.equals(owner));
+    /** Removes the records of a node id that was declared dead, because the nodes that rescue its runs use them. */
+    public void forgetClaimRecords(UUID owner) {
+        runCountByRecord.keySet().removeIf(claimRecord -> claimRecord.owner.equals(owner));
+        obsoleteRecords.removeIf(claimRecord -> claimRecord.owner.equals(owner));
     }
 
     /**
-     * Returns the change to make to the notes of this node, or empty if there is none. Notes with less than half of
+     * Returns the change to make to the records of this node, or empty if there is none. Records with less than half of
      * their runs left are merged.
      */
-    public Optional<ClaimNoteUpdate> planNoteUpdate(UUID owner) {
-        Map<ClaimNote, Integer> notes = Map.copyOf(runCountByNote);
+    public Optional<ClaimRecordUpdate> planRecordUpdate(UUID owner) {
+        Map<ClaimRecord, Integer> records = Map.copyOf(runCountByRecord);
         Map<Long, List<ActiveAttempt>> remaining = byClaimNumber(owner);
         Set<Long> removed = new HashSet<>();
         List<ActiveAttempt> kept = new ArrayList<>();
-        notes.forEach((claimNote, runs) -> {
-            if (!claimNote.owner.equals(owner)) return;
-            List<ActiveAttempt> rest = remaining.getOrDefault(claimNote.number, List.of());
+        records.forEach((claimRecord, runs) -> {
+            if (!claimRecord.owner.equals(owner)) return;
+            List<ActiveAttempt> rest = remaining.getOrDefault(claimRecord.number, List.of());
             if (rest.size() * 2 >= runs) return;
-            removed.add(claimNote.number);
+            removed.add(claimRecord.number);
             kept.addAll(rest);
         });
-        // A reconciliation may have read a note before it was recorded here. Keep notes that are recorded by now or
+        // A reconciliation may have read a record before it was recorded here. Keep records that are recorded by now or
         // still needed.
-        for (ClaimNote claimNote : obsoleteNotes)
-            if (claimNote.owner.equals(owner)
-                    && !notes.containsKey(claimNote)
-                    && !remaining.containsKey(claimNote.number)) removed.add(claimNote.number);
+        for (ClaimRecord claimRecord : obsoleteRecords)
+            if (claimRecord.owner.equals(owner)
+                    && !records.containsKey(claimRecord)
+                    && !remaining.containsKey(claimRecord.number)) removed.add(claimRecord.number);
         if (removed.isEmpty()) return Optional.empty();
-        return Optional.of(new ClaimNoteUpdate(removed, nextClaimNumber(), kept));
+        return Optional.of(new ClaimRecordUpdate(removed, nextClaimNumber(), kept));
     }
 
     /** Records that the store has made the change. */
-    public void applyNoteUpdate(UUID owner, ClaimNoteUpdate update) {
+    public void applyRecordUpdate(UUID owner, ClaimRecordUpdate update) {
         update.remaining().forEach(one -> one.claimNumber(update.claimNumber()));
-        recordClaimNote(owner, update.claimNumber(), update.remaining().size());
-        if (!update.remaining().isEmpty()) obsoleteNotes.remove(new ClaimNote(owner, update.claimNumber()));
+        recordClaimRecord(owner, update.claimNumber(), update.remaining().size());
+        if (!update.remaining().isEmpty()) obsoleteRecords.remove(new ClaimRecord(owner, update.claimNumber()));
         for (long number : update.removed()) {
-            runCountByNote.remove(new ClaimNote(owner, number));
-            obsoleteNotes.remove(new ClaimNote(owner, number));
+            runCountByRecord.remove(new ClaimRecord(owner, number));
+            obsoleteRecords.remove(new ClaimRecord(owner, number));
         }
     }
 
     /**
-     * Records that the rows of these notes were compared with the attempts held here. Notes of unanswered claims may be
-     * removed, and the given unconfirmed attempts are settled.
+     * Notes that the rows of these claim records were compared with the attempts held here. Records of unanswered
+     * claims may be removed, and the given unconfirmed attempts are settled.
      */
-    public void markReconciled(UUID owner, Set<Long> notes, Set<ActiveAttempt> confirmed) {
+    public void markReconciled(UUID owner, Set<Long> records, Set<ActiveAttempt> confirmed) {
         Set<Long> needed = byClaimNumber(owner).keySet();
-        for (long number : notes) {
-            ClaimNote claimNote = new ClaimNote(owner, number);
-            if (!runCountByNote.containsKey(claimNote) && !needed.contains(number)) obsoleteNotes.add(claimNote);
+        for (long number : records) {
+            ClaimRecord claimRecord = new ClaimRecord(owner, number);
+            if (!runCountByRecord.containsKey(claimRecord) && !needed.contains(number))
+                obsoleteRecords.add(claimRecord);
         }
         unconfirmed.removeAll(confirmed);
     }

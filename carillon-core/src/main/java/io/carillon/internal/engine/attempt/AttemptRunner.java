@@ -1,11 +1,11 @@
 package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.engine.listener.AttemptListener;
-import io.carillon.internal.run.OutcomeDecider;
-import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.run.Attempt;
-import io.carillon.run.Outcome;
+import io.carillon.internal.run.OutcomeDecider;
 import io.carillon.internal.run.Transition;
+import io.carillon.internal.store.run.EndedAttempt;
+import io.carillon.run.Outcome;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;

@@ -1,10 +1,10 @@
 package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.engine.loop.Loop;
-import io.carillon.internal.store.run.IsolationRule;
-import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.run.IsolationRule;
+import io.carillon.internal.store.run.RunStore;
 import io.carillon.run.RunId;
 import java.time.Duration;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.carillon.internal.engine.attempt;
 
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.RetryRule;
 import io.carillon.internal.run.RunHeaders;
 import io.carillon.internal.run.RunInfos;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.Outcome;
 import io.carillon.run.RunContext;
 import io.carillon.spi.AttemptInterceptor;

@@ -2,13 +2,13 @@ package io.carillon.internal.engine.attempt;
 
 import io.carillon.internal.engine.listener.AttemptListener;
 import io.carillon.internal.engine.loop.Loop;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
-import io.carillon.internal.run.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -2,11 +2,11 @@ package io.carillon.internal.engine.attempt;
 
 import io.carillon.CarillonException;
 import io.carillon.ErrorCode;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.run.Outcome;
 import io.carillon.run.Payload;
-import io.carillon.internal.run.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package io.carillon.internal.engine.claim;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.wakeup.WakeupController;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
@@ -10,8 +12,6 @@ import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.store.run.LaneDue;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.RunStore;
-import io.carillon.internal.run.Attempt;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes a claim: sends the quotas, records in {@link LaneDueTimes} what the answer means, and adds the claimed
+ * Executes a claim: sends the laneClaims, records in {@link LaneDueTimes} what the answer means, and adds the claimed
  * attempts to the ready queue. The claimer makes one claim after another. While it waits for the answer to a large
  * claim, one small claim may run beside it.
  */
@@ -97,12 +97,12 @@ public final class ClaimExecutor {
      * Adds the handlers to claim for: those seen in the lane, and the handler named like the queue. If there is none,
      * the claim accepts all handlers except the unknown ones.
      */
-    private ClaimRequest.Quota withHandlers(ClaimRequest.Quota quota) {
-        String queue = quota.lane().queue();
-        Set<String> handlers = new HashSet<>(seenHandlers.handlersOf(quota.lane()));
+    private ClaimRequest.LaneClaim withHandlers(ClaimRequest.LaneClaim laneClaim) {
+        String queue = laneClaim.lane().queue();
+        Set<String> handlers = new HashSet<>(seenHandlers.handlersOf(laneClaim.lane()));
         if (node.handlers().names().contains(queue)) handlers.add(queue);
         handlers.removeAll(unknownHandlers);
-        return quota.withHandlers(handlers);
+        return laneClaim.withHandlers(handlers);
     }
 
     /** Forgets the unknown handlers, because the nodes that have them may have stopped. */
@@ -111,11 +111,12 @@ public final class ClaimExecutor {
     }
 
     /** Executes a claim. Only the claimer calls this. */
-    ClaimSummary claim(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
-        if (quotas.stream().mapToInt(ClaimRequest.Quota::count).sum() < LARGE_CLAIM) return execute(quotas, ahead, now);
+    ClaimSummary claim(List<ClaimRequest.LaneClaim> laneClaims, boolean ahead, Instant now) {
+        if (laneClaims.stream().mapToInt(ClaimRequest.LaneClaim::count).sum() < LARGE_CLAIM)
+            return execute(laneClaims, ahead, now);
         largeClaimActive(true);
         try {
-            return execute(quotas, ahead, now);
+            return execute(laneClaims, ahead, now);
         } finally {
             largeClaimActive(false);
         }
@@ -134,16 +135,16 @@ public final class ClaimExecutor {
      * Executes a small claim beside a large one. If no large claim is being executed, makes the lanes due again for
      * the claimer.
      */
-    void claimBesideLargeClaim(List<ClaimRequest.Quota> quotas, Instant now) {
+    void claimBesideLargeClaim(List<ClaimRequest.LaneClaim> laneClaims, Instant now) {
         synchronized (this) {
             besideClaimActive = largeClaimActive;
             if (!besideClaimActive) {
-                laneDueTimes.markDue(quotas, now);
+                laneDueTimes.markDue(laneClaims, now);
                 return;
             }
         }
         try {
-            execute(quotas, true, now);
+            execute(laneClaims, true, now);
         } finally {
             synchronized (this) {
                 besideClaimActive = false;
@@ -159,43 +160,44 @@ public final class ClaimExecutor {
         return !besideClaimActive;
     }
 
-    private ClaimSummary execute(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
-        List<ClaimRequest.Quota> unlimitedQuotas = new ArrayList<>();
-        List<ClaimRequest.Quota> limitedQuotas = new ArrayList<>();
-        for (ClaimRequest.Quota quota : quotas) (limited(quota.lane()) ? limitedQuotas : unlimitedQuotas).add(quota);
+    private ClaimSummary execute(List<ClaimRequest.LaneClaim> laneClaims, boolean ahead, Instant now) {
+        List<ClaimRequest.LaneClaim> unlimitedClaims = new ArrayList<>();
+        List<ClaimRequest.LaneClaim> limitedClaims = new ArrayList<>();
+        for (ClaimRequest.LaneClaim laneClaim : laneClaims)
+            (limited(laneClaim.lane()) ? limitedClaims : unlimitedClaims).add(laneClaim);
         try {
-            ClaimSummary first = execute(unlimitedQuotas, runs::claim, ahead, now);
-            unlimitedQuotas.clear();
-            return first.plus(execute(limitedQuotas, lanes::claim, ahead, now));
+            ClaimSummary first = execute(unlimitedClaims, runs::claim, ahead, now);
+            unlimitedClaims.clear();
+            return first.plus(execute(limitedClaims, lanes::claim, ahead, now));
         } catch (RuntimeException | Error failure) {
-            laneDueTimes.markDue(unlimitedQuotas, now);
-            laneDueTimes.markDue(limitedQuotas, now);
+            laneDueTimes.markDue(unlimitedClaims, now);
+            laneDueTimes.markDue(limitedClaims, now);
             throw failure;
         }
     }
 
     private ClaimSummary execute(
-            List<ClaimRequest.Quota> quotas,
+            List<ClaimRequest.LaneClaim> laneClaims,
             Function<ClaimRequest, ClaimResult> claimFunction,
             boolean ahead,
             Instant now) {
-        if (quotas.isEmpty()) return ClaimSummary.NONE;
+        if (laneClaims.isEmpty()) return ClaimSummary.NONE;
         UUID owner = node.id();
         long claimNumber = node.activeAttempts().nextClaimNumber();
-        List<ClaimRequest.Quota> quotasWithHandlers =
-                quotas.stream().map(this::withHandlers).toList();
+        List<ClaimRequest.LaneClaim> claimsWithHandlers =
+                laneClaims.stream().map(this::withHandlers).toList();
         ClaimResult claimResult =
-                claimFunction.apply(new ClaimRequest(owner, quotasWithHandlers, unknownHandlers, null, claimNumber));
-        boolean exhausted = updateDueTimes(quotas, claimResult, now);
+                claimFunction.apply(new ClaimRequest(owner, claimsWithHandlers, unknownHandlers, null, claimNumber));
+        boolean exhausted = updateDueTimes(laneClaims, claimResult, now);
         dispatchOrPassOn(owner, claimResult.attempts(), claimNumber, ahead);
         node.activeAttempts()
-                .recordClaimNote(owner, claimNumber, claimResult.attempts().size());
+                .recordClaimRecord(owner, claimNumber, claimResult.attempts().size());
         return new ClaimSummary(claimResult.attempts().size(), exhausted);
     }
 
     private record LanePriority(Lane lane, Priority priority) {}
 
-    private boolean updateDueTimes(List<ClaimRequest.Quota> quotas, ClaimResult claimResult, Instant now) {
+    private boolean updateDueTimes(List<ClaimRequest.LaneClaim> laneClaims, ClaimResult claimResult, Instant now) {
         Map<LanePriority, Integer> claimedCounts = new HashMap<>();
         Map<LanePriority, Instant> lowest = new HashMap<>();
         Map<LanePriority, Instant> highest = new HashMap<>();
@@ -209,25 +211,25 @@ public final class ClaimExecutor {
             highest.put(lanePriority, claimResult.readyAt().get(i));
         }
         boolean exhausted = false;
-        for (ClaimRequest.Quota quota : quotas) {
-            LanePriority lanePriority = new LanePriority(quota.lane(), quota.priority());
+        for (ClaimRequest.LaneClaim laneClaim : laneClaims) {
+            LanePriority lanePriority = new LanePriority(laneClaim.lane(), laneClaim.priority());
             int count = claimedCounts.getOrDefault(lanePriority, 0);
-            Instant limitedUntil = claimResult.limitedUntil().get(quota.lane());
+            Instant limitedUntil = claimResult.limitedUntil().get(laneClaim.lane());
             if (limitedUntil != null) {
-                laneDueTimes.recordLimitReached(quota.lane(), quota.priority(), limitedUntil);
+                laneDueTimes.recordLimitReached(laneClaim.lane(), laneClaim.priority(), limitedUntil);
                 continue;
             }
-            if (count >= quota.count()) {
+            if (count >= laneClaim.count()) {
                 laneDueTimes.recordFullClaim(
-                        quota.lane(), quota.priority(), lowest.getOrDefault(lanePriority, now), now);
-                backlogBroadcaster.reportBacklog(quota.lane());
+                        laneClaim.lane(), laneClaim.priority(), lowest.getOrDefault(lanePriority, now), now);
+                backlogBroadcaster.reportBacklog(laneClaim.lane());
                 continue;
             }
             exhausted = true;
-            if (count == 0) laneDueTimes.recordEmptyClaim(quota.lane(), quota.priority(), now);
+            if (count == 0) laneDueTimes.recordEmptyClaim(laneClaim.lane(), laneClaim.priority(), now);
             else
                 laneDueTimes.recordPartialClaim(
-                        quota.lane(), quota.priority(), highest.getOrDefault(lanePriority, now), now);
+                        laneClaim.lane(), laneClaim.priority(), highest.getOrDefault(lanePriority, now), now);
         }
         return exhausted;
     }
@@ -346,7 +348,7 @@ public final class ClaimExecutor {
             group = claimed.stream()
                     .map(attempt -> node.addActive(owner, attempt, claimNumber))
                     .toList();
-            node.activeAttempts().recordClaimNote(owner, claimNumber, claimed.size());
+            node.activeAttempts().recordClaimRecord(owner, claimNumber, claimed.size());
             groupStarted = false;
             claimedAtNanos = asked;
             return true;

@@ -5,6 +5,7 @@ import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.loop.Loop;
 import io.carillon.internal.engine.node.Node;
 import io.carillon.internal.engine.wakeup.WakeupController;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.Storage;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneDue;
@@ -12,7 +13,6 @@ import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.QueueHead;
 import io.carillon.internal.store.run.RunStore;
-import io.carillon.internal.run.Lane;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -221,7 +221,7 @@ public final class Claimer extends Loop {
         newLanesPending = size == 0;
         if (size == 0) return false;
         Instant now = node.clock().now();
-        lastClaimedNewLanes = claim(laneDueTimes.takeNewLaneQuotas(size, now), true, now);
+        lastClaimedNewLanes = claim(laneDueTimes.takeNewLaneClaims(size, now), true, now);
         // The backlog is not exhausted, so the next claim does not wait for more runs.
         if (lastClaimedNewLanes) lastClaimPartial = false;
         // There may be more new work than the claim asked for.
@@ -232,13 +232,13 @@ public final class Claimer extends Loop {
     /** Claims from the lanes that are due. Returns false if no lane is due. */
     private boolean claim(int claimSize) {
         Instant now = node.clock().now();
-        return claim(laneDueTimes.takeQuotas(claimSize, now), false, now);
+        return claim(laneDueTimes.takeLaneClaims(claimSize, now), false, now);
     }
 
-    private boolean claim(List<ClaimRequest.Quota> quotas, boolean ahead, Instant now) {
-        if (quotas.isEmpty()) return false;
+    private boolean claim(List<ClaimRequest.LaneClaim> laneClaims, boolean ahead, Instant now) {
+        if (laneClaims.isEmpty()) return false;
         lastClaim = System.nanoTime();
-        ClaimExecutor.ClaimSummary summary = claimExecutor.claim(quotas, ahead, now);
+        ClaimExecutor.ClaimSummary summary = claimExecutor.claim(laneClaims, ahead, now);
         lastClaimPartial = summary.exhausted();
         if (summary.claimedCount() > 0) claimedSincePoll = true;
         // In a large cluster, a node whose claim got nothing leaves the work to others until its next regular poll. If
@@ -381,15 +381,15 @@ public final class Claimer extends Loop {
      */
     private boolean handBackAll(UUID owner, Predicate<OwnedRun> which, boolean wait) {
         Set<ActiveAttempt> unconfirmed = node.activeAttempts().unconfirmed();
-        Set<Long> claimNotes = runs.claimNotes(owner);
+        Set<Long> claimRecords = runs.claimRecords(owner);
         List<OwnedRun> rows = runs.ownedRuns(owner).stream().filter(which).toList();
         // Most of these ended between the two queries; the fence excludes them.
         int handedBack = runs.handBackRows(owner, rows, node.activeAttempts().startedRuns(), wait);
         if (handedBack > 0) log.warn("runs released that were claimed without an answer runs={}", handedBack);
-        // Locked rows are still owned by this node. Their claim notes stay until a later reconciliation hands them
+        // Locked rows are still owned by this node. Their claim records stay until a later reconciliation hands them
         // back.
         if (handedBack < rows.size() && !Collections.disjoint(runs.ownedRuns(owner), Set.copyOf(rows))) return false;
-        node.activeAttempts().markReconciled(owner, claimNotes, unconfirmed);
+        node.activeAttempts().markReconciled(owner, claimRecords, unconfirmed);
         return true;
     }
 }

@@ -3,9 +3,9 @@ package io.carillon.internal.engine.claim;
 import static java.util.Objects.requireNonNull;
 
 import io.carillon.internal.engine.claim.LaneTurns.DueEntry;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.LaneDue;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.time.Duration;
 import java.time.Instant;
@@ -153,7 +153,7 @@ public final class LaneDueTimes {
      * 8:4:2:1 among the priorities of a lane. The entries taken are no longer due; {@link #recordFullClaim} makes those
      * due again that have more runs, and a hint that arrives meanwhile is kept.
      */
-    public synchronized List<ClaimRequest.Quota> takeQuotas(int total, Instant now) {
+    public synchronized List<ClaimRequest.LaneClaim> takeLaneClaims(int total, Instant now) {
         lastTake = now;
         Map<String, Map<Lane, Map<Priority, DueEntry>>> due = new LinkedHashMap<>();
         turns.visitDue(now, new LaneTurns.Visitor() {
@@ -178,10 +178,10 @@ public final class LaneDueTimes {
     }
 
     /**
-     * While some lanes have a backlog, returns quotas for lanes with new work, so that these are not claimed in the
+     * While some lanes have a backlog, returns laneClaims for lanes with new work, so that these are not claimed in the
      * same large claim.
      */
-    synchronized List<ClaimRequest.Quota> takeNewLaneQuotas(int total, Instant now) {
+    synchronized List<ClaimRequest.LaneClaim> takeNewLaneClaims(int total, Instant now) {
         if (newLanes.isEmpty() || !turns.hasBacklog()) return List.of();
         Map<String, Map<Lane, Map<Priority, DueEntry>>> due = new LinkedHashMap<>();
         for (Lane lane : newLanes) {
@@ -195,14 +195,14 @@ public final class LaneDueTimes {
         return share(total, due, now);
     }
 
-    private List<ClaimRequest.Quota> share(
+    private List<ClaimRequest.LaneClaim> share(
             int total, Map<String, Map<Lane, Map<Priority, DueEntry>>> due, Instant now) {
-        List<ClaimRequest.Quota> quotas = new ArrayList<>();
+        List<ClaimRequest.LaneClaim> laneClaims = new ArrayList<>();
         ClaimSizer.divideEqually(total, due.keySet()).forEach((project, part) -> {
-            divideAmongLanes(requireNonNull(due.get(project)), part, now, quotas);
+            divideAmongLanes(requireNonNull(due.get(project)), part, now, laneClaims);
             turns.moveBehindOthers(project);
         });
-        return quotas;
+        return laneClaims;
     }
 
     /** Adds a lane that is due if this node has capacity for it. */
@@ -217,14 +217,14 @@ public final class LaneDueTimes {
 
     /** Divides the part of a project among its lanes that are due. */
     private void divideAmongLanes(
-            Map<Lane, Map<Priority, DueEntry>> due, int total, Instant now, List<ClaimRequest.Quota> quotas) {
+            Map<Lane, Map<Priority, DueEntry>> due, int total, Instant now, List<ClaimRequest.LaneClaim> laneClaims) {
         divideByWeight(total, due.keySet()).forEach((lane, part) -> {
             Map<Priority, DueEntry> entries = requireNonNull(due.get(lane));
             Map<Priority, Integer> counts = share(Math.min(part, capacity.applyAsInt(lane)), entries);
             entries.forEach((priority, dueEntry) -> {
                 int count = counts.getOrDefault(priority, 0);
                 if (count == 0) return;
-                quotas.add(new ClaimRequest.Quota(lane, priority, count, dueEntry.claimFrom));
+                laneClaims.add(new ClaimRequest.LaneClaim(lane, priority, count, dueEntry.claimFrom));
                 dueEntry.advancePast(now);
             });
             newLanes.remove(lane);
@@ -343,9 +343,10 @@ public final class LaneDueTimes {
         if (dueEntry.earliestDuringClaim.equals(Instant.MAX)) dueEntry.advancePast(last.isAfter(now) ? last : now);
     }
 
-    /** Makes quotas due again after a claim failed, because the state of their lanes is unknown. */
-    synchronized void markDue(List<ClaimRequest.Quota> quotas, Instant now) {
-        quotas.forEach(quota -> turns.entry(quota.lane(), quota.priority()).readyAt(now));
+    /** Makes laneClaims due again after a claim failed, because the state of their lanes is unknown. */
+    synchronized void markDue(List<ClaimRequest.LaneClaim> laneClaims, Instant now) {
+        laneClaims.forEach(
+                laneClaim -> turns.entry(laneClaim.lane(), laneClaim.priority()).readyAt(now));
     }
 
     /**

@@ -53,8 +53,8 @@ public final class NewLaneClaimer extends Loop {
         int size = claimSizer.newLaneClaimSize();
         if (size == 0) return;
         Instant now = node.clock().now();
-        List<ClaimRequest.Quota> quotas = laneDueTimes.takeNewLaneQuotas(size, now);
-        if (!quotas.isEmpty()) claimExecutor.claimBesideLargeClaim(quotas, now);
+        List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeNewLaneClaims(size, now);
+        if (!laneClaims.isEmpty()) claimExecutor.claimBesideLargeClaim(laneClaims, now);
     }
 
     @Override

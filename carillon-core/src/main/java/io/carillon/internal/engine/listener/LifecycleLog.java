@@ -1,9 +1,9 @@
 package io.carillon.internal.engine.listener;
 
-import io.carillon.internal.run.ErrorText;
-import io.carillon.internal.schedule.TickPlan;
 import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.ErrorText;
 import io.carillon.internal.run.Transition;
+import io.carillon.internal.schedule.TickPlan;
 import io.carillon.spi.ScheduleEvent;
 import io.carillon.spi.ScheduleEvent.AffectedInstants;
 import java.time.Duration;

@@ -54,7 +54,8 @@ public final class ListenerDispatcher extends Loop implements AttemptListener {
 
     private void dispatch(RunEvent event) {
         Listeners.callSafely(() -> nonBlocking.runs().onRunEvent(event));
-        if (blocking.hasRunListener()) add(() -> Listeners.callSafely(() -> blocking.runs().onRunEvent(event)));
+        if (blocking.hasRunListener())
+            add(() -> Listeners.callSafely(() -> blocking.runs().onRunEvent(event)));
     }
 
     private void dispatch(ScheduleEvent event) {

@@ -27,12 +27,13 @@ public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
             return schedules != NO_SCHEDULE_LISTENER;
         }
 
-        private ListenerPair with(RunListener listener) {
-            return new ListenerPair(hasRunListener() ? combine(runs, listener) : listener, schedules);
+        private ListenerPair withRunListener(RunListener listener) {
+            return new ListenerPair(hasRunListener() ? combineRunListeners(runs, listener) : listener, schedules);
         }
 
-        private ListenerPair with(ScheduleListener listener) {
-            return new ListenerPair(runs, hasScheduleListener() ? combine(schedules, listener) : listener);
+        private ListenerPair withScheduleListener(ScheduleListener listener) {
+            return new ListenerPair(
+                    runs, hasScheduleListener() ? combineScheduleListeners(schedules, listener) : listener);
         }
     }
 
@@ -45,21 +46,21 @@ public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
     }
 
     /** Returns these listeners and the given one. */
-    public Listeners with(RunListener listener) {
+    public Listeners withRunListener(RunListener listener) {
         return listener.isNonBlocking()
-                ? new Listeners(blocking, nonBlocking.with(listener))
-                : new Listeners(blocking.with(listener), nonBlocking);
+                ? new Listeners(blocking, nonBlocking.withRunListener(listener))
+                : new Listeners(blocking.withRunListener(listener), nonBlocking);
     }
 
     /** Returns these listeners and the given one. */
-    public Listeners with(ScheduleListener listener) {
+    public Listeners withScheduleListener(ScheduleListener listener) {
         return listener.isNonBlocking()
-                ? new Listeners(blocking, nonBlocking.with(listener))
-                : new Listeners(blocking.with(listener), nonBlocking);
+                ? new Listeners(blocking, nonBlocking.withScheduleListener(listener))
+                : new Listeners(blocking.withScheduleListener(listener), nonBlocking);
     }
 
     /** Returns a listener that calls both listeners, the second even if the first throws. */
-    private static RunListener combine(RunListener first, RunListener second) {
+    private static RunListener combineRunListeners(RunListener first, RunListener second) {
         return event -> {
             try {
                 first.onRunEvent(event);
@@ -70,7 +71,7 @@ public record Listeners(ListenerPair blocking, ListenerPair nonBlocking) {
     }
 
     /** Returns a listener that calls both listeners, the second even if the first throws. */
-    private static ScheduleListener combine(ScheduleListener first, ScheduleListener second) {
+    private static ScheduleListener combineScheduleListeners(ScheduleListener first, ScheduleListener second) {
         return event -> {
             try {
                 first.onScheduleEvent(event);

@@ -1,7 +1,7 @@
 package io.carillon.internal.engine.listener;
 
-import io.carillon.internal.run.RunInfos;
 import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.RunInfos;
 import io.carillon.internal.run.Transition;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunInfo;

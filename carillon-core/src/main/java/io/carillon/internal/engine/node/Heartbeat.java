@@ -9,8 +9,6 @@ import io.carillon.internal.store.node.HeartbeatResult;
 import io.carillon.internal.store.node.NodeRegistration;
 import io.carillon.internal.store.node.NodeStore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -30,8 +28,8 @@ public final class Heartbeat extends Loop {
     private final Node node;
     private final NodeConfig config;
     private final Function<UUID, NodeRegistration> registration;
-    private final Runnable onSweepDue;
-    private final PeerMonitor peerMonitor;
+    private final Runnable onRescueDue;
+    private final DeadNodeDetector deadNodeDetector;
     private volatile Runnable onDeclaredDead = () -> {};
     private volatile Runnable onOutdated = () -> {};
     private volatile long lastHeartbeat = System.nanoTime();
@@ -42,14 +40,14 @@ public final class Heartbeat extends Loop {
             Node node,
             NodeConfig config,
             Function<UUID, NodeRegistration> registration,
-            Runnable onSweepDue) {
+            Runnable onRescueDue) {
         super("heartbeat", true);
         this.nodes = nodes;
         this.node = node;
         this.config = config;
         this.registration = registration;
-        this.onSweepDue = onSweepDue;
-        this.peerMonitor = new PeerMonitor(config);
+        this.onRescueDue = onRescueDue;
+        this.deadNodeDetector = new DeadNodeDetector(config);
     }
 
     /**
@@ -87,7 +85,7 @@ public final class Heartbeat extends Loop {
                             activeAttempt -> activeAttempt.stop(ActiveAttempt.StopCause.CANCELLED, request.reason()));
         if (result.outdated()) onOutdated.run();
         boolean anyDeclaredDead = declareSilentPeersDead(result.peers());
-        if (anyDeclaredDead || result.sweepDue()) onSweepDue.run();
+        if (anyDeclaredDead || result.rescueDue()) onRescueDue.run();
         // Several heartbeats still fit before another node could declare this one dead.
         Duration interval = config.heartbeatInterval();
         Duration maxInterval = interval.multipliedBy(3).dividedBy(2);
@@ -110,7 +108,7 @@ public final class Heartbeat extends Loop {
     @Override
     public void onFailure(Throwable failure) {
         // Own heartbeats failed, so the silence of other nodes proves nothing.
-        peerMonitor.reset();
+        deadNodeDetector.reset();
     }
 
     private void restartWithNewId(UUID old) {
@@ -121,7 +119,7 @@ public final class Heartbeat extends Loop {
 
     private boolean declareSilentPeersDead(Map<UUID, Long> peers) {
         boolean anyDeclaredDead = false;
-        for (UUID peer : peerMonitor.findSilentPeers(peers, System.nanoTime())) {
+        for (UUID peer : deadNodeDetector.findSilentPeers(peers, System.nanoTime())) {
             String why = "no heartbeat for %d s, declared dead by node %s"
                     .formatted(config.deadAfter().toSeconds(), node.id());
             if (nodes.declareDead(peer, requireNonNull(peers.get(peer)), why)) {
@@ -139,7 +137,8 @@ public final class Heartbeat extends Loop {
     public boolean isDatabaseUnreachable() {
         long silent = System.nanoTime() - lastHeartbeat;
         return silent >= config.deadAfter().toNanos()
-                || (lastHeartbeatFailed && silent >= 2 * config.heartbeatInterval().toNanos());
+                || (lastHeartbeatFailed
+                        && silent >= 2 * config.heartbeatInterval().toNanos());
     }
 
     /** Retires this node id. If the database is unreachable, other nodes will declare the node dead instead. */
@@ -150,52 +149,6 @@ public final class Heartbeat extends Loop {
     }
 
     List<UUID> peers() {
-        return peerMonitor.peers();
-    }
-
-    /**
-     * The silence of each peer, as far as own heartbeats prove it. One own heartbeat adds at most one and a half
-     * intervals of silence: while the database answered no node, all nodes were silent, and the first answer after that
-     * proves nothing about the peers. So several own heartbeats must succeed during a peer's silence.
-     */
-    static final class PeerMonitor {
-        private record PeerState(long heartbeat, long silentNanos) {}
-
-        private final Map<UUID, PeerState> peers = new HashMap<>();
-        private final long maxCredit;
-        private final long deadAfter;
-        private long lastNanos;
-
-        PeerMonitor(NodeConfig config) {
-            maxCredit = config.heartbeatInterval().toNanos() * 3 / 2;
-            deadAfter = config.deadAfter().toNanos();
-        }
-
-        /**
-         * Records an own heartbeat that succeeded at {@code now} and read these counters. Returns the peers that were
-         * silent for too long.
-         */
-        List<UUID> findSilentPeers(Map<UUID, Long> heartbeats, long now) {
-            peers.keySet().retainAll(heartbeats.keySet());
-            long credit = Math.min(now - lastNanos, maxCredit);
-            lastNanos = now;
-            List<UUID> silent = new ArrayList<>();
-            heartbeats.forEach((peer, heartbeat) -> {
-                PeerState state = peers.get(peer);
-                long silence = state == null || state.heartbeat != heartbeat ? 0 : state.silentNanos + credit;
-                peers.put(peer, new PeerState(heartbeat, silence));
-                if (silence >= deadAfter) silent.add(peer);
-            });
-            return silent;
-        }
-
-        /** Forgets all peers because an own heartbeat failed. */
-        void reset() {
-            peers.clear();
-        }
-
-        List<UUID> peers() {
-            return List.copyOf(peers.keySet());
-        }
+        return deadNodeDetector.peers();
     }
 }

@@ -3,9 +3,9 @@ package io.carillon.internal.engine.node;
 import io.carillon.internal.engine.attempt.ActiveAttempt;
 import io.carillon.internal.engine.attempt.ActiveAttempts;
 import io.carillon.internal.engine.attempt.HandlerRegistry;
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.value.Uuid7;
-import io.carillon.internal.run.Attempt;
 import java.util.List;
 import java.util.UUID;
 
@@ -44,7 +44,7 @@ public final class Node {
     synchronized boolean renewId(UUID old) {
         if (!id.equals(old)) return false;
         id = Uuid7.next();
-        activeAttempts.forgetClaimNotes(old);
+        activeAttempts.forgetClaimRecords(old);
         return true;
     }
 

@@ -10,56 +10,56 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Releases the runs of dead nodes when the heartbeat reports that there are some, and keeps the claim notes of this
- * node short. It has its own thread: a sweep may wait for a connection or take long, and a delayed heartbeat would make
- * other nodes declare this one dead.
+ * Releases the runs of dead nodes when the heartbeat reports that there are some, and keeps the claim records of this
+ * node short. It has its own thread: a rescue may wait for a connection or take long, and a delayed heartbeat would
+ * make other nodes declare this one dead.
  */
 public final class Rescuer extends Loop {
     private static final Logger log = LoggerFactory.getLogger(Rescuer.class);
     private static final int CRASH_LIMIT = 3;
 
-    private static final long NOTE_UPDATE_NANOS = 2_000_000_000L;
+    private static final long RECORD_UPDATE_NANOS = 2_000_000_000L;
 
     private final NodeStore nodes;
     private final RunStore runs;
     private final Node node;
-    private final Runnable onSwept;
+    private final Runnable onRescued;
     private final Runnable onReleased;
-    private volatile boolean sweepRequested;
+    private volatile boolean rescueRequested;
     private volatile RescueResult total = new RescueResult(0, 0, 0);
 
-    /** {@code onSwept} runs after each sweep, {@code onReleased} after each sweep that released runs. */
-    public Rescuer(Storage storage, Node node, Runnable onSwept, Runnable onReleased) {
+    /** {@code onRescued} runs after each rescue, {@code onReleased} after each rescue that released runs. */
+    public Rescuer(Storage storage, Node node, Runnable onRescued, Runnable onReleased) {
         super("rescue", true);
         this.nodes = storage.nodes();
         this.runs = storage.runs();
         this.node = node;
-        this.onSwept = onSwept;
+        this.onRescued = onRescued;
         this.onReleased = onReleased;
     }
 
-    /** Returns the total of all sweeps of this node. */
+    /** Returns the total of all rescues of this node. */
     public RescueResult total() {
         return total;
     }
 
-    /** Requests a sweep. */
-    public void requestSweep() {
-        sweepRequested = true;
+    /** Requests a rescue. */
+    public void requestRescue() {
+        rescueRequested = true;
         wake();
     }
 
     @Override
     public void runRound() throws InterruptedException {
-        if (sweepRequested) sweep();
-        updateClaimNotes();
-        if (!sweepRequested) sleep(NOTE_UPDATE_NANOS);
+        if (rescueRequested) rescue();
+        updateClaimRecords();
+        if (!rescueRequested) sleep(RECORD_UPDATE_NANOS);
     }
 
-    private void sweep() {
-        // If the sweep fails, the next heartbeat requests it again.
-        sweepRequested = false;
-        RescueResult result = nodes.sweep(CRASH_LIMIT);
+    private void rescue() {
+        // If the rescue fails, the next heartbeat requests it again.
+        rescueRequested = false;
+        RescueResult result = nodes.rescue(CRASH_LIMIT);
         total = total.plus(result);
         if (result.rescuedAny())
             log.warn(
@@ -67,15 +67,15 @@ public final class Rescuer extends Loop {
                     result.nodes(),
                     result.released(),
                     result.quarantined());
-        onSwept.run();
+        onRescued.run();
         if (result.rescuedAny()) onReleased.run();
     }
 
-    private void updateClaimNotes() {
+    private void updateClaimRecords() {
         UUID owner = node.id();
-        node.activeAttempts().planNoteUpdate(owner).ifPresent(update -> {
-            runs.replaceClaimNotes(owner, update.removed(), update.claimNumber(), update.ownedRuns());
-            node.activeAttempts().applyNoteUpdate(owner, update);
+        node.activeAttempts().planRecordUpdate(owner).ifPresent(update -> {
+            runs.replaceClaimRecords(owner, update.removed(), update.claimNumber(), update.ownedRuns());
+            node.activeAttempts().applyRecordUpdate(owner, update);
         });
     }
 }

@@ -1,8 +1,8 @@
 package io.carillon.internal.engine.wakeup;
 
 import io.carillon.internal.engine.loop.Loop;
-import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.node.Signal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

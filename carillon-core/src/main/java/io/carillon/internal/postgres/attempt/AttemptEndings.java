@@ -212,7 +212,8 @@ public final class AttemptEndings {
         List<WriteResult> apply(List<EndedAttempt> ended) {
             Map<EndingKind, List<EndedAttempt>> groups = new EnumMap<>(EndingKind.class);
             for (EndedAttempt one : ended)
-                groups.computeIfAbsent(EndingKind.of(one), k -> new ArrayList<>()).add(one);
+                groups.computeIfAbsent(EndingKind.of(one), k -> new ArrayList<>())
+                        .add(one);
             int written = 0;
             for (Map.Entry<EndingKind, List<EndedAttempt>> group : groups.entrySet()) {
                 group.getValue().sort(Comparator.comparing(one -> one.attempt().run()));
@@ -240,8 +241,8 @@ public final class AttemptEndings {
         private List<WriteResult> lookUpVerdicts(List<EndedAttempt> ended) {
             Set<Fence> accepted = findAccepted(owner, ended);
             List<EndedAttempt> moved = ended.stream()
-                    .filter(one -> EndingKind.of(one) == EndingKind.SUCCEED_IN_PLACE
-                            && !accepted.contains(Fence.of(one)))
+                    .filter(one ->
+                            EndingKind.of(one) == EndingKind.SUCCEED_IN_PLACE && !accepted.contains(Fence.of(one)))
                     .toList();
             // These rows have moved since the claim, or an earlier write of this node has ended them since the query
             // above, and this write waited for it.

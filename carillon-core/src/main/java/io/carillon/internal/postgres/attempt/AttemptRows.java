@@ -3,18 +3,18 @@ package io.carillon.internal.postgres.attempt;
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.EndedAttempt;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.AttemptRecord;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
-import io.carillon.internal.run.Transition;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,31 +82,42 @@ public final class AttemptRows {
 
     /** Binds the parameters that every claim has. */
     public static Query bindRequest(Query query, ClaimRequest request) throws SQLException {
-        List<ClaimRequest.Quota> quotas = request.quotas();
+        List<ClaimRequest.LaneClaim> laneClaims = request.laneClaims();
         return query.uuid("owner", request.owner())
                 .seconds("lease", request.lease())
                 .number("claimNumber", request.claimNumber())
-                .text("soleProject", soleProject(quotas))
-                .column("queues", "text", quotas, quota -> quota.lane().queue())
-                .column("projects", "text", quotas, quota -> quota.lane().project())
+                .text("soleProject", soleProject(laneClaims))
+                .column(
+                        "queues",
+                        "text",
+                        laneClaims,
+                        laneClaim -> laneClaim.lane().queue())
+                .column(
+                        "projects",
+                        "text",
+                        laneClaims,
+                        laneClaim -> laneClaim.lane().project())
                 .column(
                         "priorities",
                         "smallint",
-                        quotas,
-                        quota -> quota.priority().number())
-                .column("counts", "int4", quotas, ClaimRequest.Quota::count)
-                .column("readyFroms", "timestamptz", quotas, ClaimRequest.Quota::readyFrom)
-                .column("handlers", "text", quotas, quota -> String.join(" ", quota.handlers()))
+                        laneClaims,
+                        laneClaim -> laneClaim.priority().number())
+                .column("counts", "int4", laneClaims, ClaimRequest.LaneClaim::count)
+                .column("readyFroms", "timestamptz", laneClaims, ClaimRequest.LaneClaim::readyFrom)
+                .column("handlers", "text", laneClaims, laneClaim -> String.join(" ", laneClaim.handlers()))
                 .texts("unknownHandlers", request.unknownHandlers());
     }
 
     /**
-     * Returns the project of all quotas, or null if there are several. A single project is recorded once, not
+     * Returns the project of all laneClaims, or null if there are several. A single project is recorded once, not
      * with each run.
      */
-    private static @Nullable String soleProject(List<ClaimRequest.Quota> quotas) {
-        String first = quotas.get(0).lane().project();
-        return quotas.stream().allMatch(quota -> quota.lane().project().equals(first)) ? first : null;
+    private static @Nullable String soleProject(List<ClaimRequest.LaneClaim> laneClaims) {
+        String first = laneClaims.get(0).lane().project();
+        return laneClaims.stream()
+                        .allMatch(laneClaim -> laneClaim.lane().project().equals(first))
+                ? first
+                : null;
     }
 
     private record ClaimedRow(Attempt attempt, Instant readyAt) {}

@@ -30,9 +30,8 @@ public final class CancelRequests {
             """
             + HistoryInsert.of("deleted", "'cancelled'")
                     .with("reason", "requests.reason")
-                    .from(
-                            "deleted JOIN requests ON requests.project = deleted.project"
-                                    + " AND requests.run_id = deleted.id RETURNING id");
+                    .from("deleted JOIN requests ON requests.project = deleted.project"
+                            + " AND requests.run_id = deleted.id RETURNING id");
 
     private static final String REQUESTED_RUNS = "SELECT run_id FROM carillon.cancel_request ORDER BY run_id";
 

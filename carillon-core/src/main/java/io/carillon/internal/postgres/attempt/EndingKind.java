@@ -1,8 +1,8 @@
 package io.carillon.internal.postgres.attempt;
 
 import io.carillon.internal.jdbc.Query;
-import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.run.Transition;
+import io.carillon.internal.store.run.EndedAttempt;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -44,11 +44,8 @@ enum EndingKind {
     static EndingKind of(EndedAttempt endedAttempt) {
         Transition transition = endedAttempt.transition();
         if (transition instanceof Transition.Complete complete) {
-            boolean bare =
-                    complete.result() == null && endedAttempt.log() == null && endedAttempt.delivery() == null;
-            return bare
-                            && !endedAttempt.keepPayload()
-                            && endedAttempt.attempt().rowLocation() != null
+            boolean bare = complete.result() == null && endedAttempt.log() == null && endedAttempt.delivery() == null;
+            return bare && !endedAttempt.keepPayload() && endedAttempt.attempt().rowLocation() != null
                     ? SUCCEED_IN_PLACE
                     : SUCCEED;
         }

@@ -3,9 +3,9 @@ package io.carillon.internal.postgres.gate;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.LaneOutcomes;
-import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -82,11 +82,11 @@ final class LaneBreakers {
                     .map(LaneOutcomes::lane)
                     .toList();
             if (!failing.isEmpty())
-                changes.addAll(
-                        LaneGates.bindLanes(session.query(OPEN_BREAKERS), failing).list(LaneBreakers::readChange));
+                changes.addAll(LaneLimits.bindLanes(session.query(OPEN_BREAKERS), failing)
+                        .list(LaneBreakers::readChange));
             List<Lane> changed = changes.stream().map(BreakerChange::lane).toList();
             if (!changed.isEmpty())
-                LaneGates.bindLanes(session.query(DELETE_REPORTS), changed).update();
+                LaneLimits.bindLanes(session.query(DELETE_REPORTS), changed).update();
             return changes;
         });
     }

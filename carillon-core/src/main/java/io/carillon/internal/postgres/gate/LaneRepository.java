@@ -6,6 +6,7 @@ import io.carillon.QueueLimits;
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.BreakerChange;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
@@ -14,7 +15,6 @@ import io.carillon.internal.store.run.LaneInfo;
 import io.carillon.internal.store.run.LaneOutcomes;
 import io.carillon.internal.store.run.LaneStore;
 import io.carillon.internal.store.run.QueueHead;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -113,10 +113,10 @@ public final class LaneRepository implements LaneStore {
             """;
 
     private final Database database;
-    private final LaneGates gates;
+    private final LaneLimits gates;
     private final LaneBreakers breakers;
 
-    public LaneRepository(Database database, LaneGates gates) {
+    public LaneRepository(Database database, LaneLimits gates) {
         this.database = database;
         this.gates = gates;
         this.breakers = new LaneBreakers(database);
@@ -176,12 +176,12 @@ public final class LaneRepository implements LaneStore {
     @Override
     public void limit(Lane lane, QueueLimits queueLimits) {
         database.transaction(session -> {
-            LaneGates.waitForLock(session, lane);
+            LaneLimits.waitForLock(session, lane);
             int set = bindLane(session.query(LIMIT), lane)
                     .number("running", queueLimits.maxRunning())
                     .real("rate", queueLimits.perSecond())
                     .update();
-            if (queueLimits.maxRunning() != null) LaneGates.markRunningAsLimited(session, List.of(lane));
+            if (queueLimits.maxRunning() != null) LaneLimits.markRunningAsLimited(session, List.of(lane));
             return set;
         });
     }

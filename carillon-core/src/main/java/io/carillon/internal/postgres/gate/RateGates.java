@@ -2,8 +2,8 @@ package io.carillon.internal.postgres.gate;
 
 import io.carillon.internal.jdbc.DatabaseTime;
 import io.carillon.internal.jdbc.Session;
-import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.run.GateName;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;

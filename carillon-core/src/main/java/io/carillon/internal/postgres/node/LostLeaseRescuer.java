@@ -56,7 +56,7 @@ public final class LostLeaseRescuer {
 
     // One node reads and analyzes for the whole cluster.
     private static final String TRY_LOCK =
-            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.sweep', 0)) AS locked";
+            "SELECT pg_try_advisory_xact_lock(hashtextextended('carillon.rescue', 0)) AS locked";
 
     private static final String HELD_BY_CLAIM_RECORDS = "SELECT r.ctid, r.project, r.id, r.attempt, r.owner, r.parked"
             + AttemptRows.RECORDED_RUNS + " WHERE n.node = ANY (:dead::uuid[]) AND r.id IS NOT NULL";

@@ -269,7 +269,7 @@ public final class NodeRepository implements NodeStore {
     }
 
     @Override
-    public RescueResult sweep(int crashLimit) {
+    public RescueResult rescue(int crashLimit) {
         RescueResult rescueResult = rescuer.rescue(crashLimit);
         parkSuspectsWithoutHandler();
         unparkRunsOfKnownHandlers();

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /** Actions on all runs that match a filter, in batches of at most 1000 runs. */
 final class BulkRunActions {
     // Matches only runs that existed at an instant, so that a bulk action ends however many runs arrive meanwhile.
-    private static final String MATCHING = RunAdminRepository.FILTER + " AND (:existing::timestamptz IS NULL"
-            + " OR created_at <= :existing)";
+    private static final String MATCHING =
+            RunAdminRepository.FILTER + " AND (:existing::timestamptz IS NULL" + " OR created_at <= :existing)";
 
     private static final String MATCHING_DEAD =
             RunAdminRepository.FILTER + " AND (:existing::timestamptz IS NULL OR died_at <= :existing)";
@@ -150,7 +150,8 @@ final class BulkRunActions {
                 .text("reason", TextCleaner.clean(reason))
                 .list(row -> row)
                 .size();
-        if (done > 0 && !waiting) session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
+        if (done > 0 && !waiting)
+            session.query(RunAdminRepository.NOTIFY_CANCEL).list(row -> row);
         // Other transactions have requested the cancel of these runs meanwhile: there may be more runs.
         return done > 0 || ctids.isEmpty() ? done : cancelMany(session, bulkSelection, reason);
     }

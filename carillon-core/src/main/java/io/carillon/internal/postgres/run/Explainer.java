@@ -195,8 +195,7 @@ final class Explainer {
             reasons.add("it is ready at " + row.instant("ready_at"));
         Double rate = row.maybeReal("rate");
         if (rate != null && reasons.isEmpty())
-            reasons.add("queue '%s' is limited to %s starts per second"
-                    .formatted(run.queue(), rate));
+            reasons.add("queue '%s' is limited to %s starts per second".formatted(run.queue(), rate));
         if (reasons.isEmpty())
             reasons.addAll(explainSlots(session, run, row.integer("weight"), row.maybeInteger("max_weight")));
         String summary =

@@ -59,8 +59,7 @@ public final class RunAdminRepository implements RunAdmin {
     private static final String END_STATE =
             "SELECT state FROM carillon.run_history WHERE project = :project AND id = :id";
 
-    static final String INSERT_REDRIVEN = RunInsert.of(
-                    "deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
+    static final String INSERT_REDRIVEN = RunInsert.of("deleted", "deleted.new_id", "'redrive'", "carillon.clock()")
             .behindGate("deleted.gate_key", "deleted.gate_limit")
             .with("key", "deleted.key")
             .with("policy", "deleted.policy")
@@ -103,8 +102,7 @@ public final class RunAdminRepository implements RunAdmin {
             + FILTER + " AND state = :state LIMIT :limit) found";
 
     /** Runs whose due time no schedule and no gate determines. */
-    static final String MOVABLE =
-            "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
+    static final String MOVABLE = "owner IS NULL AND planned_at IS NULL AND parked IS NULL AND gate_key IS NULL AND ";
 
     private static final String LOCK_MOVABLE = "SELECT ctid AS row_ctid FROM carillon.run WHERE " + MOVABLE
             + "project = :project AND id BETWEEN :id AND :id ORDER BY id LIMIT 1 FOR UPDATE";

@@ -7,7 +7,8 @@ import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.attempt.AttemptEndings;
 import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.attempt.CancelRequests;
-import io.carillon.internal.postgres.gate.LaneGates;
+import io.carillon.internal.postgres.gate.LaneLimits;
+import io.carillon.internal.run.Attempt;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.EndedAttempt;
@@ -15,7 +16,6 @@ import io.carillon.internal.store.run.IsolationRule;
 import io.carillon.internal.store.run.OwnedRun;
 import io.carillon.internal.store.run.RunStore;
 import io.carillon.internal.store.run.WriteResult;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.RunId;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -37,7 +37,7 @@ public final class RunRepository implements RunStore {
             SELECT row_ctid
               FROM (SELECT * FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[],
                 :readyFroms::timestamptz[],
-                                         :handlers::text[]) AS requested(queue, project, priority, quota, ready_from,
+                                         :handlers::text[]) AS requested(queue, project, priority, wanted, ready_from,
                                          handlers)
                      WHERE NOT EXISTS (SELECT 1 FROM carillon.lane p
                                         WHERE p.queue = requested.queue AND p.project = requested.project
@@ -45,7 +45,7 @@ public final class RunRepository implements RunStore {
                                             OR p.rate IS NOT NULL
                                                OR p.breaker <> 'closed'))
                     OFFSET 0) AS lane,
-                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.quota,
+                   carillon.claim_candidates(lane.queue, lane.project, lane.priority, lane.ready_from, lane.wanted,
                      string_to_array(lane.handlers, ' '),
                                  :unknownHandlers::text[]) AS row_ctid
              WHERE (:lease::float8 IS NOT NULL
@@ -141,7 +141,7 @@ public final class RunRepository implements RunStore {
 
     @Override
     public ClaimResult claim(ClaimRequest request) {
-        if (request.quotas().isEmpty()) return new ClaimResult(List.of(), List.of(), Map.of());
+        if (request.laneClaims().isEmpty()) return new ClaimResult(List.of(), List.of(), Map.of());
         return database.single(
                 session -> AttemptRows.readClaimed(AttemptRows.bindRequest(session.query(CLAIM), request), Map.of()));
     }
@@ -171,17 +171,17 @@ public final class RunRepository implements RunStore {
         return database.transaction(session -> {
             Optional<IsolationPause> pause = session.query(TRY_ISOLATION_LOCK).first(IsolationPause::read);
             if (pause.isEmpty()) return List.of();
-            List<LaneGates.Suspect> due =
+            List<LaneLimits.Suspect> due =
                     session
                             .query(FIND_SUSPECTS)
                             .texts("targets", asked.handlers())
-                            .list(LaneGates.Suspect::read)
+                            .list(LaneLimits.Suspect::read)
                             .stream()
                             .filter(one -> !asked.busy()
                                     || pause.get()
                                             .isOver(one.isolationCandidate().deaths()))
                             .toList();
-            List<IsolationRule.IsolationCandidate> waiting = LaneGates.withinLaneLimits(session, due);
+            List<IsolationRule.IsolationCandidate> waiting = LaneLimits.withinLaneLimits(session, due);
             List<IsolationRule.IsolationCandidate> group =
                     IsolationRule.nextGroup(waiting, asked.maxRuns(), java.util.concurrent.ThreadLocalRandom.current());
             if (group.isEmpty()) return List.of();
@@ -272,13 +272,13 @@ public final class RunRepository implements RunStore {
     }
 
     @Override
-    public Set<Long> claimNotes(UUID owner) {
+    public Set<Long> claimRecords(UUID owner) {
         return Set.copyOf(database.single(
                 session -> session.query(CLAIM_NUMBERS).uuid("owner", owner).list(row -> row.number("claim_number"))));
     }
 
     @Override
-    public void replaceClaimNotes(UUID owner, Set<Long> seqs, long note, List<OwnedRun> kept) {
+    public void replaceClaimRecords(UUID owner, Set<Long> seqs, long note, List<OwnedRun> kept) {
         database.single(session -> session.query(REWRITE_CLAIM_RECORDS)
                 .uuid("owner", owner)
                 .number("claimNumber", note)

@@ -33,8 +33,8 @@ final class PastTicks {
         Schedule schedule = before;
         while (!schedule.planningState().nextAt().isAfter(cutoff)) {
             PlanRepository.write(session, List.of(planner.plan(schedule, List.of(), cutoff)));
-            schedule =
-                    ScheduleRepository.lock(session, before.definition().project(), before.name()).orElseThrow();
+            schedule = ScheduleRepository.lock(session, before.definition().project(), before.name())
+                    .orElseThrow();
         }
         futureTicks.recordGaps(
                 session, schedule, UnplannedRange.orEmpty(Optional.empty(), schedule), cutoff, LedgerReason.EXCLUDED);

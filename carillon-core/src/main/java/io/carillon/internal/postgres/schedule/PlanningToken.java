@@ -36,7 +36,6 @@ final class PlanningToken {
     }
 
     void release(UUID node) {
-        database.single(
-                session -> session.query(RELEASE).uuid("owner", node).update());
+        database.single(session -> session.query(RELEASE).uuid("owner", node).update());
     }
 }

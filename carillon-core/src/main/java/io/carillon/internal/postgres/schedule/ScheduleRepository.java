@@ -134,7 +134,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
         return inTransaction(session -> {
             Optional<Schedule> before = lock(session, scheduleDefinition.project(), scheduleDefinition.name());
             if (before.isEmpty()) {
-                rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+                rejectWithoutInstants(session, scheduleDefinition.when(), scheduleDefinition.name());
                 ScheduleId id = ScheduleId.generate();
                 int created = ScheduleRows.bind(session.query(INSERT), scheduleDefinition)
                         .uuid("id", id.value())
@@ -148,7 +148,7 @@ public final class ScheduleRepository implements ScheduleAdmin {
             }
             Schedule stored = before.get();
             if (isSame(stored, scheduleDefinition)) return new ScheduleChange.Unchanged(stored);
-            rejectNeverFiring(session, scheduleDefinition.when(), scheduleDefinition.name());
+            rejectWithoutInstants(session, scheduleDefinition.when(), scheduleDefinition.name());
             ScheduleDefinition paced = scheduleDefinition.withCurrentIntervalOf(stored.definition());
             return new ScheduleChange.Updated(edit(session, stored, unplanned, paced, headers));
         });
@@ -229,11 +229,11 @@ public final class ScheduleRepository implements ScheduleAdmin {
         });
     }
 
-    private static void rejectNeverFiring(Session session, When when, String name) throws SQLException {
+    private static void rejectWithoutInstants(Session session, When when, String name) throws SQLException {
         Instant now = now(session);
         if (when.next(now).isPresent()) return;
         String what = "Schedule '%s' (%s) has no planned instant after %s. Check its timing, from and until.";
-        throw new CarillonException(ErrorCode.NEVER_FIRES, what.formatted(name, when.describe(), now));
+        throw new CarillonException(ErrorCode.NO_INSTANTS, what.formatted(name, when.describe(), now));
     }
 
     /** Plans the first ticks in the same transaction: no schedule is stored without its next ticks. */

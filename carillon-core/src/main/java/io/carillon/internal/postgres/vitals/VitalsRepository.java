@@ -2,10 +2,10 @@ package io.carillon.internal.postgres.vitals;
 
 import io.carillon.internal.jdbc.Database;
 import io.carillon.internal.jdbc.Row;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.DatabaseVitals;
 import io.carillon.internal.store.DatabaseVitals.OldTransaction;
 import io.carillon.internal.store.VitalsStore;
-import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -10,7 +10,7 @@ import java.util.UUID;
  * The answer to a heartbeat.
  *
  * @param alive false if this node was declared dead
- * @param sweepDue whether dead nodes have runs to release
+ * @param rescueDue whether dead nodes have runs to release
  * @param outdated whether a newer version has changed the schema so that this version may no longer use it
  * @param peers the heartbeat counters of the other nodes
  * @param cancelRequests the runs of this node that were cancelled
@@ -18,7 +18,7 @@ import java.util.UUID;
 public record HeartbeatResult(
         boolean alive,
         Instant now,
-        boolean sweepDue,
+        boolean rescueDue,
         boolean outdated,
         Map<UUID, Long> peers,
         List<CancelRequest> cancelRequests) {

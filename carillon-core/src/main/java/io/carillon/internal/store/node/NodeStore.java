@@ -38,7 +38,7 @@ public interface NodeStore {
      * that crashed too often. Also releases runs with an expired lease of their own. Ends released runs that have
      * a cancel request.
      */
-    RescueResult sweep(int crashLimit);
+    RescueResult rescue(int crashLimit);
 
     /** Returns the live nodes and those that died recently. */
     List<NodeView> list();

@@ -1,7 +1,7 @@
 package io.carillon.internal.store.node;
 
-import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.store.run.GateName;
 import java.time.Instant;
 
 /** A message from one node to the others. */

@@ -13,50 +13,51 @@ import org.jspecify.annotations.Nullable;
  * A claim of a node.
  *
  * @param owner the node
- * @param quotas the lanes to claim from
+ * @param laneClaims the lanes to claim from
  * @param unknownHandlers handlers that other nodes have and this one does not
  * @param lease how long each run is leased; null if the node's heartbeat keeps the lease
- * @param claimNumber the node's number of this claim; the store keeps the claim note under it
+ * @param claimNumber the node's number of this claim; the store keeps the claim record under it
  */
 public record ClaimRequest(
         UUID owner,
-        List<Quota> quotas,
+        List<LaneClaim> laneClaims,
         Set<String> unknownHandlers,
         @Nullable Duration lease,
         long claimNumber) {
     public ClaimRequest {
-        quotas = List.copyOf(quotas);
+        laneClaims = List.copyOf(laneClaims);
         unknownHandlers = Set.copyOf(unknownHandlers);
     }
 
     /**
      * Returns a claim for a caller without a heartbeat: each run is leased for this time, and the store keeps
-     * no claim note.
+     * no claim record.
      */
-    public static ClaimRequest leased(UUID owner, List<Quota> quotas, Set<String> unknownHandlers, Duration lease) {
-        return new ClaimRequest(owner, quotas, unknownHandlers, lease, 0);
+    public static ClaimRequest leased(
+            UUID owner, List<LaneClaim> laneClaims, Set<String> unknownHandlers, Duration lease) {
+        return new ClaimRequest(owner, laneClaims, unknownHandlers, lease, 0);
     }
 
-    /** Returns this claim for the given quotas only. */
-    public ClaimRequest withQuotas(List<Quota> quotas) {
-        return new ClaimRequest(owner, quotas, unknownHandlers, lease, claimNumber);
+    /** Returns this claim for the given laneClaims only. */
+    public ClaimRequest withLaneClaims(List<LaneClaim> laneClaims) {
+        return new ClaimRequest(owner, laneClaims, unknownHandlers, lease, claimNumber);
     }
 
     /**
      * At most {@code count} runs of one priority of one lane, none ready before {@code readyFrom}; of the given
      * handlers or, if there are none, of all except the unknown handlers of the claim.
      */
-    public record Quota(Lane lane, Priority priority, int count, Instant readyFrom, Set<String> handlers) {
-        public Quota {
+    public record LaneClaim(Lane lane, Priority priority, int count, Instant readyFrom, Set<String> handlers) {
+        public LaneClaim {
             handlers = Set.copyOf(handlers);
         }
 
-        public Quota(Lane lane, Priority priority, int count, Instant readyFrom) {
+        public LaneClaim(Lane lane, Priority priority, int count, Instant readyFrom) {
             this(lane, priority, count, readyFrom, Set.of());
         }
 
-        public Quota withHandlers(Set<String> handlers) {
-            return new Quota(lane, priority, count, readyFrom, handlers);
+        public LaneClaim withHandlers(Set<String> handlers) {
+            return new LaneClaim(lane, priority, count, readyFrom, handlers);
         }
     }
 }

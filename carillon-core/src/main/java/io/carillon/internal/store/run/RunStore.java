@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RunStore {
     /**
-     * Claims due runs for a live node, up to the quota of each lane. Rows that another transaction has
+     * Claims due runs for a live node, up to the laneClaim of each lane. Rows that another transaction has
      * locked are skipped.
      */
     ClaimResult claim(ClaimRequest request);
@@ -112,9 +112,9 @@ public interface RunStore {
     /** Returns the runs that this node owns according to the database, to compare them with the attempts it holds. */
     List<OwnedRun> ownedRuns(UUID owner);
 
-    /** Returns the numbers of the claim notes of this node, at most 10,000. */
-    Set<Long> claimNotes(UUID owner);
+    /** Returns the numbers of the claim records of this node, at most 10,000. */
+    Set<Long> claimRecords(UUID owner);
 
-    /** Replaces claim notes by one for the given runs, if the node is alive. */
-    void replaceClaimNotes(UUID owner, Set<Long> removed, long claimNumber, List<OwnedRun> kept);
+    /** Replaces claim records by one for the given runs, if the node is alive. */
+    void replaceClaimRecords(UUID owner, Set<Long> removed, long claimNumber, List<OwnedRun> kept);
 }

@@ -2,8 +2,8 @@ package io.carillon.internal.engine.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.run.Attempt;
+import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +29,7 @@ class ActiveAttemptTest {
         assertThat(activeAttempt.plannedAt()).isEmpty();
         assertThat(activeAttempt.dueAt()).isEqualTo(TestAttempts.DUE);
         assertThat(activeAttempt.idempotencyKey()).isEqualTo(attempt.run().toString());
-        assertThat(activeAttempt.isCancelled()).isFalse();
+        assertThat(activeAttempt.isStopRequested()).isFalse();
     }
 
     @Test
@@ -51,7 +51,7 @@ class ActiveAttemptTest {
         activeAttempt.stop(ActiveAttempt.StopCause.TIMED_OUT, "second");
 
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(activeAttempt.isCancelled()).isTrue();
+        assertThat(activeAttempt.isStopRequested()).isTrue();
         assertThat(activeAttempt.stopCause()).isEqualTo(ActiveAttempt.StopCause.CANCELLED);
         assertThat(activeAttempt.stopMessage()).isEqualTo("first");
     }

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.carillon.internal.engine.listener.Listeners;
 import io.carillon.internal.engine.loop.LoopTest;
 import io.carillon.internal.run.RetryRule;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.run.EndedAttempt;
 import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.HostileErrors;
 import io.carillon.run.Outcome;
 import io.carillon.run.Retry;
 import io.carillon.run.TestAttempts;
-import io.carillon.internal.run.Transition;
 import io.carillon.spi.RunListener;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -155,7 +155,10 @@ class AttemptRunnerTest {
                         new HandlerRegistry(Map.of("test", handler)),
                         new RecordingSink(),
                         transactions(),
-                        Listeners.none().with(listener).onCallingThread().attempts())
+                        Listeners.none()
+                                .withRunListener(listener)
+                                .onCallingThread()
+                                .attempts())
                 .run(activeAttempt);
         assertThat(submitted).hasSizeLessThanOrEqualTo(1);
         return submitted.isEmpty() ? null : submitted.get(0);

@@ -3,8 +3,8 @@ package io.carillon.internal.engine.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.carillon.RandomTrials;
-import io.carillon.internal.value.DatabaseClock;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.value.DatabaseClock;
 import io.carillon.run.TestAttempts;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -31,7 +31,7 @@ class LaneDueTimesTest {
 
     @Test
     void knows_no_lane_before_a_hint_or_a_poll() {
-        assertThat(laneDueTimes.takeQuotas(100, NOW)).isEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW)).isEmpty();
         assertThat(laneDueTimes.nextReady()).isEqualTo(Instant.MAX);
     }
 
@@ -39,9 +39,9 @@ class LaneDueTimesTest {
     void serves_a_lane_as_soon_as_its_instant_has_come() {
         laneDueTimes.hint(MAIL, NOW.plusSeconds(5), NOW);
 
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(4_999))).isEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(4_999))).isEmpty();
         assertThat(laneDueTimes.nextReady()).isEqualTo(NOW.plusSeconds(5));
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusSeconds(5))).isNotEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusSeconds(5))).isNotEmpty();
         assertThat(laneDueTimes.nextReady()).isEqualTo(Instant.MAX);
     }
 
@@ -51,7 +51,7 @@ class LaneDueTimesTest {
 
     /** Claims at this second and gets all runs that are ready. */
     private void claimAt(long seconds) {
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusSeconds(seconds))).isNotEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusSeconds(seconds))).isNotEmpty();
         laneDueTimes.recordPartialClaim(MAIL, Priority.NORMAL, NOW.plusSeconds(seconds), NOW.plusSeconds(seconds));
     }
 
@@ -76,7 +76,7 @@ class LaneDueTimesTest {
         laneDueTimes.beginPoll();
         laneDueTimes.finishPoll(List.of(mail(1), mail(2), mail(3)), Instant.MAX);
 
-        laneDueTimes.takeQuotas(10, NOW.plusSeconds(1));
+        laneDueTimes.takeLaneClaims(10, NOW.plusSeconds(1));
         laneDueTimes.recordPartialClaim(MAIL, Priority.NORMAL, NOW.plusSeconds(2), NOW.plusSeconds(1));
 
         assertThat(laneDueTimes.nextReady()).isEqualTo(NOW.plusSeconds(3));
@@ -153,37 +153,37 @@ class LaneDueTimesTest {
     void a_lane_whose_limit_is_reached_waits_in_spite_of_hints() {
         laneDueTimes.hint(MAIL, NOW, NOW);
         laneDueTimes
-                .takeQuotas(100, NOW)
-                .forEach(quota -> laneDueTimes.recordLimitReached(MAIL, quota.priority(), NOW.plusMillis(250)));
+                .takeLaneClaims(100, NOW)
+                .forEach(laneClaim -> laneDueTimes.recordLimitReached(MAIL, laneClaim.priority(), NOW.plusMillis(250)));
 
         laneDueTimes.hint(MAIL, NOW, NOW);
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW)));
 
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(249))).isEmpty();
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(250))).hasSize(4);
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(249))).isEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(250))).hasSize(4);
     }
 
     @Test
     void a_lane_whose_limit_is_reached_is_asked_again_as_soon_as_a_run_of_it_has_ended() {
         laneDueTimes.hint(MAIL, NOW, NOW);
         laneDueTimes
-                .takeQuotas(100, NOW)
-                .forEach(quota -> laneDueTimes.recordLimitReached(MAIL, quota.priority(), NOW.plusMillis(250)));
+                .takeLaneClaims(100, NOW)
+                .forEach(laneClaim -> laneDueTimes.recordLimitReached(MAIL, laneClaim.priority(), NOW.plusMillis(250)));
 
         laneDueTimes.recordCapacityFreed(REPORTS, NOW.plusMillis(1));
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(2))).isEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(2))).isEmpty();
 
         laneDueTimes.recordCapacityFreed(MAIL, NOW.plusMillis(3));
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(3))).hasSize(4);
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(3))).hasSize(4);
         laneDueTimes.recordCapacityFreed(MAIL, NOW.plusMillis(4));
-        assertThat(laneDueTimes.takeQuotas(100, NOW.plusMillis(5))).isEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW.plusMillis(5))).isEmpty();
     }
 
     @Test
     void shares_a_batch_among_priorities_8_4_2_1() {
         dueInAllPriorities(MAIL);
 
-        assertThat(counts(laneDueTimes.takeQuotas(150, NOW)))
+        assertThat(counts(laneDueTimes.takeLaneClaims(150, NOW)))
                 .containsExactlyInAnyOrderEntriesOf(
                         Map.of(Priority.HIGH, 80, Priority.NORMAL, 40, Priority.LOW, 20, Priority.BULK, 10));
     }
@@ -192,7 +192,7 @@ class LaneDueTimesTest {
     void gives_the_whole_batch_to_the_only_waiting_priorities() {
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.BULK, NOW)));
 
-        assertThat(counts(laneDueTimes.takeQuotas(150, NOW))).containsExactly(Map.entry(Priority.BULK, 150));
+        assertThat(counts(laneDueTimes.takeLaneClaims(150, NOW))).containsExactly(Map.entry(Priority.BULK, 150));
     }
 
     @Test
@@ -200,10 +200,10 @@ class LaneDueTimesTest {
         laneDueTimes.recordDue(
                 List.of(due(MAIL, Priority.HIGH, NOW.minusSeconds(60)), due(REPORTS, Priority.BULK, NOW)));
 
-        List<ClaimRequest.Quota> quotas = laneDueTimes.takeQuotas(100, NOW);
+        List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(100, NOW);
 
-        assertThat(quotas).extracting(ClaimRequest.Quota::count).containsExactly(50, 50);
-        assertThat(quotas).extracting(ClaimRequest.Quota::lane).containsExactlyInAnyOrder(MAIL, REPORTS);
+        assertThat(laneClaims).extracting(ClaimRequest.LaneClaim::count).containsExactly(50, 50);
+        assertThat(laneClaims).extracting(ClaimRequest.LaneClaim::lane).containsExactlyInAnyOrder(MAIL, REPORTS);
     }
 
     @Test
@@ -212,22 +212,22 @@ class LaneDueTimesTest {
         laneDueTimes.hint(REPORTS, NOW, NOW);
         laneDueTimes.recordFullClaim(MAIL, Priority.NORMAL, NOW, NOW);
 
-        assertThat(laneDueTimes.takeNewLaneQuotas(100, NOW))
+        assertThat(laneDueTimes.takeNewLaneClaims(100, NOW))
                 .isNotEmpty()
-                .allMatch(quota -> quota.lane().equals(REPORTS));
-        assertThat(laneDueTimes.takeNewLaneQuotas(100, NOW))
+                .allMatch(laneClaim -> laneClaim.lane().equals(REPORTS));
+        assertThat(laneDueTimes.takeNewLaneClaims(100, NOW))
                 .as("the lane is no longer new")
                 .isEmpty();
-        assertThat(laneDueTimes.takeQuotas(100, NOW))
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW))
                 .isNotEmpty()
-                .allMatch(quota -> quota.lane().equals(MAIL));
+                .allMatch(laneClaim -> laneClaim.lane().equals(MAIL));
 
         laneDueTimes.recordPartialClaim(MAIL, Priority.NORMAL, NOW, NOW);
         laneDueTimes.hint(REPORTS, NOW, NOW);
-        assertThat(laneDueTimes.takeNewLaneQuotas(100, NOW))
+        assertThat(laneDueTimes.takeNewLaneClaims(100, NOW))
                 .as("no lane has a backlog anymore")
                 .isEmpty();
-        assertThat(laneDueTimes.takeQuotas(100, NOW)).isNotEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(100, NOW)).isNotEmpty();
     }
 
     @Test
@@ -248,11 +248,11 @@ class LaneDueTimesTest {
         laneDueTimes.recordDue(
                 List.of(due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
-        assertThat(laneDueTimes.takeQuotas(1, NOW))
-                .extracting(ClaimRequest.Quota::lane)
+        assertThat(laneDueTimes.takeLaneClaims(1, NOW))
+                .extracting(ClaimRequest.LaneClaim::lane)
                 .containsExactly(REPORTS);
-        assertThat(laneDueTimes.takeQuotas(1, NOW))
-                .extracting(ClaimRequest.Quota::lane)
+        assertThat(laneDueTimes.takeLaneClaims(1, NOW))
+                .extracting(ClaimRequest.LaneClaim::lane)
                 .containsExactly(MAIL);
     }
 
@@ -268,10 +268,10 @@ class LaneDueTimesTest {
             int total = 0;
 
             while (total < 3_000) {
-                for (ClaimRequest.Quota quota : small.takeQuotas(want, NOW)) {
-                    served.merge(quota.priority(), quota.count(), Integer::sum);
-                    total += quota.count();
-                    small.recordFullClaim(MAIL, quota.priority(), NOW, NOW);
+                for (ClaimRequest.LaneClaim laneClaim : small.takeLaneClaims(want, NOW)) {
+                    served.merge(laneClaim.priority(), laneClaim.count(), Integer::sum);
+                    total += laneClaim.count();
+                    small.recordFullClaim(MAIL, laneClaim.priority(), NOW, NOW);
                 }
             }
 
@@ -294,9 +294,9 @@ class LaneDueTimesTest {
         Map<Lane, Integer> served = new HashMap<>();
 
         for (int turn = 0; turn < 500; turn++)
-            for (ClaimRequest.Quota quota : laneDueTimes.takeQuotas(3, NOW)) {
-                served.merge(quota.lane(), quota.count(), Integer::sum);
-                laneDueTimes.recordFullClaim(quota.lane(), quota.priority(), NOW, NOW);
+            for (ClaimRequest.LaneClaim laneClaim : laneDueTimes.takeLaneClaims(3, NOW)) {
+                served.merge(laneClaim.lane(), laneClaim.count(), Integer::sum);
+                laneDueTimes.recordFullClaim(laneClaim.lane(), laneClaim.priority(), NOW, NOW);
             }
 
         assertThat(served).hasSize(50);
@@ -311,8 +311,8 @@ class LaneDueTimesTest {
 
         Map<String, Integer> parts = new HashMap<>();
         laneDueTimes
-                .takeQuotas(60, NOW)
-                .forEach(quota -> parts.merge(quota.lane().project(), quota.count(), Integer::sum));
+                .takeLaneClaims(60, NOW)
+                .forEach(laneClaim -> parts.merge(laneClaim.lane().project(), laneClaim.count(), Integer::sum));
 
         assertThat(parts).containsEntry("many", 30).containsEntry("one", 30);
     }
@@ -333,10 +333,10 @@ class LaneDueTimesTest {
             Map<String, Integer> served = new HashMap<>();
             Map<Lane, Integer> lanes = new HashMap<>();
             for (int turn = 0; turn < 300; turn++)
-                for (ClaimRequest.Quota quota : any.takeQuotas(want, NOW)) {
-                    served.merge(quota.lane().project(), quota.count(), Integer::sum);
-                    lanes.merge(quota.lane(), quota.count(), Integer::sum);
-                    any.recordFullClaim(quota.lane(), Priority.NORMAL, NOW, NOW);
+                for (ClaimRequest.LaneClaim laneClaim : any.takeLaneClaims(want, NOW)) {
+                    served.merge(laneClaim.lane().project(), laneClaim.count(), Integer::sum);
+                    lanes.merge(laneClaim.lane(), laneClaim.count(), Integer::sum);
+                    any.recordFullClaim(laneClaim.lane(), Priority.NORMAL, NOW, NOW);
                 }
 
             int all300 = 300 * want;
@@ -365,10 +365,10 @@ class LaneDueTimesTest {
             int total = 0;
 
             while (total < 20_000) {
-                for (ClaimRequest.Quota quota : any.takeQuotas(1 + random.nextInt(most), NOW)) {
-                    served.merge(quota.lane(), quota.count(), Integer::sum);
-                    total += quota.count();
-                    any.recordFullClaim(quota.lane(), quota.priority(), NOW, NOW);
+                for (ClaimRequest.LaneClaim laneClaim : any.takeLaneClaims(1 + random.nextInt(most), NOW)) {
+                    served.merge(laneClaim.lane(), laneClaim.count(), Integer::sum);
+                    total += laneClaim.count();
+                    any.recordFullClaim(laneClaim.lane(), laneClaim.priority(), NOW, NOW);
                 }
             }
 
@@ -385,7 +385,7 @@ class LaneDueTimesTest {
         laneDueTimes.setWeights(Map.of(REPORTS, 10));
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW)));
 
-        assertThat(counts(laneDueTimes.takeQuotas(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 100));
+        assertThat(counts(laneDueTimes.takeLaneClaims(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 100));
     }
 
     @Test
@@ -394,29 +394,31 @@ class LaneDueTimesTest {
         LaneDueTimes narrow = new LaneDueTimes(freeSlots::get);
         narrow.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW), due(REPORTS, Priority.NORMAL, NOW.minusSeconds(1))));
 
-        assertThat(narrow.takeQuotas(100, NOW))
-                .extracting(ClaimRequest.Quota::lane, ClaimRequest.Quota::count)
+        assertThat(narrow.takeLaneClaims(100, NOW))
+                .extracting(ClaimRequest.LaneClaim::lane, ClaimRequest.LaneClaim::count)
                 .containsExactly(tuple(REPORTS, 7));
         assertThat(narrow.nextReady()).isAfter(NOW);
 
         freeSlots.put(MAIL, 1);
         narrow.recordCapacityFreed(MAIL, NOW);
-        assertThat(counts(narrow.takeQuotas(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 1));
+        assertThat(counts(narrow.takeLaneClaims(100, NOW))).containsExactly(Map.entry(Priority.NORMAL, 1));
     }
 
     @Test
     void asks_for_no_more_than_the_node_can_take() {
-        RandomTrials.run("quotas add up to at most what is wanted", 2_000, random -> {
+        RandomTrials.run("laneClaims add up to at most what is wanted", 2_000, random -> {
             LaneDueTimes any = new LaneDueTimes(lane -> Integer.MAX_VALUE);
             for (int i = random.nextInt(30); i >= 0; i--)
                 any.recordDue(List.of(
                         due(new Lane("q" + random.nextInt(12), "default"), Priority.of(random.nextInt(4)), NOW)));
             int want = 1 + random.nextInt(40);
 
-            List<ClaimRequest.Quota> quotas = any.takeQuotas(want, NOW);
+            List<ClaimRequest.LaneClaim> laneClaims = any.takeLaneClaims(want, NOW);
 
-            assertThat(quotas).isNotEmpty().allMatch(quota -> quota.count() > 0);
-            assertThat(quotas.stream().mapToInt(ClaimRequest.Quota::count).sum())
+            assertThat(laneClaims).isNotEmpty().allMatch(laneClaim -> laneClaim.count() > 0);
+            assertThat(laneClaims.stream()
+                            .mapToInt(ClaimRequest.LaneClaim::count)
+                            .sum())
                     .isLessThanOrEqualTo(want);
         });
     }
@@ -433,8 +435,8 @@ class LaneDueTimesTest {
             }
 
             for (int turn = 0; turn < 200 && !open.isEmpty(); turn++)
-                for (ClaimRequest.Quota quota : any.takeQuotas(1 + random.nextInt(4), NOW))
-                    assertThat(open.remove(quota.lane().queue() + quota.priority()))
+                for (ClaimRequest.LaneClaim laneClaim : any.takeLaneClaims(1 + random.nextInt(4), NOW))
+                    assertThat(open.remove(laneClaim.lane().queue() + laneClaim.priority()))
                             .isTrue();
 
             assertThat(open).isEmpty();
@@ -445,61 +447,61 @@ class LaneDueTimesTest {
     @Test
     void loses_no_hint_that_comes_while_a_claim_is_under_way() {
         laneDueTimes.hint(MAIL, NOW, NOW);
-        List<ClaimRequest.Quota> quotas = laneDueTimes.takeQuotas(10, NOW);
+        List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(10, NOW);
         laneDueTimes.hint(MAIL, NOW.plusMillis(1), NOW.plusMillis(1));
 
         // The claim got fewer runs than it asked for, so only the hint makes the lane due again.
-        assertThat(quotas).isNotEmpty();
+        assertThat(laneClaims).isNotEmpty();
         assertThat(laneDueTimes.nextReady()).isEqualTo(NOW.plusMillis(1));
-        assertThat(laneDueTimes.takeQuotas(10, NOW.plusMillis(1))).isNotEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW.plusMillis(1))).isNotEmpty();
     }
 
     @Test
     void looks_back_for_late_commits_also_after_a_full_claim() {
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW)));
-        laneDueTimes.takeQuotas(10, NOW);
+        laneDueTimes.takeLaneClaims(10, NOW);
         // A run of this lane commits now. It was due a second ago, before the runs that the claim took.
         laneDueTimes.hint(MAIL, NOW.minusSeconds(1), NOW);
 
         laneDueTimes.recordFullClaim(MAIL, Priority.NORMAL, NOW, NOW);
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW))
-                .filteredOn(quota -> quota.priority() == Priority.NORMAL)
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW))
+                .filteredOn(laneClaim -> laneClaim.priority() == Priority.NORMAL)
                 .singleElement()
-                .satisfies(quota -> assertThat(quota.readyFrom()).isBeforeOrEqualTo(NOW.minusSeconds(1)));
+                .satisfies(laneClaim -> assertThat(laneClaim.readyFrom()).isBeforeOrEqualTo(NOW.minusSeconds(1)));
     }
 
     @Test
     void starts_the_next_claim_where_the_last_full_one_began() {
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW.minusSeconds(9))));
-        assertThat(laneDueTimes.takeQuotas(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minusSeconds(9));
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minusSeconds(9));
 
         laneDueTimes.recordFullClaim(MAIL, Priority.NORMAL, NOW.minusSeconds(4), NOW);
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minusSeconds(4));
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minusSeconds(4));
     }
 
     @Test
     void a_claim_that_took_all_there_was_is_where_the_next_one_starts() {
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
-        laneDueTimes.takeQuotas(10, NOW);
+        laneDueTimes.takeLaneClaims(10, NOW);
         laneDueTimes.recordPartialClaim(MAIL, Priority.NORMAL, NOW, NOW);
 
         laneDueTimes.recordDue(List.of(mail(5)));
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW.plusSeconds(5)).get(0).readyFrom())
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW.plusSeconds(5)).get(0).readyFrom())
                 .isEqualTo(NOW.minusSeconds(1));
     }
 
     @Test
     void a_hint_during_a_claim_is_covered_by_the_next_claim() {
         laneDueTimes.recordDue(List.of(mail(0)));
-        laneDueTimes.takeQuotas(10, NOW);
+        laneDueTimes.takeLaneClaims(10, NOW);
         laneDueTimes.hint(MAIL, NOW, NOW);
         laneDueTimes.recordPartialClaim(MAIL, Priority.NORMAL, NOW, NOW);
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW))
-                .allMatch(quota -> !quota.readyFrom().isAfter(NOW.minusSeconds(10)));
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW))
+                .allMatch(laneClaim -> !laneClaim.readyFrom().isAfter(NOW.minusSeconds(10)));
     }
 
     @Test
@@ -507,40 +509,41 @@ class LaneDueTimesTest {
         laneDueTimes.recordFullClaim(MAIL, Priority.NORMAL, NOW, NOW);
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.NORMAL, NOW.minus(Duration.ofHours(1)))));
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minus(Duration.ofHours(1)));
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW).get(0).readyFrom()).isEqualTo(NOW.minus(Duration.ofHours(1)));
     }
 
     @Test
     void asks_again_for_what_a_failed_claim_asked_for() {
         laneDueTimes.recordDue(List.of(due(MAIL, Priority.LOW, NOW)));
-        List<ClaimRequest.Quota> quotas = laneDueTimes.takeQuotas(10, NOW);
+        List<ClaimRequest.LaneClaim> laneClaims = laneDueTimes.takeLaneClaims(10, NOW);
 
-        laneDueTimes.markDue(quotas, NOW);
+        laneDueTimes.markDue(laneClaims, NOW);
 
-        assertThat(laneDueTimes.takeQuotas(10, NOW)).isEqualTo(quotas);
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW)).isEqualTo(laneClaims);
     }
 
     @Test
     void forgets_lanes_without_work() {
         for (int i = 0; i < 5_000; i++) laneDueTimes.hint(new Lane("q" + i, "default"), NOW, NOW);
         int served = 0;
-        for (List<ClaimRequest.Quota> some = laneDueTimes.takeQuotas(4_000, NOW);
+        for (List<ClaimRequest.LaneClaim> some = laneDueTimes.takeLaneClaims(4_000, NOW);
                 !some.isEmpty();
-                some = laneDueTimes.takeQuotas(4_000, NOW)) served += some.size();
+                some = laneDueTimes.takeLaneClaims(4_000, NOW)) served += some.size();
         laneDueTimes.hint(MAIL, NOW.plusSeconds(60), NOW);
 
         laneDueTimes.removeIdleLanes();
 
         assertThat(served).isEqualTo(5_000 * 4);
         assertThat(laneDueTimes.nextReady()).isEqualTo(NOW.plusSeconds(60));
-        assertThat(laneDueTimes.takeQuotas(10, NOW.plusSeconds(60))).isNotEmpty();
+        assertThat(laneDueTimes.takeLaneClaims(10, NOW.plusSeconds(60))).isNotEmpty();
     }
 
     private void dueInAllPriorities(Lane lane) {
         for (Priority priority : Priority.values()) laneDueTimes.recordDue(List.of(due(lane, priority, NOW)));
     }
 
-    private static Map<Priority, Integer> counts(List<ClaimRequest.Quota> quotas) {
-        return quotas.stream().collect(Collectors.toMap(ClaimRequest.Quota::priority, ClaimRequest.Quota::count));
+    private static Map<Priority, Integer> counts(List<ClaimRequest.LaneClaim> laneClaims) {
+        return laneClaims.stream()
+                .collect(Collectors.toMap(ClaimRequest.LaneClaim::priority, ClaimRequest.LaneClaim::count));
     }
 }

@@ -2,16 +2,16 @@ package io.carillon.internal.engine.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.carillon.internal.run.RunInfos;
 import io.carillon.internal.run.Attempt;
 import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.RunInfos;
+import io.carillon.internal.run.Transition;
 import io.carillon.run.Origin;
 import io.carillon.run.Payload;
 import io.carillon.run.Priority;
 import io.carillon.run.RunId;
 import io.carillon.run.Target;
 import io.carillon.run.TestAttempts;
-import io.carillon.internal.run.Transition;
 import io.carillon.schedule.ScheduleId;
 import io.carillon.spi.RunEvent;
 import io.carillon.spi.RunInfo;
@@ -94,8 +94,7 @@ class RunEventsTest {
     @Test
     void other_runs_are_as_late_as_they_have_waited() {
         for (Attempt attempt : List.of(
-                attempt(Origin.DIRECT, null, NOON, null),
-                attempt(Origin.BACKFILL, NOON.minus(MINUTE), NOON, null)))
+                attempt(Origin.DIRECT, null, NOON, null), attempt(Origin.BACKFILL, NOON.minus(MINUTE), NOON, null)))
             assertThat(RunEvents.started(attempt, MINUTE))
                     .isEqualTo(new RunEvent.AttemptStarted(RunInfos.of(attempt), MINUTE, MINUTE));
     }

@@ -3,16 +3,16 @@ package io.carillon.internal.postgres.run;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.run.Gate;
-import io.carillon.run.RunId;
 import io.carillon.internal.run.NewRun;
+import io.carillon.run.RunId;
 import java.sql.SQLException;
 import java.util.List;
 
 /**
- * The store of new runs that wait behind a gate: parked, with their position in its order. {@link InboxRepository}
+ * The store of new runs that wait behind a gate: parked, with their position in its order. {@link NewRunRepository}
  * stores runs without a gate.
  */
-final class GatedInbox {
+final class GatedRunInsert {
     // The lock of a FIFO key is held until the end of the transaction, so that gate_position has the order
     // of the commits.
     private static final String INSERT_GATED = """
@@ -23,7 +23,7 @@ final class GatedInbox {
                        WHERE f.gate LIKE 'fifo:%' ORDER BY 1) l),
             stored AS (
             """
-            + InboxRepository.RUN_INSERT.behindGate("e.gate", "e.gate_limit").from("""
+            + NewRunRepository.RUN_INSERT.behindGate("e.gate", "e.gate_limit").from("""
                 locked,
                      unnest(:projects::text[], :ids::uuid[], :queues::text[], :priorities::smallint[], :origins::text[],
                        :targets::text[],
@@ -50,7 +50,7 @@ final class GatedInbox {
                       FROM unnest(:projects::text[], :gates::text[]) AS f(project, gate) ORDER BY 1) l
             """;
 
-    private GatedInbox() {}
+    private GatedRunInsert() {}
 
     static boolean isFifo(NewRun run) {
         Gate gate = run.gate();
@@ -61,7 +61,7 @@ final class GatedInbox {
     static void lockFifoKeys(Session session, List<NewRun> runs) throws SQLException {
         record Line(String project, String gate) {}
         List<Line> keys = runs.stream()
-                .filter(GatedInbox::isFifo)
+                .filter(GatedRunInsert::isFifo)
                 .map(run -> new Line(run.lane().project(), gate(run).name()))
                 .distinct()
                 .toList();
@@ -73,7 +73,7 @@ final class GatedInbox {
     }
 
     static List<RunId> insert(Session session, List<NewRun> runs, boolean notifyNodes) throws SQLException {
-        return InboxRepository.bindRuns(session.query(INSERT_GATED), runs)
+        return NewRunRepository.bindRuns(session.query(INSERT_GATED), runs)
                 .column("gates", "text", runs, run -> gate(run).name())
                 .column("gateLimits", "int4", runs, run -> gate(run).limit())
                 .flag("notifyNodes", notifyNodes)

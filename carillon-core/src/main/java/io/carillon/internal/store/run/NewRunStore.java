@@ -1,12 +1,12 @@
 package io.carillon.internal.store.run;
 
-import io.carillon.run.EnqueueResult;
 import io.carillon.internal.run.NewRun;
+import io.carillon.run.EnqueueResult;
 import java.sql.Connection;
 import java.util.List;
 
 /** The port for new runs. */
-public interface RunInbox {
+public interface NewRunStore {
     /**
      * Stores the runs in their own transaction, all or none. Returns one result per run, in order. The caller notifies
      * the nodes.

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.RepeatedTest;
 
 /**
  * Checks, with lost answers and failed writes in random order, that each run that this node owns is listed in one of
- * its claim notes, and that notes do not accumulate.
+ * its claim records, and that notes do not accumulate.
  */
-class ClaimNotesTest {
+class ClaimRecordsTest {
     private final UUID owner = UUID.randomUUID();
     private final DatabaseClock clock = new DatabaseClock();
     private final ActiveAttempts activeAttempts = new ActiveAttempts();
-    /** The claim notes in the store, by number. */
+    /** The claim records in the store, by number. */
     private final Map<Long, Set<OwnedRun>> notes = new HashMap<>();
 
     private final Set<OwnedRun> owned = new HashSet<>();
@@ -67,7 +67,7 @@ class ClaimNotesTest {
             activeAttempts.add(activeAttempt);
         });
         running.addAll(claimed);
-        activeAttempts.recordClaimNote(owner, claimNumber, runs);
+        activeAttempts.recordClaimRecord(owner, claimNumber, runs);
     }
 
     private void end(Random random, int most) {
@@ -84,13 +84,13 @@ class ClaimNotesTest {
 
     /** {@code compared} says that a reconciliation runs after the write and before its answer is processed. */
     private void updateNotes(boolean fails, boolean written, boolean compared) {
-        activeAttempts.planNoteUpdate(owner).ifPresent(update -> {
+        activeAttempts.planRecordUpdate(owner).ifPresent(update -> {
             if (!fails || written) {
                 update.removed().forEach(notes::remove);
                 if (!update.remaining().isEmpty()) notes.put(update.claimNumber(), Set.copyOf(update.ownedRuns()));
             }
             if (compared) reconcile();
-            if (!fails) activeAttempts.applyNoteUpdate(owner, update);
+            if (!fails) activeAttempts.applyRecordUpdate(owner, update);
         });
     }
 

@@ -13,11 +13,11 @@ import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.jdbc.StorageException;
 import io.carillon.internal.postgres.attempt.AttemptRows;
 import io.carillon.internal.postgres.sql.RunInsert;
-import io.carillon.internal.store.run.RunInbox;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.store.run.NewRunStore;
 import io.carillon.run.Enqueue;
 import io.carillon.run.EnqueueResult;
 import io.carillon.run.RunId;
-import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * The store of new runs. The caller creates the ids, so that repeating a statement whose answer was lost stores
  * no run twice.
  */
-public final class InboxRepository implements RunInbox {
+public final class NewRunRepository implements NewRunStore {
     private static final int CHUNK = 2_000;
     private static final int MAX_TRIES = 20;
 
@@ -151,7 +151,7 @@ public final class InboxRepository implements RunInbox {
     private final GroupCommit<NewRun, EnqueueResult> withoutNotify;
     private final GroupCommit<NewRun, EnqueueResult> withNotify;
 
-    public InboxRepository(Database database) {
+    public NewRunRepository(Database database) {
         this.database = database;
         this.copy = new RunCopy(database);
         // While one commit waits for the disk, the next group is written. Commits with a NOTIFY wait for
@@ -192,7 +192,7 @@ public final class InboxRepository implements RunInbox {
     /** Stores runs in one transaction: FIFO keys are locked first, all of them in one order. */
     private static List<EnqueueResult> storeInTransaction(Session session, List<NewRun> runs, boolean notifyNodes)
             throws SQLException {
-        if (runs.size() > CHUNK) GatedInbox.lockFifoKeys(session, runs);
+        if (runs.size() > CHUNK) GatedRunInsert.lockFifoKeys(session, runs);
         return store(session, runs, notifyNodes);
     }
 
@@ -225,9 +225,9 @@ public final class InboxRepository implements RunInbox {
     private static List<NewRun> inLockOrder(List<NewRun> runs) {
         if (runs.size() == 1) return runs;
         List<NewRun> ordered =
-                new ArrayList<>(runs.stream().filter(GatedInbox::isFifo).toList());
+                new ArrayList<>(runs.stream().filter(GatedRunInsert::isFifo).toList());
         runs.stream()
-                .filter(run -> !GatedInbox.isFifo(run))
+                .filter(run -> !GatedRunInsert.isFifo(run))
                 .sorted(BY_UNIQUE_KEY)
                 .forEach(ordered::add);
         return ordered;
@@ -284,7 +284,7 @@ public final class InboxRepository implements RunInbox {
     private static List<RunId> insert(Session session, List<NewRun> runs, boolean notifyNodes) throws SQLException {
         List<NewRun> gated = runs.stream().filter(run -> run.gate() != null).toList();
         if (gated.isEmpty()) return insertUngated(session, runs, notifyNodes);
-        List<RunId> stored = new ArrayList<>(GatedInbox.insert(session, gated, notifyNodes));
+        List<RunId> stored = new ArrayList<>(GatedRunInsert.insert(session, gated, notifyNodes));
         List<NewRun> others = runs.stream().filter(run -> run.gate() == null).toList();
         if (!others.isEmpty()) stored.addAll(insertUngated(session, others, notifyNodes));
         return stored;
@@ -315,7 +315,7 @@ public final class InboxRepository implements RunInbox {
                         "timestamptz",
                         runs,
                         run -> run.due() instanceof Enqueue.Due.At at ? at.instant() : null)
-                .column("delays", "float8", runs, InboxRepository::delay)
+                .column("delays", "float8", runs, NewRunRepository::delay)
                 .column("headerTexts", "text", runs, NewRun::headers);
     }
 

@@ -4,7 +4,7 @@ import io.carillon.it.fixture.PostgresStoreFixture;
 import io.carillon.it.fixture.StoreFixture;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-class PostgresRunInboxTest extends RunInboxContract {
+class PostgresNewRunStoreTest extends NewRunStoreContract {
     @RegisterExtension
     static final PostgresStoreFixture FIXTURE = new PostgresStoreFixture();
 

@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-class PeerMonitorTest {
+class DeadNodeDetectorTest {
     private static final UUID PEER = UUID.randomUUID();
-    private final Heartbeat.PeerMonitor peerMonitor = new Heartbeat.PeerMonitor(
-            NodeConfig.defaults().heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10)));
+    private final DeadNodeDetector deadNodeDetector =
+            new DeadNodeDetector(NodeConfig.defaults().heartbeat(Duration.ofSeconds(2), Duration.ofSeconds(10)));
     private long seconds = 1_000;
 
     @Test
@@ -46,7 +46,7 @@ class PeerMonitorTest {
     void a_failed_own_heartbeat_resets_the_silence_of_all_peers() {
         isDead(7);
         for (int own = 0; own < 4; own++) isDeadAfter(2, 7);
-        peerMonitor.reset();
+        deadNodeDetector.reset();
 
         assertThat(isDeadAfter(2, 7)).isFalse();
         for (int own = 0; own < 4; own++) assertThat(isDeadAfter(2, 7)).isFalse();
@@ -59,7 +59,7 @@ class PeerMonitorTest {
     }
 
     private boolean isDead(long beat) {
-        return peerMonitor
+        return deadNodeDetector
                 .findSilentPeers(Map.of(PEER, beat), Duration.ofSeconds(seconds).toNanos())
                 .contains(PEER);
     }

@@ -4,21 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.carillon.CarillonException;
+import io.carillon.internal.run.Attempt;
+import io.carillon.internal.run.Lane;
+import io.carillon.internal.run.NewRun;
+import io.carillon.internal.run.Transition;
 import io.carillon.internal.store.node.Signal;
 import io.carillon.internal.store.node.WakeChannel;
 import io.carillon.it.fixture.Concurrently;
 import io.carillon.it.fixture.RunSpec;
 import io.carillon.it.fixture.StoreContract;
 import io.carillon.it.fixture.StoreFixture;
-import io.carillon.internal.run.Attempt;
 import io.carillon.run.EnqueueResult;
-import io.carillon.internal.run.Lane;
 import io.carillon.run.Priority;
 import io.carillon.run.RunFilter;
 import io.carillon.run.RunId;
 import io.carillon.run.RunState;
-import io.carillon.internal.run.Transition;
-import io.carillon.internal.run.NewRun;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,12 +33,12 @@ import org.junit.jupiter.api.Test;
  * Enqueueing: all runs of a call are stored or none, unique keys hold once, and a caller's transaction decides
  * by its commit.
  */
-abstract class RunInboxContract extends StoreContract {
+abstract class NewRunStoreContract extends StoreContract {
     @Test
     void returns_the_results_in_the_order_of_the_runs() {
         List<NewRun> runs = RunSpec.mail().copies(5);
 
-        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+        List<EnqueueResult> results = storage().newRuns().enqueue(runs);
 
         assertThat(results)
                 .containsExactlyElementsOf(runs.stream()
@@ -65,7 +65,7 @@ abstract class RunInboxContract extends StoreContract {
         List<EnqueueResult> results = Concurrently.run(100, thread -> {
             List<NewRun> one = List.of(RunSpec.mail().key("order:17").run());
             return (thread % 2 == 0 ? storage() : fixture().secondStorage())
-                    .inbox()
+                    .newRuns()
                     .enqueue(one)
                     .get(0);
         });
@@ -82,10 +82,10 @@ abstract class RunInboxContract extends StoreContract {
         RunId first = enqueue(spec);
 
         for (RunSpec other : List.of(spec.withHandler("mail.bounce"), spec.inLane(new Lane("mail", "other"))))
-            assertThat(storage().inbox().enqueue(List.of(other.run())).get(0))
+            assertThat(storage().newRuns().enqueue(List.of(other.run())).get(0))
                     .isInstanceOf(EnqueueResult.Enqueued.class);
         assertThat(storage()
-                        .inbox()
+                        .newRuns()
                         .enqueue(List.of(
                                 spec.inLane(new Lane("orders", "default")).run())))
                 .containsExactly(new EnqueueResult.Duplicate(first));
@@ -129,12 +129,12 @@ abstract class RunInboxContract extends StoreContract {
 
     private void crash(UUID node) {
         storage().nodes().declareDead(node, 0, "test");
-        storage().nodes().sweep(1);
+        storage().nodes().rescue(1);
     }
 
     private void assertKeyTaken(String why) {
         assertThat(storage()
-                        .inbox()
+                        .newRuns()
                         .enqueue(List.of(RunSpec.mail().key("k").run()))
                         .get(0))
                 .as(why)
@@ -143,7 +143,7 @@ abstract class RunInboxContract extends StoreContract {
 
     private RunId assertKeyFree(String why) {
         EnqueueResult result = storage()
-                .inbox()
+                .newRuns()
                 .enqueue(List.of(RunSpec.mail().key("k").run()))
                 .get(0);
         assertThat(result).as(why).isInstanceOf(EnqueueResult.Enqueued.class);
@@ -159,7 +159,7 @@ abstract class RunInboxContract extends StoreContract {
                 RunSpec.mail().run(),
                 RunSpec.mail().key("b").run());
 
-        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+        List<EnqueueResult> results = storage().newRuns().enqueue(runs);
 
         assertThat(results)
                 .containsExactly(
@@ -175,7 +175,7 @@ abstract class RunInboxContract extends StoreContract {
         for (int i = 0; i < 5_000; i++)
             runs.add(RunSpec.mail().key("k" + i % 3_000).run());
 
-        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+        List<EnqueueResult> results = storage().newRuns().enqueue(runs);
 
         for (int i = 0; i < runs.size(); i++)
             assertThat(results.get(i))
@@ -191,7 +191,7 @@ abstract class RunInboxContract extends StoreContract {
         Concurrently.run(2, thread -> {
             try (Connection caller = fixture().open()) {
                 caller.setAutoCommit(false);
-                storage().inbox().enqueueIn(caller, thread == 0 ? one : other);
+                storage().newRuns().enqueueIn(caller, thread == 0 ? one : other);
                 caller.commit();
                 return thread;
             }
@@ -228,10 +228,10 @@ abstract class RunInboxContract extends StoreContract {
     void storing_the_same_runs_again_changes_nothing_and_returns_the_same_results() {
         List<NewRun> runs =
                 List.of(RunSpec.mail().key("a").run(), RunSpec.mail().run());
-        List<EnqueueResult> first = storage().inbox().enqueue(runs);
+        List<EnqueueResult> first = storage().newRuns().enqueue(runs);
         String before = fixture().dump();
 
-        assertThat(storage().inbox().enqueue(runs)).isEqualTo(first);
+        assertThat(storage().newRuns().enqueue(runs)).isEqualTo(first);
 
         assertThat(fixture().dump()).isEqualTo(before);
     }
@@ -250,7 +250,7 @@ abstract class RunInboxContract extends StoreContract {
         List<NewRun> runs = new ArrayList<>();
         for (int i = 0; i < 3_000; i++) runs.add(kinds.get(i % kinds.size()).run());
 
-        List<EnqueueResult> results = storage().inbox().enqueue(runs);
+        List<EnqueueResult> results = storage().newRuns().enqueue(runs);
 
         assertThat(results)
                 .containsExactlyElementsOf(runs.stream()
@@ -258,7 +258,7 @@ abstract class RunInboxContract extends StoreContract {
                         .toList());
         for (int i = 0; i < kinds.size(); i++) {
             NewRun alone = kinds.get(i).run();
-            storage().inbox().enqueue(List.of(alone));
+            storage().newRuns().enqueue(List.of(alone));
             assertThat(get(runs.get(i).id()))
                     .usingRecursiveComparison()
                     .ignoringFields("id")
@@ -272,10 +272,10 @@ abstract class RunInboxContract extends StoreContract {
     @Test
     void storing_many_runs_again_changes_nothing_and_returns_the_same_results() {
         List<NewRun> runs = RunSpec.mail().copies(2_500);
-        List<EnqueueResult> first = storage().inbox().enqueue(runs);
+        List<EnqueueResult> first = storage().newRuns().enqueue(runs);
         String before = fixture().dump();
 
-        assertThat(storage().inbox().enqueue(runs)).isEqualTo(first);
+        assertThat(storage().newRuns().enqueue(runs)).isEqualTo(first);
 
         assertThat(fixture().dump()).isEqualTo(before);
     }
@@ -287,7 +287,7 @@ abstract class RunInboxContract extends StoreContract {
                     ? RunSpec.mail().key("nul \0 inside " + thread).run()
                     : RunSpec.mail().key("k" + thread % 10).run();
             try {
-                return storage().inbox().enqueue(List.of(run)).get(0);
+                return storage().newRuns().enqueue(List.of(run)).get(0);
             } catch (RuntimeException refused) {
                 return refused;
             }
@@ -307,7 +307,7 @@ abstract class RunInboxContract extends StoreContract {
         Thread.currentThread().interrupt();
 
         EnqueueResult result =
-                storage().inbox().enqueue(List.of(RunSpec.mail().run())).get(0);
+                storage().newRuns().enqueue(List.of(RunSpec.mail().run())).get(0);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(result).isInstanceOf(EnqueueResult.Enqueued.class);
@@ -318,14 +318,14 @@ abstract class RunInboxContract extends StoreContract {
         Instant later = StoreFixture.NOON.plus(Duration.ofHours(1));
         WakeChannel.Subscription subscription = storage().wake().listen().orElseThrow();
         try (subscription) {
-            storage().inbox().enqueue(List.of(RunSpec.mail().run()), true);
-            storage().inbox().enqueue(List.of(RunSpec.mail().run()), false);
+            storage().newRuns().enqueue(List.of(RunSpec.mail().run()), true);
+            storage().newRuns().enqueue(List.of(RunSpec.mail().run()), false);
             assertThat(subscription.await(Duration.ofSeconds(5)))
-                    .extracting(RunInboxContract::signalText)
+                    .extracting(NewRunStoreContract::signalText)
                     .containsExactly("mail " + Instant.EPOCH);
-            storage().inbox().enqueue(RunSpec.mail().at(later).copies(2_500), true);
+            storage().newRuns().enqueue(RunSpec.mail().at(later).copies(2_500), true);
             assertThat(subscription.await(Duration.ofSeconds(5)))
-                    .extracting(RunInboxContract::signalText)
+                    .extracting(NewRunStoreContract::signalText)
                     .containsExactly("mail " + later);
         }
     }
@@ -346,7 +346,7 @@ abstract class RunInboxContract extends StoreContract {
                 null,
                 null));
 
-        assertThatThrownBy(() -> storage().inbox().enqueue(runs)).isInstanceOf(RuntimeException.class);
+        assertThatThrownBy(() -> storage().newRuns().enqueue(runs)).isInstanceOf(RuntimeException.class);
 
         assertThat(storage().runAdmin().list(PROJECT, RunFilter.all())).isEmpty();
     }
@@ -356,7 +356,7 @@ abstract class RunInboxContract extends StoreContract {
         NewRun run = RunSpec.mail().run();
         try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
-            assertThat(storage().inbox().enqueueIn(connection, List.of(run)))
+            assertThat(storage().newRuns().enqueueIn(connection, List.of(run)))
                     .containsExactly(new EnqueueResult.Enqueued(run.id()));
 
             assertThat(storage().runAdmin().get(PROJECT, run.id())).isEmpty();
@@ -373,7 +373,7 @@ abstract class RunInboxContract extends StoreContract {
         try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             storage()
-                    .inbox()
+                    .newRuns()
                     .enqueueIn(connection, List.of(RunSpec.mail().key("k").run()));
             connection.rollback();
             connection.setAutoCommit(true);
@@ -389,13 +389,13 @@ abstract class RunInboxContract extends StoreContract {
         NewRun second = RunSpec.mail().key("k").run();
         try (Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
-            storage().inbox().enqueueIn(connection, List.of(first));
+            storage().newRuns().enqueueIn(connection, List.of(first));
 
             List<Object> answers = Concurrently.run(2, thread -> {
                 if (thread == 0)
                     return fixture()
                             .secondStorage()
-                            .inbox()
+                            .newRuns()
                             .enqueue(List.of(second))
                             .get(0);
                 connection.commit();
@@ -414,9 +414,9 @@ abstract class RunInboxContract extends StoreContract {
                 Connection connection = fixture().open()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < 3; i++) {
-                storage().inbox().enqueueIn(connection, RunSpec.mail().copies(2));
+                storage().newRuns().enqueueIn(connection, RunSpec.mail().copies(2));
                 storage()
-                        .inbox()
+                        .newRuns()
                         .enqueueIn(
                                 connection,
                                 RunSpec.mail().inLane(orders).after(SECOND).copies(2));
@@ -429,7 +429,7 @@ abstract class RunInboxContract extends StoreContract {
             while (received.size() < 2) received.addAll(subscription.await(Duration.ofSeconds(5)));
             received.addAll(subscription.await(Duration.ofMillis(50)));
             assertThat(received)
-                    .extracting(RunInboxContract::signalText)
+                    .extracting(NewRunStoreContract::signalText)
                     .containsExactlyInAnyOrder("mail " + Instant.EPOCH, "orders " + StoreFixture.NOON.plus(SECOND));
         }
     }

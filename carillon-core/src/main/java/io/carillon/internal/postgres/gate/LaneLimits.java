@@ -8,11 +8,11 @@ import io.carillon.internal.jdbc.Query;
 import io.carillon.internal.jdbc.Row;
 import io.carillon.internal.jdbc.Session;
 import io.carillon.internal.postgres.attempt.AttemptRows;
+import io.carillon.internal.run.Lane;
 import io.carillon.internal.store.run.ClaimRequest;
 import io.carillon.internal.store.run.ClaimResult;
 import io.carillon.internal.store.run.GateName;
 import io.carillon.internal.store.run.IsolationRule;
-import io.carillon.internal.run.Lane;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The claims from lanes with a limit or a breaker that is not closed, under the lane's lock. */
-public final class LaneGates {
+public final class LaneLimits {
     // A bucket holds the starts of a tenth of a second, plus one: a node that comes a little late loses no starts, and
     // no more than these can start at the same time.
     private static final String LANE_CAPACITY = """
@@ -89,10 +89,10 @@ public final class LaneGates {
                       FROM unnest(:queues::text[], :projects::text[], :priorities::smallint[], :counts::int[],
                         :readyFroms::timestamptz[],
                                   :handlers::text[], :capacities::int[], :shares::int[])
-                             AS lane(queue, project, priority, quota, ready_from, handlers, capacity, share),
+                             AS lane(queue, project, priority, wanted, ready_from, handlers, capacity, share),
                            LATERAL (SELECT row_ctid, row_number() OVER () AS number
                                       FROM carillon.claim_candidates(lane.queue, lane.project, lane.priority,
-                                        lane.ready_from, least(lane.quota, lane.capacity),
+                                        lane.ready_from, least(lane.wanted, lane.capacity),
                                                          string_to_array(lane.handlers, ' '),
                                                          :unknownHandlers::text[]) AS row_ctid) candidate
                      WHERE :lease::float8 IS NOT NULL
@@ -128,7 +128,7 @@ public final class LaneGates {
 
     private final Database database;
 
-    public LaneGates(Database database) {
+    public LaneLimits(Database database) {
         this.database = database;
     }
 
@@ -213,15 +213,17 @@ public final class LaneGates {
         return database.transaction(session -> {
             Set<Lane> mine = lock(
                     session,
-                    request.quotas().stream().map(ClaimRequest.Quota::lane).collect(Collectors.toSet()));
+                    request.laneClaims().stream()
+                            .map(ClaimRequest.LaneClaim::lane)
+                            .collect(Collectors.toSet()));
             Map<Lane, LaneCapacity> capacities = recount(session, readCapacities(session, mine));
-            List<ClaimRequest.Quota> quotas = request.quotas().stream()
-                    .filter(quota -> capacities.containsKey(quota.lane())
-                            && capacities.get(quota.lane()).claimable() > 0)
+            List<ClaimRequest.LaneClaim> laneClaims = request.laneClaims().stream()
+                    .filter(laneClaim -> capacities.containsKey(laneClaim.lane())
+                            && capacities.get(laneClaim.lane()).claimable() > 0)
                     .toList();
-            ClaimResult claimResult = quotas.isEmpty()
+            ClaimResult claimResult = laneClaims.isEmpty()
                     ? new ClaimResult(List.of(), List.of(), Map.of())
-                    : claimLimited(session, request.withQuotas(quotas), capacities);
+                    : claimLimited(session, request.withLaneClaims(laneClaims), capacities);
             Map<Lane, Integer> taken = new HashMap<>();
             claimResult.attempts().forEach(attempt -> taken.merge(attempt.lane(), 1, Integer::sum));
             saveBuckets(session, capacities, taken);
@@ -316,14 +318,14 @@ public final class LaneGates {
                         .column(
                                 "capacities",
                                 "int4",
-                                request.quotas(),
-                                quota -> requireNonNull(capacities.get(quota.lane()))
+                                request.laneClaims(),
+                                laneClaim -> requireNonNull(capacities.get(laneClaim.lane()))
                                         .claimable())
                         .column(
                                 "shares",
                                 "int4",
-                                request.quotas(),
-                                quota -> quota.priority().share()),
+                                request.laneClaims(),
+                                laneClaim -> laneClaim.priority().share()),
                 Map.of());
     }
 
